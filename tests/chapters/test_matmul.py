@@ -82,6 +82,25 @@ def test_matmul_of_all_layouts(dtype):
                 product(x, y, f"{batch1} {batch2} {m} {k} {n} {number}")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64"])
+@pytest.mark.parametrize(
+    ("shape1", "shape2"),
+    [
+        *(((1, 4, 4), (1, 4, 4)), ((6, 4, 4), (6, 4, 4)), ((70, 4, 4), (70, 4, 4)), ((7, 3, 5), (7, 5, 2))),
+        *(((2, 3, 4, 5), (2, 3, 5, 4)), ((6, 1, 9), (9, 3)), ((31, 31), (31,)), ((31, 31), (31, 31))),
+        *(((5, 31, 31), (31,)), ((1, 64), (64, 1)), ((20, 9), (9, 2)), ((31,), (31, 31)), ((9,), (9, 3))),
+    ],
+)
+def test_products_have_the_same_elements_in_any_layout(dtype, shape1, shape2):
+    """Of whole numbers, whose sums are exact: whatever is packed, gathered or read where it is."""
+    rng = np.random.default_rng(7)
+    (x, a), (y, b) = (both(rng.integers(1, 50, shape).astype(dtype)) for shape in (shape1, shape2))
+    wanted = np.asarray(xp.matmul(x, y)).tobytes()
+    for u, _ in views((x, a)):
+        for v, _ in views((y, b)):
+            assert np.asarray(xp.matmul(u, v)).tobytes() == wanted, (u.shape, v.shape)
+
+
 @st.composite
 def operands(draw):
     """Two arrays that multiply: batches of up to three axes that broadcast, size 0, broadcast axes."""

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
+from stride0.strided import strides
 
 LENGTHS = [*range(1, 70), 95, 100, 127, 300, 1000, 4095, 4096, 4097, 4111, 4127, 4128, 8191, 8200]
 
@@ -55,10 +56,11 @@ def bits(x: Any) -> bytes:
 
 
 def layouts(v: Any) -> list[Any]:
-    """Views with the elements of v: contiguous, with a step, backwards, and as a row of several."""
+    """Views with the elements of v: contiguous, with steps, backwards, and as a row of several."""
     return [
         xp.asarray(v),
         xp.asarray(np.repeat(v, 2))[::2],
+        xp.asarray(np.repeat(v, 3))[2::3],
         xp.asarray(v[::-1].copy())[::-1],
         xp.stack([xp.asarray(v)] * 3)[1, :],
     ]
@@ -103,6 +105,67 @@ def test_dots(dtype: str) -> None:
         wanted = np.dtype(dtype).type(in_order(products[:n], float.__add__))
         for x, y in zip(layouts(data[:n]), layouts(other[:n]), strict=True):
             assert bits(xp.vecdot(x, y)) == wanted.tobytes(), n
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint64", "complex128"])
+def test_dots_of_two_layouts(dtype: str) -> None:
+    data = cases()[0].astype(dtype) if dtype[0] in "fc" else np.arange(-4100, 4100).astype(dtype) ** 5
+    other = data[::-1].copy()
+    for n in [*LENGTHS[::7], 4096, 4097]:
+        found = {bits(xp.vecdot(x, y)) for x in layouts(data[:n]) for y in layouts(other[:n])}
+        assert len(found) == 1, n
+        if dtype.endswith("int64"):
+            with np.errstate(over="ignore"):
+                assert found == {(data[:n] * other[:n]).sum().tobytes()}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128", "bool"])
+@pytest.mark.parametrize("shape", [(5, 3), (70, 31), (9, 33), (40, 128), (6, 257), (3, 4097), (2, 5, 40)])
+def test_several_runs_of_any_strides(shape: tuple[int, ...], dtype: str) -> None:
+    """Along each axis of every second element, and backwards along the last one, as along that of a copy."""
+    data = np.resize(cases()[1], shape)
+    data = data > 0 if dtype == "bool" else np.floor(data * 100).clip(-1e9, 1e9).astype(dtype)
+    copy = xp.asarray(data)
+    names = ["sum", "prod", "count_nonzero", "all", "any"]
+    names += ["max", "min", "argmax", "argmin"] if dtype[0] in "fi" else []
+    for x in (xp.asarray(np.repeat(data, 2, -1))[..., ::2], xp.asarray(data[..., ::-1].copy())[..., ::-1]):
+        for name in names:
+            # Adjacent rows that are short are merged, which are not adjacent backwards.
+            for axis in range(len(shape)) if strides(x)[-1] > 0 else (-1,):
+                f = getattr(xp, name)
+                assert bits(f(x, axis=axis)) == bits(f(copy, axis=axis)), (name, axis)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extremes_of_rows_with_steps(name: str, dtype: str) -> None:
+    """NaN and signed zeros in columns that are far apart, and results that are."""
+    rng = np.random.default_rng(3)
+    for m, n in ((2, 9), (3, 255), (4, 256), (5, 257), (9, 600)):
+        rows = rng.choice([0.0, -0.0, 1.5, -1.5, np.nan], (m, n), p=[0.3, 0.3, 0.19, 0.19, 0.02]).astype(
+            dtype
+        )
+        reduce, find = getattr(xp, name), getattr(xp, "arg" + name)
+        x = xp.asarray(np.repeat(rows, 2, 1))[:, ::2]
+        assert bits(reduce(x, axis=0)) == bits(reduce(xp.asarray(rows), axis=0))
+        assert np.asarray(find(x, axis=0)).tolist() == getattr(np, "arg" + name)(rows, axis=0).tolist()
+        both = xp.asarray(np.stack([rows, -rows], axis=-1))
+        assert bits(reduce(both, axis=0)[:, 0]) == bits(reduce(xp.asarray(rows), axis=0))
+
+
+def test_counts_of_true() -> None:
+    raw = np.random.default_rng(8).integers(0, 3, 40_000).astype("uint8")
+    raw[raw == 2] = 0x80  # bytes that are neither 0 nor 1
+    data = raw.view(bool)
+    for n in [*range(1, 200), 255 * 64, 255 * 64 + 1, 30_011]:
+        for step in (1, 2, -1, 3):
+            part = data[: n * abs(step) : step] if step > 0 else data[n - 1 :: -1]
+            if part.size == n:
+                assert int(xp.count_nonzero(xp.asarray(part))) == int((part.view("uint8") != 0).sum()), (
+                    n,
+                    step,
+                )
+    assert int(xp.count_nonzero(xp.asarray(np.ones((300, 200), bool).T))) == 60_000
 
 
 @pytest.mark.parametrize("dtype", ["complex128", "complex64"])
@@ -216,6 +279,11 @@ def test_any_and_all_of_bools() -> None:
             for x in layouts(data):
                 assert xp.any(x) and xp.all(x) == (n == 1), (n, at)
                 assert not xp.all(xp.logical_not(x)) and bool(xp.any(xp.logical_not(x))) == (n > 1), (n, at)
+            for step in (2, 3):
+                far = np.zeros(n * step, bool)
+                far[at * step] = True
+                assert xp.any(xp.asarray(far)[::step]) and not xp.any(xp.asarray(far)[1::step])
+                assert not xp.all(xp.asarray(~far)[::step]) and xp.all(xp.asarray(~far)[1::step])
     # Bytes that are neither 0 nor 1 come in through other libraries' views.
     raw = np.frombuffer(struct.pack("130B", *([0] * 129 + [6])), np.bool_)
     assert xp.any(xp.asarray(raw)) and int(xp.argmax(xp.asarray(raw))) == 129
@@ -244,3 +312,5 @@ def test_runs_are_scanned_together_as_alone(name: str, dtype: str) -> None:
             whole = scan(x, axis=1)
             for k in range(m):
                 assert bits(whole[k, :]) == bits(scan(x[k, :])), (m, k)
+            turned = scan(x.mT, axis=0)
+            assert bits(turned) == bits(whole.mT), m

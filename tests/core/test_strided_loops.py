@@ -153,6 +153,16 @@ for name, n in itertools.product(DTYPES, (1, 2, 31, 32, 33, 48, 64, 65, 96, 100,
                     continue
                 xp.astype(x, getattr(xp, target))
             xp.repeat(x, 2), xp.asarray(x, copy=True)
+            reductions = ["all", "any", "count_nonzero"]
+            reductions += [] if "complex" in name else ["max", "min", "argmax", "argmin"]
+            reductions += [] if name == "bool" else ["sum", "prod"]
+            for reduction in reductions:
+                getattr(xp, reduction)(x)
+                if n % 4 == 0:
+                    for axis in (0, 1):
+                        getattr(xp, reduction)(xp.reshape(x, (4, n // 4)), axis=axis)
+            if name != "bool":
+                xp.vecdot(x, x), xp.vecdot(x, xp.asarray(x, copy=True)), xp.matmul(x, x)
     # A matrix that ends, and one that begins, where the memory does; transposed.
     rows = inside.size // (33 * size)
     for part in (inside[: rows * 33 * size], inside[inside.size - rows * 33 * size :]):

@@ -138,3 +138,50 @@ def test_nan_and_infinity_go_to_the_result():
     a = np.ones((3, 3))
     a[1, 1] = np.nan
     assert np.isnan(float(xp.linalg.det(xp.asarray(a))))
+
+
+def definite(n, seed, *lead):
+    """Matrices that are products of a triangle of whole numbers with its transpose, and that triangle."""
+    rng = np.random.default_rng(seed)
+    triangle = np.tril(rng.integers(-3, 4, (*lead, n, n)), -1) + np.eye(n) * rng.integers(1, 5, (*lead, 1, n))
+    return triangle @ np.swapaxes(triangle, -1, -2), triangle
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_factors_of_definite_matrices(n):
+    """Where every step is exact, so is the factor: in any layout, of the triangle that is read alone."""
+    for lead in ((), (3,), (2, 5)):
+        a, triangle = definite(n, n, *lead)
+        upper = np.swapaxes(triangle, -1, -2)
+        wide = np.repeat(np.repeat(a, 2, -1), 3, -2)
+        views = [xp.asarray(a), xp.asarray(np.swapaxes(a, -1, -2).copy()).mT, xp.asarray(wide)[..., ::3, ::2]]
+        for x in views:
+            assert np.array_equal(np.asarray(xp.linalg.cholesky(x)), triangle)
+            assert np.array_equal(np.asarray(xp.linalg.cholesky(x, upper=True)), upper)
+        assert np.array_equal(
+            np.asarray(xp.linalg.cholesky(xp.asarray(np.tril(a) + np.triu(a + 7, 1)))), triangle
+        )
+        single = xp.linalg.cholesky(xp.asarray(a.astype("float32")))
+        assert single.dtype == xp.float32 and np.array_equal(np.asarray(single), triangle)
+
+
+def test_factors_are_close_and_the_same_in_a_stack():
+    b = np.random.default_rng(4).standard_normal((3000, 6, 9))
+    a = b @ np.swapaxes(b, -1, -2)
+    together = np.asarray(xp.linalg.cholesky(xp.asarray(a)))
+    np.testing.assert_allclose(together, np.linalg.cholesky(a), rtol=1e-9, atol=1e-11)
+    for k in (0, 1, 1499, 2999):
+        assert np.array_equal(np.asarray(xp.linalg.cholesky(xp.asarray(a[k]))), together[k])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 32])
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, -np.inf])
+def test_matrices_that_are_not_definite(n, wrong):
+    a, _ = definite(n, 1)
+    a[n - 1, n - 1] = wrong
+    message = "not positive definite" if np.isfinite(wrong) else "NaN or infinity"
+    for upper in (False, True):
+        with pytest.raises(xp.linalg.LinAlgError, match=message):
+            xp.linalg.cholesky(xp.asarray(a), upper=upper)
+        with pytest.raises(xp.linalg.LinAlgError, match=r"\(2,\)" if np.isfinite(wrong) else message):
+            xp.linalg.cholesky(xp.asarray(np.stack([np.eye(n)] * 2 + [a])), upper=upper)

@@ -210,12 +210,18 @@ def _pairs(name: str, given: Any, count: int) -> list[tuple[Any, Any]]:
 
 
 def _filled(operation: str, x: object, value: float) -> tuple[Array, Array | None]:
-    """Return `x` with a number instead of NaN, and where NaN was; None of a dtype that has none."""
+    """Return `x` with a number instead of NaN, and where NaN was; `x` and None where none was."""
     given = check_array(operation, x)
-    if given.dtype.kind not in KINDS["real floating"] + KINDS["complex floating"]:
+    if not _may_be_nan(given):
         return given, None
     missing = isnan(given)
+    if not is_recorded(given) and not any(missing):
+        return given, None
     return where(missing, value, given), missing
+
+
+def _may_be_nan(x: Array) -> bool:
+    return x.dtype.kind in KINDS["real floating"] + KINDS["complex floating"]
 
 
 def _count(x: Array, missing: Array | None, axis: Axis, keepdims: bool = False) -> Array:
@@ -234,13 +240,32 @@ def _floating(x: object, operation: str, dtype: DTypeLike | None) -> Array:
 @intercepted
 def nansum(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
     """Return the sum of the elements that are not NaN; 0 where there is none."""
-    return sum(_filled("nansum", x, 0.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+    return _total("nansum", sum, x, axis, dtype, keepdims, 0.0)
 
 
 @intercepted
 def nanprod(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
     """Return the product of the elements that are not NaN; 1 where there is none."""
-    return prod(_filled("nanprod", x, 1.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+    return _total("nanprod", prod, x, axis, dtype, keepdims, 1.0)
+
+
+def _total(
+    operation: str,
+    reduce: Callable[..., Array],
+    x: object,
+    axis: Axis,
+    dtype: DTypeLike | None,
+    keepdims: bool,
+    value: float,
+) -> Array:
+    given = check_array(operation, x)
+    # Integers to which elements are cast have no NaN.
+    if not is_recorded(given) and (dtype is None or not _may_be_nan(given)):
+        # A total is NaN where an element is: mostly none is, and this is the result.
+        result = reduce(given, axis=axis, dtype=dtype, keepdims=keepdims)
+        if not _may_be_nan(result) or not any(isnan(result)):
+            return result
+    return reduce(_filled(operation, given, value)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @intercepted
@@ -313,13 +338,15 @@ def _nanvar(
 ) -> Array:
     given = _floating(x, operation, dtype)
     filled, missing = _filled(operation, given, 0.0)
-    deviations = subtract(filled, nanmean(given, axis, keepdims=True))
+    count = _count(given, missing, axis, keepdims=True)
+    deviations = subtract(filled, divide(sum(filled, axis=axis, keepdims=True), count))
     filled = deviations if missing is None else where(missing, 0.0, deviations)
     squares = multiply(real(filled), real(filled))
     if filled.dtype.kind == "complex floating":
         squares = add(squares, multiply(imag(filled), imag(filled)))
-    freedom = subtract(_count(given, missing, axis, keepdims), float(ddof))
-    return divide(sum(squares, axis=axis, keepdims=keepdims), where(freedom > 0, freedom, math.nan))
+    total = sum(squares, axis=axis, keepdims=keepdims)
+    freedom = subtract(reshape(count, total.shape), float(ddof))
+    return divide(total, where(freedom > 0, freedom, math.nan))
 
 
 @intercepted
@@ -359,10 +386,27 @@ def nanmax(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
 def _place(
     operation: str, search: Callable[..., Array], x: Array, axis: int | None, keepdims: bool, worst: float
 ) -> Array:
-    filled, missing = _filled(operation, x, worst)
+    given = check_array(operation, x)
+    if given.size and _may_be_nan(given) and not is_recorded(given):
+        # The index is that of a NaN where there is one: mostly there is none.
+        result = search(given, axis=axis, keepdims=keepdims)
+        if not any(isnan(_found(given, result, axis, keepdims))):
+            return result
+    filled, missing = _filled(operation, given, worst)
     if missing is not None and any(all(missing, axis=axis)):
         raise ArgumentValueError(operation, "there is nothing but NaN in a slice", [("x", str(x.shape))])
     return search(filled, axis=axis, keepdims=keepdims)
+
+
+def _found(x: Array, indices: Array, axis: int | None, keepdims: bool) -> Array:
+    """Return the elements that `argmin` or `argmax` has found."""
+    if axis is not None:
+        return take_along_axis(x, indices if keepdims else expand_dims(indices, axis=axis), axis=axis)
+    at, key = int(reshape(indices, ())), []
+    for n in reversed(x.shape):
+        at, position = divmod(at, n)
+        key.append(position)
+    return x[tuple(reversed(key))]
 
 
 @intercepted

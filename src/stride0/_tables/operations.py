@@ -109,8 +109,10 @@ class Reduction(NamedTuple):
     gains: tuple[str, ...] = ()  # as of an operation
     merged: bool = True  # whether adjacent short rows are folded as one, which is another order of a sum
     folded_by: str = ""  # the reduction of plain elements that folds its accumulators; "" is the row itself
-    # The loops that `folding.h` and `finding.h` have, by layout: of which dtypes.
+    # The loops that `folding.h` and `finding.h` have, by layout: of which dtypes. They are over any strides.
     written: dict[int, tuple[str, ...]] = {}  # noqa: RUF012
+    # Of other dtypes, those whose rows over any strides are copied first: Note [Parts].
+    gathered: tuple[str, ...] = ()
     # What is the same there: dtype -> reduction and dtype whose loop it is.
     alike: dict[str, tuple[str, str]] = {}  # noqa: RUF012
 
@@ -680,6 +682,7 @@ REDUCTIONS: Final = (
             least,
             gains=("uint64",),
             written={0: ("int64", *_REALS), 2: _REALS},
+            gathered=("int64",),
         )
         for name, bits, sign, least in (
             ("max", "|", ">", {"b": "0", "i": "{MIN}", "u": "0", "f": "-INFINITY"}),
@@ -700,6 +703,7 @@ REDUCTIONS: Final = (
         start=0,
         repeated="multiply",
         folded_by="sum",
+        written={0: ("bool",)},
     ),
     Reduction(
         "sum_squared_deviation",
@@ -733,14 +737,19 @@ REDUCTIONS: Final = (
         folded_by="max",
         written={0: _REALS, 2: _REALS},
     ),
-    _sum_of_products("dot", {**_PRODUCTS, "c": "multiply_c(x1, x2)"}, written={0: (*_REALS, *_COMPLEX)}),
+    _sum_of_products(
+        "dot",
+        {**_PRODUCTS, "c": "multiply_c(x1, x2)"},
+        written={0: (*_WORDS, *_REALS, *_COMPLEX)},
+        alike={"int64": ("dot", "uint64")},
+    ),
     _sum_of_products("dot_masked", {"f": "x1 != 0 ? x1 * x2 : x1", "c": "multiply_masked_c(x1, x2)"}),
     _sum_of_products(
         "vecdot",
         {**_PRODUCTS, "c": "multiply_c(conj_c(x1), x2)"},
-        written={0: (*_REALS, *_COMPLEX)},
+        written={0: (*_WORDS, *_REALS, *_COMPLEX)},
         # Real numbers have no conjugates.
-        alike={dtype: ("dot", dtype) for dtype in _REALS},
+        alike={"int64": ("dot", "uint64"), **{dtype: ("dot", dtype) for dtype in ("uint64", *_REALS)}},
     ),
 )
 

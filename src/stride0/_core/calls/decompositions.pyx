@@ -19,7 +19,7 @@ from stride0._core.ops.gufuncs cimport (
     CHOLESKY_LOWER, CHOLESKY_UPPER, DET, EIG, EIGH, EIGVALS, EIGVALSH, INV, LSTSQ, QR_COMPLETE, QR_RAW, QR_REDUCED, SLOGDET, SOLVE, SVD,
     SVD_FULL, SVD_REDUCED, has_loop, run_lapack, run_lstsq,
 )
-from stride0._core.ops.systems cimport are_few, determinants_of_few, solve_few
+from stride0._core.ops.systems cimport are_few, determinants_of_few, factor_few, solve_few
 from stride0._core.calls.arguments cimport array_argument, flag_argument, implement
 
 from stride0._base.errors import ArgumentValueError, DTypeError, ShapeError, counted, shown
@@ -184,6 +184,8 @@ cdef Array compute_square(int routine, Array x):
         out = per_matrix(a, code, 0 if routine == DET else 2, n, n)
         if are_few(a) and routine == INV:
             return narrowed(out, x.code) if solve_few(a, None, out) else None
+        if are_few(a) and (routine == CHOLESKY_LOWER or routine == CHOLESKY_UPPER):
+            return narrowed(out, x.code) if factor_few(a, out, routine == CHOLESKY_UPPER) else None
         if are_few(a) and routine == DET:
             return narrowed(determinants(a, out), x.code)
     failed = run_lapack(routine, a, out, None, None)

@@ -2,20 +2,18 @@
 
 from cpython.object cimport PyObject
 from libc.math cimport NAN, fabs, isnan, sqrt
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t
 
 from stride0._core.memory.dtype cimport (
     BOOL, COMPLEX128, COMPLEX64, DType, FLOAT32, FLOAT64, INT64, UINT64, dtype_at, is_stored, itemsize_at, letter_at,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.plan.partition cimport LONG_RUN
-from stride0._core.array.array cimport Array, data_of, is_deferred, new_array, view_of
+from stride0._core.array.array cimport Array, data_of, is_deferred, view_of
 from stride0._core.array.views cimport strides_for_shape, without_axes
 from stride0._core.plan.operations cimport OP_ABS, OP_SUBTRACT
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw, unary_raw
 from stride0._core.ops.reduce cimport accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, scan
-from stride0._core.ops.select cimport s0_count_true
 from stride0._core.ops.keys cimport read_axis
 from stride0._core.ops.index cimport nonzero as indices_of_nonzero
 from stride0._core.calls.arguments cimport (
@@ -41,7 +39,7 @@ cdef object reduce_axes(str name, Array x, PyObject* axis, PyObject* keepdims, o
     return reduce_array(name, x, axes, keep, dtype)
 
 
-cdef object all_or_any(str name, PyObject** given):
+cdef object over_axes_or_all(str name, PyObject** given):
     """`given`: x, axis, keepdims."""
     return reduce_axes(name, array_argument(given[0], name, "x"), given[1], given[2], None)
 
@@ -51,23 +49,6 @@ cdef object nonzero(str name, PyObject** given):
     if x.ndim == 0:
         raise ShapeError(name, "x must have at least one axis", [("x", "()")], "A 0-d array has no indices.")
     return indices_of_nonzero(x)
-
-
-cdef object count_nonzero(str name, PyObject** given):
-    cdef Array x = array_argument(given[0], "count_nonzero", "x"), out
-    cdef const uint8_t* bits
-    cdef int64_t* count
-    if x.code != BOOL or not x.c_contiguous or is_deferred(x) or given[1] is not <PyObject*>None or <object>given[2] is not False:
-        return reduce_axes("count_nonzero", x, given[1], given[2], None)
-    # Faster than the reduction, which adds in int64.
-    out = new_array(INT64, 0, NULL, NULL, True)
-    bits, count = <const uint8_t*>data_of(x), <int64_t*>data_of(out)
-    if x.size < LONG_RUN:
-        count[0] = s0_count_true(bits, x.size)
-    else:
-        with nogil:
-            count[0] = s0_count_true(bits, x.size)
-    return out
 
 
 # --- sums and products
@@ -160,7 +141,7 @@ cdef object find_extreme_index(str name, PyObject** given):
     if axis >= 0:
         return argreduce(name, x, axis, keepdims)
     # Along broadcast axes the first of the equal elements is at index 0; the others keep their order.
-    base = x if x.c_contiguous else <Array>without_broadcast_axes(x, tuple(range(x.ndim)))
+    base = x if x.c_contiguous or (x.ndim == 1 and x.strides_[0]) else <Array>without_broadcast_axes(x, tuple(range(x.ndim)))
     out = argreduce(name, base if base.ndim == 1 else flatten(base), 0, False)
     if base.size != x.size:
         index = (<int64_t*>data_of(out))[0]
@@ -269,11 +250,11 @@ cdef object deviation(str name, PyObject** given):
     return squares
 
 
-implement("all", all_or_any)
-implement("any", all_or_any)
+implement("all", over_axes_or_all)
+implement("any", over_axes_or_all)
 implement("argmax", find_extreme_index)
 implement("argmin", find_extreme_index)
-implement("count_nonzero", count_nonzero)
+implement("count_nonzero", over_axes_or_all)
 implement("nonzero", nonzero)
 implement("cumulative_prod", scan_axis)
 implement("cumulative_sum", scan_axis)

@@ -52,6 +52,7 @@ from reductions import (
     arg_rows_loop,
     extreme_function,
     folded_name,
+    parts_loop,
     reduction_loop,
     scan_loop,
     scan_rows_loop,
@@ -321,15 +322,19 @@ class Emitter:
         unsigned = acc.unsigned and row.name == "int64" and found == operations.body_for(red.body, "u")
         owner = ROWS[CODE["u" + row.name]] if unsigned else row
         once = acc.row.letter != "c" and row.name not in red.gains
-        # Loops over any strides serve all layouts, until others take their places.
+        # Loops over any strides serve all layouts, until others take their places. Those of headers are over
+        # any, but rows of complex numbers take too long to copy.
+        written = {layout for layout in (0, 2) if row.name in red.written.get(layout, ())}
+        served = {layout + 1 for layout in written if layout == 0 or row.letter != "c"}
         for layout in (1, 3, 0, 2, 4):
-            if layout == 4 and (red.nin == 1 or row.letter not in "fc"):
+            if layout in served or (layout == 4 and (red.nin == 1 or row.letter not in "fc")):
                 continue
             strided = layout in (1, 3)
-            places = [
-                f"{place}[{k}]" for k in ((0, 1, 4) if layout == 1 else (2, 3) if layout == 3 else (layout,))
-            ]
-            if row.name in red.written.get(layout, ()):
+            serves = (0, 1, 4) if layout == 1 else (2, 3) if layout == 3 else (layout,)
+            if layout + 1 in served:
+                serves = (0, 1, 4) if layout == 0 else (2, 3)
+            places = [f"{place}[{k}]" for k in serves]
+            if layout in written:
                 self.add(REDUCTIONS, places, folded_name(red, row.name, layout))
                 continue
             unit = STRIDED_REDUCTIONS if strided and once else REDUCTIONS
@@ -337,6 +342,10 @@ class Emitter:
             ending = "" if acc.exact or layout in (2, 3) else self.units[unit].write(tail, tail_text)
             text = reduction_loop(name, acc, owner, found, layout, ending)
             self.add(unit, places, name, text, spared=not strided)
+            if layout == 2 and row.name in red.gathered:
+                parts = f"{red.name}_{row.name}_parts"
+                text = parts_loop(parts, name, row, acc.row)
+                self.add(unit, [f"{place}[3]"], parts, text, spared=True)
 
     def scans(self) -> None:
         reductions = {red.name: red for red in operations.REDUCTIONS}
@@ -380,6 +389,7 @@ class Emitter:
             elif row.letter == "f":
                 self.add(PRODUCTS, [f"products[{code}]"], f"s0_floating_f{bits}")
         self.add(PRODUCTS, ["solve_systems"], "s0_solve_systems")
+        self.add(PRODUCTS, ["factor_definite"], "s0_factor_definite")
 
 
 def moving_loop(row: Row, any_strides: str) -> str:

@@ -212,6 +212,12 @@ def rows_loop(
     return function(name, [op.step() for op in (*inputs, out)], body)
 
 
+def parts_loop(name: str, contiguous: str, row: Row, total: Row) -> str:
+    """Rows over any strides by the loop for contiguous ones: Note [Parts]."""
+    codes = f"{CODE[row.name]}, {CODE[total.name]}"
+    return function(name, [], [f"s0_reduce_rows({contiguous}, {codes}, a, s, t, n, m);"])
+
+
 def scan_accumulator(red: Any, row: Row) -> Accumulator:
     return Accumulator(red, ROWS[CODE[red.accumulator[row.letter]]])
 
@@ -252,20 +258,29 @@ def scan_rows_loop(name: str, red: Any, row: Row) -> str:
 
 
 def arg_rows_loop(name: str, sign: str, row: Row) -> str:
-    """Index along the m rows of the first extreme of each of n columns, which are adjacent in memory."""
+    """Index along the m rows of the first extreme of each of n columns, a strip of them after another."""
     x = Operand(0, row, "c")
     index = "int64_t" if row.itemsize == 8 else "int32_t"
     better = f"best[i] {'<' if sign == '>' else '>'} v"
     if row.letter == "f":
         better = f"({better}) | ((v != v) & (best[i] == best[i]))"
-    first = [x.start(f"a[0] + first * {row.itemsize}")]
-    first += block(OVER_STRIP, [f"best[i] = {x.load('i')};", "at[i] = 0;"])
+
+    def part(j: str) -> list[str]:
+        """The elements of a strip, contiguous: Note [Parts]."""
+        place = f"a[0] + {j} * t[0] + first * s[0]"
+        return [
+            f"const char *from = {place};",
+            x.start(f"s0_next_part(&from, s[0], {row.itemsize}, copy, count)"),
+        ]
+
+    first = [*part("0"), *block(OVER_STRIP, [f"best[i] = {x.load('i')};", "at[i] = 0;"])]
     one = [x.let("v", "i"), f"const int better = {better};", "best[i] = better ? v : best[i];"]
     one += [f"at[i] = better ? ({index})j : at[i];"]
-    rows = [x.start(f"a[0] + j * t[0] + first * {row.itemsize}"), *block(OVER_STRIP, one)]
+    rows = [*part("j"), *block(OVER_STRIP, one)]
     body = [STRIP_COUNT, *block("", first), *block("for (Py_ssize_t j = 1; j < m; j++)", rows)]
     body += [f"{OVER_STRIP} *(int64_t *)(a[1] + (first + i) * s[1]) = at[i];"]
-    return function(name, [f"{x.value} best[S0_STRIP];", f"{index} at[S0_STRIP];"], block(STRIPS, body))
+    kept = [f"{x.value} best[S0_STRIP];", f"{index} at[S0_STRIP];", f"char copy[S0_STRIP * {row.itemsize}];"]
+    return function(name, kept, block(STRIPS, body))
 
 
 def arg_loop(name: str, sign: str, row: Row) -> str:
@@ -294,12 +309,18 @@ def extreme_function(row: Row) -> str:
         size=row.itemsize,
         stop="best[0] != best[0]" if nan else "best[0] == farthest",
         better="(greatest ? best[k] < v : best[k] > v)" + (" || v != v" if nan else ""),
-        ordered=" && best[k] == best[k]" if nan else "",
-        same="v == best[k] || v != v" if nan else "v == best[k]",
-        load=x.load("i"),
+        nan=NAN_FOUND.format(load=x.load("i")) if nan else "",
         dtype=row.name,
     )
 
+
+NAN_FOUND = """
+            if (best[k] != best[k]) {{
+                while ({load} == {load})
+                    i++;
+                *(int64_t *)(a[1] + (j + k) * t[1]) = i;
+                continue;
+            }}"""
 
 EXTREME = string.Template("""\
 static __attribute__((noinline)) void extreme_$dtype$ARGUMENTS,
@@ -336,14 +357,11 @@ static __attribute__((noinline)) void extreme_$dtype$ARGUMENTS,
         for (Py_ssize_t k = 0; k < runs; k++) {
             $memory *p0 = ($memory *)(a[0] + (j + k) * t[0]);
             Py_ssize_t i = where[k];
-            if (s0 == $size$ordered) {
-                i += s0_find_$dtype(p0 + i, n - i, ($memory)best[k]);
-            } else {
-                for (; i < n; i++) {
-                    v = $load;
-                    if ($same)
-                        break;
-                }
+            char copy[S0_PART * $size];
+            const char *from = (const char *)p0 + i * s0;$nan
+            for (Py_ssize_t at = 0, count = 0; at == count && i < n; i += at) {
+                count = s0 == $size || n - i < S0_PART ? n - i : S0_PART;
+                at = s0_find_$dtype(s0_next_part(&from, s0, $size, copy, count), count, ($memory)best[k]);
             }
             *(int64_t *)(a[1] + (j + k) * t[1]) = i;
         }

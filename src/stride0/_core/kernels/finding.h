@@ -1,8 +1,10 @@
-/* The first index of a value in a contiguous run; and `any` and `all` of bools, which are such searches. */
+/* The first index of a value in a contiguous run; `any` and `all` of bools, which are such searches; and their number. */
 #ifndef STRIDE0_FINDING_H
 #define STRIDE0_FINDING_H
 
 #include "packs.h"
+#include "parts.h"
+#include "parts.h"
 
 /* Equality of the elements of two vectors as a bit mask: one bit for each element, or one for each of its bytes. */
 #if S0_VECTOR == 64
@@ -83,19 +85,80 @@ S0_FIND(float32, float, float32, S0_IS)
 S0_FIND(float64, double, float64, S0_IS)
 S0_FIND(bool, uint8_t, bool, S0_IS_TRUE)
 
-/* `any`: whether a true element is found; `all`: whether no false one is. */
+/* `any`: whether a true element is found; `all`: whether no false one is. Often the first elements decide: at first, few
+ * are copied, Note [Parts]. */
 #define S0_FLAGS(name, wanted, found)                                                                                \
     static void s0_##name##_bool_0(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)   \
     {                                                                                                                \
-        Py_ssize_t j;                                                                                                \
-        (void)s;                                                                                                     \
+        _Alignas(64) char copy[S0_PART];                                                                             \
+        Py_ssize_t i, j, count;                                                                                      \
         for (j = 0; j < m; j++) {                                                                                    \
+            const char *p = a[0] + j * t[0];                                                                         \
             uint8_t *q = (uint8_t *)(a[1] + j * t[1]);                                                               \
-            if (*q != found && s0_find_bool((const uint8_t *)(a[0] + j * t[0]), n, wanted) < n)                      \
-                *q = found;                                                                                          \
+            for (i = 0; i < n && *q != found; i += count) {                                                          \
+                count = s[0] == 1 ? n : i < S0_PART / 8 ? S0_PART / 8 : S0_PART;                                     \
+                count = n - i < count ? n - i : count;                                                               \
+                if (s0_find_bool(s0_next_part(&p, s[0], 1, copy, count), count, wanted) < count)                     \
+                    *q = found;                                                                                      \
+            }                                                                                                        \
         }                                                                                                            \
     }
 S0_FLAGS(any, 1, 1)
 S0_FLAGS(all, 0, 0)
+
+/* The number of true elements: lanes of a vector count to 255 in a byte each; those at the end are bits of words. */
+typedef uint8_t s0_flags __attribute__((vector_size(S0_VECTOR)));
+S0_INLINE int64_t s0_sum_of_bytes(s0_flags x)
+{
+    int64_t total = 0;
+#if defined(__SSE2__)
+    typedef int64_t words __attribute__((vector_size(S0_VECTOR)));
+#if S0_VECTOR == 64
+    const words sums = (words)_mm512_sad_epu8((__m512i)x, _mm512_setzero_si512());
+#elif S0_VECTOR == 32
+    const words sums = (words)_mm256_sad_epu8((__m256i)x, _mm256_setzero_si256());
+#else
+    const words sums = (words)_mm_sad_epu8((__m128i)x, _mm_setzero_si128());
+#endif
+    S0_FOR_ALL(S0_VECTOR / 8) total += sums[k];
+#else
+    S0_FOR_ALL(S0_VECTOR) total += x[k];
+#endif
+    return total;
+}
+static int64_t s0_count_bytes(const uint8_t *p, Py_ssize_t n)
+{
+    const uint64_t low = 0x7f7f7f7f7f7f7f7f;
+    int64_t total = 0;
+    Py_ssize_t i = 0;
+    uint64_t word;
+    while (n - i >= S0_VECTOR) {
+        const Py_ssize_t stop = n - i < 255 * S0_VECTOR ? n : i + 255 * S0_VECTOR;
+        s0_flags count = {0}, x;
+        for (; stop - i >= S0_VECTOR; i += S0_VECTOR) {
+            memcpy(&x, p + i, sizeof(x));
+            count -= (s0_flags)(x != 0);
+        }
+        total += s0_sum_of_bytes(count);
+    }
+    for (; n - i >= 8; i += 8) {
+        memcpy(&word, p + i, sizeof(word));
+        total += __builtin_popcountll((((word & low) + low) | word) & ~low);
+    }
+    for (; i < n; i++)
+        total += p[i] != 0;
+    return total;
+}
+static void s0_count_nonzero_bool_0(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)
+{
+    Py_ssize_t j;
+    if (s[0] != 1) {
+        if (n > 0)
+            s0_reduce_parts(s0_count_nonzero_bool_0, S0_UINT8, 1, a, s, t, n, m);
+        return;
+    }
+    for (j = 0; j < m; j++)
+        *(int64_t *)(a[1] + j * t[1]) += s0_count_bytes((const uint8_t *)(a[0] + j * t[0]), n);
+}
 
 #endif

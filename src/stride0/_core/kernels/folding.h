@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#include "kernels.h"
 #include "packs.h"
+#include "parts.h"
 
 #if S0_ACCUMULATORS != 32
 #error "the levels of a run are written for 32 lanes"
@@ -15,66 +15,113 @@
 
 /* -- runs -------------------------------------------------------------------------------------------------------- */
 
-/* Load the next elements as a pack, of one operand or the products of two, and advance. */
-#define S0_TAKE_load(E, L) s0_load_##E##_##L(p)
-#define S0_TAKE_widen(E, L) s0_widen_##E##_##L(p)
-#define S0_TAKE_load_abs(E, L) s0_load_abs_##E##_##L(p)
-#define S0_TAKE_widen_abs(E, L) s0_widen_abs_##E##_##L(p)
-#define S0_TAKE_load_square(E, L) s0_load_square_##E##_##L(p)
-#define S0_TAKE_widen_square(E, L) s0_widen_square_##E##_##L(p)
-#define S0_TAKE_load_two(E, L) s0_times_##E##_##L(s0_load_##E##_##L(p), s0_load_##E##_##L(r))
-#define S0_TAKE_widen_two(E, L) s0_times_##E##_##L(s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
-#define S0_TAKE_load_cross(E, L) s0_cross_##E##_##L(s0_load_##E##_##L(p), s0_load_##E##_##L(r))
-#define S0_TAKE_widen_cross(E, L) s0_cross_##E##_##L(s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
-#define S0_TAKE_load_inner(E, L) s0_inner_##E##_##L(s0_load_##E##_##L(p), s0_load_##E##_##L(r))
-#define S0_TAKE_widen_inner(E, L) s0_inner_##E##_##L(s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
-#define S0_SKIP_load(L) p += L
-#define S0_SKIP_widen(L) p += L
-#define S0_SKIP_load_abs(L) p += L
-#define S0_SKIP_widen_abs(L) p += L
-#define S0_SKIP_load_square(L) p += L
-#define S0_SKIP_widen_square(L) p += L
-#define S0_SKIP_load_two(L) p += L, r += L
-#define S0_SKIP_widen_two(L) p += L, r += L
-#define S0_SKIP_load_cross(L) p += L, r += L
-#define S0_SKIP_widen_cross(L) p += L, r += L
-#define S0_SKIP_load_inner(L) p += L, r += L
-#define S0_SKIP_widen_inner(L) p += L, r += L
+/* What is read of each operand: elements as they are, or floats as doubles; contiguous ones, or far apart. */
+#define S0_FROM_load load
+#define S0_FROM_load_abs load
+#define S0_FROM_load_square load
+#define S0_FROM_load_two load
+#define S0_FROM_load_cross load
+#define S0_FROM_load_inner load
+#define S0_FROM_widen widen
+#define S0_FROM_widen_abs widen
+#define S0_FROM_widen_square widen
+#define S0_FROM_widen_two widen
+#define S0_FROM_widen_cross widen
+#define S0_FROM_widen_inner widen
+#define S0_READ_OF(from, E, L, p) s0_##from##_##E##_##L(p)
+#define S0_READ_BY(from, E, L, p) S0_READ_OF(from, E, L, p)
+#define S0_READ(load, E, L, p) S0_READ_BY(S0_FROM_##load, E, L, p)
+#define S0_READ_FAR_OF(from, E, L, p, s) s0_far_##from##_##E##_##L(p, s)
+#define S0_READ_FAR_BY(from, E, L, p, s) S0_READ_FAR_OF(from, E, L, p, s)
+#define S0_READ_FAR(load, E, L, p, s) S0_READ_FAR_BY(S0_FROM_##load, E, L, p, s)
 
-/* Fold the next elements into the accumulators. */
-#define S0_JOIN_load(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load(E, L))
-#define S0_JOIN_widen(fold, E, L) s0_tally_##E##_##L(a##L, S0_TAKE_widen(E, L))
-#define S0_JOIN_load_abs(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_abs(E, L))
-#define S0_JOIN_widen_abs(fold, E, L) s0_tally_##E##_##L(a##L, S0_TAKE_widen_abs(E, L))
-#define S0_JOIN_load_square(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_square(E, L))
-#define S0_JOIN_widen_square(fold, E, L) s0_fused_square_##E##_##L(a##L, s0_widen_##E##_##L(p))
-#define S0_JOIN_load_two(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_two(E, L))
-#define S0_JOIN_load_cross(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_cross(E, L))
-#define S0_JOIN_widen_cross(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_widen_cross(E, L))
-#define S0_JOIN_load_inner(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_inner(E, L))
-#define S0_JOIN_widen_inner(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_widen_inner(E, L))
-#define S0_JOIN_widen_two(fold, E, L) s0_fused_##E##_##L(a##L, s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
+/* What is folded: the elements x of one operand, or their products with those of a second one, y. */
+#define S0_MAP_load(E, L, x, y) x
+#define S0_MAP_load_abs(E, L, x, y) s0_abs_##E##_##L(x)
+#define S0_MAP_load_square(E, L, x, y) s0_square_##E##_##L(x)
+#define S0_MAP_load_two(E, L, x, y) s0_times_##E##_##L(x, y)
+#define S0_MAP_load_cross(E, L, x, y) s0_cross_##E##_##L(x, y)
+#define S0_MAP_load_inner(E, L, x, y) s0_inner_##E##_##L(x, y)
+#define S0_MAP_widen S0_MAP_load
+#define S0_MAP_widen_abs S0_MAP_load_abs
+#define S0_MAP_widen_square S0_MAP_load_square
+#define S0_MAP_widen_two S0_MAP_load_two
+#define S0_MAP_widen_cross S0_MAP_load_cross
+#define S0_MAP_widen_inner S0_MAP_load_inner
+
+/* Fold them into the accumulators. */
+#define S0_JOIN_load(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, x)
+#define S0_JOIN_load_abs(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, S0_MAP_load_abs(E, L, x, y))
+#define S0_JOIN_load_square(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, S0_MAP_load_square(E, L, x, y))
+#define S0_JOIN_load_two(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, S0_MAP_load_two(E, L, x, y))
+#define S0_JOIN_load_cross(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, S0_MAP_load_cross(E, L, x, y))
+#define S0_JOIN_load_inner(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, S0_MAP_load_inner(E, L, x, y))
+#define S0_JOIN_widen(fold, E, L, x, y) s0_tally_##E##_##L(a##L, x)
+#define S0_JOIN_widen_abs(fold, E, L, x, y) s0_tally_##E##_##L(a##L, S0_MAP_load_abs(E, L, x, y))
+#define S0_JOIN_widen_square(fold, E, L, x, y) s0_fused_square_##E##_##L(a##L, x)
+#define S0_JOIN_widen_two(fold, E, L, x, y) s0_fused_##E##_##L(a##L, x, y)
+#define S0_JOIN_widen_cross S0_JOIN_load_cross
+#define S0_JOIN_widen_inner S0_JOIN_load_inner
+
+/* The next elements of both operands, contiguous. */
+#define S0_TAKE(load, E, L) S0_MAP_##load(E, L, S0_READ(load, E, L, p), S0_READ(load, E, L, r))
+#define S0_JOIN(fold, load, E, L) S0_JOIN_##load(fold, E, L, S0_READ(load, E, L, p), S0_READ(load, E, L, r))
+#define S0_SKIP(L) p += L, r += L
 
 /* All lanes at once over whole groups: of 32 elements, each of one scalar or two. */
 #define S0_GROUPS_ALL(fold, E, load, L)                                                                              \
-    a##L = S0_TAKE_##load(E, L);                                                                                     \
-    for (S0_SKIP_##load(L); p != stop; S0_SKIP_##load(L))                                                            \
-        a##L = S0_JOIN_##load(fold, E, L);
+    a##L = S0_TAKE(load, E, L);                                                                                      \
+    for (S0_SKIP(L); p != stop; S0_SKIP(L))                                                                          \
+        a##L = S0_JOIN(fold, load, E, L);
 #define S0_GROUPS_sum(E, load, L) S0_GROUPS_ALL(sum, E, load, L)
 #define S0_GROUPS_max(E, load, L) S0_GROUPS_ALL(max, E, load, L)
 #define S0_GROUPS_min(E, load, L) S0_GROUPS_ALL(min, E, load, L)
 
+/* The same far apart. The remainder of the block is copied; for extremes with as many elements before it as there are lanes. */
+S0_INLINE const char *s0_copy_end(char *to, const char *from, Py_ssize_t s, size_t size, Py_ssize_t before, Py_ssize_t n)
+{
+    for (Py_ssize_t i = -before; i < n; i++)
+        memcpy(to + (before + i) * (Py_ssize_t)size, from + i * s, size);
+    return to + before * (Py_ssize_t)size;
+}
+#define s0_copy_end_sum(to, from, s, size, n) s0_copy_end(to, from, s, size, 0, n)
+#define s0_copy_end_max s0_copy_end_sum
+#define s0_copy_end_min s0_copy_end_sum
+#define s0_copy_end_top(to, from, s, size, n) s0_copy_end(to, from, s, size, S0_ACCUMULATORS - (n), n)
+#define s0_copy_end_bottom s0_copy_end_top
+#define S0_FAR_X(load, E, L) S0_READ_FAR(load, E, L, &first, s[0])
+#define S0_FAR_Y(load, E, L) S0_READ_FAR(load, E, L, &second, s[1])
+#define S0_FAR_ALL(fold, E, load, L)                                                                                 \
+    a##L = S0_MAP_##load(E, L, S0_FAR_X(load, E, L), S0_FAR_Y(load, E, L));                                          \
+    for (Py_ssize_t i = S0_ACCUMULATORS; i < whole; i += S0_ACCUMULATORS)                                                       \
+        a##L = S0_JOIN_##load(fold, E, L, S0_FAR_X(load, E, L), S0_FAR_Y(load, E, L));
+#define S0_FAR_sum(E, load, L) S0_FAR_ALL(sum, E, load, L)
+#define S0_FAR_max(E, load, L) S0_FAR_ALL(max, E, load, L)
+#define S0_FAR_min(E, load, L) S0_FAR_ALL(min, E, load, L)
+
 /* NaN is tested separately, in two vectors at once; at the end in the last vectors, which may overlap. */
 #define S0_LOOK_FOR_NAN(E, x) S0_FOR_ALL(S0_COUNT(x) / 2) nan = S0_OR_NAN_##E(nan, x.of[2 * k], x.of[2 * k + 1])
 #define S0_GROUPS_OF(which, E, load, L)                                                                              \
-    s0_nan_##E nan = S0_NO_NAN_##E;                                                                                  \
-    a##L = S0_TAKE_##load(E, L);                                                                                     \
+    a##L = S0_TAKE(load, E, L);                                                                                      \
     S0_LOOK_FOR_NAN(E, a##L);                                                                                        \
     for (p += L; p != stop; p += L) {                                                                                \
-        const E##_##L x = S0_TAKE_##load(E, L);                                                                      \
+        const E##_##L x = S0_TAKE(load, E, L);                                                                       \
         S0_LOOK_FOR_NAN(E, x);                                                                                       \
         a##L = s0_##which##_##E##_##L(a##L, x);                                                                      \
-    }                                                                                                                \
+    }
+#define S0_FAR_OF(which, E, load, L)                                                                                 \
+    a##L = S0_MAP_##load(E, L, S0_FAR_X(load, E, L), );                                                              \
+    S0_LOOK_FOR_NAN(E, a##L);                                                                                        \
+    for (Py_ssize_t i = S0_ACCUMULATORS; i < whole; i += S0_ACCUMULATORS) {                                                     \
+        const E##_##L x = S0_MAP_##load(E, L, S0_FAR_X(load, E, L), );                                               \
+        S0_LOOK_FOR_NAN(E, x);                                                                                       \
+        a##L = s0_##which##_##E##_##L(a##L, x);                                                                      \
+    }
+#define S0_GROUPS_top(E, load, L) S0_GROUPS_OF(top, E, load, L)
+#define S0_GROUPS_bottom(E, load, L) S0_GROUPS_OF(bottom, E, load, L)
+#define S0_FAR_top(E, load, L) S0_FAR_OF(top, E, load, L)
+#define S0_FAR_bottom(E, load, L) S0_FAR_OF(bottom, E, load, L)
+#define S0_DECIDE_BY_NAN(E, L)                                                                                       \
     if (remainder) {                                                                                                 \
         const E##_##L x = s0_load_##E##_##L(p + remainder - L);                                                      \
         S0_LOOK_FOR_NAN(E, x);                                                                                       \
@@ -83,8 +130,16 @@
         a1.of[0] = NAN;                                                                                              \
         return a1;                                                                                                   \
     }
-#define S0_GROUPS_top(E, load, L) S0_GROUPS_OF(top, E, load, L)
-#define S0_GROUPS_bottom(E, load, L) S0_GROUPS_OF(bottom, E, load, L)
+#define S0_BEFORE_sum(E)
+#define S0_BEFORE_max(E)
+#define S0_BEFORE_min(E)
+#define S0_BEFORE_top(E) s0_nan_##E nan = S0_NO_NAN_##E;
+#define S0_BEFORE_bottom(E) s0_nan_##E nan = S0_NO_NAN_##E;
+#define S0_BEHIND_sum(E)
+#define S0_BEHIND_max(E)
+#define S0_BEHIND_min(E)
+#define S0_BEHIND_top(E) S0_DECIDE_BY_NAN(E, 32)
+#define S0_BEHIND_bottom(E) S0_DECIDE_BY_NAN(E, 32)
 
 #if S0_VECTOR == 64
 typedef __mmask16 s0_nan_f32;
@@ -136,13 +191,13 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 #define S0_LEVEL(fold, E, load, bit, L, D)                                                                           \
     if (n >= bit) {                                                                                                  \
         if (n < 2 * bit) {                                                                                           \
-            a##L = S0_TAKE_##load(E, L);                                                                             \
-            S0_SKIP_##load(L);                                                                                       \
+            a##L = S0_TAKE(load, E, L);                                                                              \
+            S0_SKIP(L);                                                                                              \
         } else {                                                                                                     \
             a##L = s0_##fold##_halves_##E##_##D(a##D);                                                               \
             if (n & bit) {                                                                                           \
-                a##L = s0_##fold##_##E##_##L(a##L, S0_TAKE_##load(E, L));                                            \
-                S0_SKIP_##load(L);                                                                                   \
+                a##L = s0_##fold##_##E##_##L(a##L, S0_TAKE(load, E, L));                                             \
+                S0_SKIP(L);                                                                                          \
             }                                                                                                        \
         }                                                                                                            \
     }
@@ -154,18 +209,18 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
     S0_LEVEL(fold, E, load, 16, 32, 64) S0_LEVEL(fold, E, load, 8, 16, 32) S0_LEVEL(fold, E, load, 4, 8, 16)         \
     S0_LEVEL(fold, E, load, 2, 4, 8) S0_LEVEL(fold, E, load, 1, 2, 4)                                                \
     return a2;
-#define S0_GROUPS_1(among, E, load) S0_GROUPS_##among(E, load, 32)
-#define S0_GROUPS_2(among, E, load) S0_GROUPS_##among(E, load, 64)
+#define S0_GROUPS_1(groups, among, E, load) S0_##groups##_##among(E, load, 32)
+#define S0_GROUPS_2(groups, among, E, load) S0_##groups##_##among(E, load, 64)
 
 #define S0_PARTS(E) E##_64 a64; E##_32 a32; E##_16 a16; E##_8 a8; E##_4 a4; E##_2 a2; E##_1 a1
 
-/* The address of scalar i of the second operand of run j, if there is one. */
-#define S0_SECOND_1(type, i) NULL
-#define S0_SECOND_2(type, i) (const type *)(a[1] + j * t[1]) + (i)
+/* Whether all operands are contiguous. */
+#define S0_IS_DIRECT_1(size) (s[0] == (size))
+#define S0_IS_DIRECT_2(size) ((s[0] == (size)) & (s[1] == (size)))
 
 /* m runs of n elements, of `parts` scalars each, into m accumulators; `among` is the fold where no NaN is. Blocks of
  * complete groups are separate functions, in which the compiler finds registers for all lanes, and so are runs of
- * fewer elements than lanes, in which every branch costs. */
+ * fewer elements than lanes, in which every branch costs. Strides are any. */
 #define S0_RUN(what, nin, fold, among, name, type, E, load, parts, scalar)                                           \
     S0_INLINE E##_##parts s0_##what##_##name##_tail(const type *p, const type *r, Py_ssize_t n)                      \
     {                                                                                                                \
@@ -175,51 +230,74 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
             __builtin_unreachable();                                                                                 \
         S0_LEVELS_##parts(fold, E, load)                                                                             \
     }                                                                                                                \
-    static __attribute__((noinline)) E##_##parts s0_##what##_##name##_block(const type *p, const type *r,            \
-                                                                         Py_ssize_t n)                               \
+    static __attribute__((noinline)) E##_##parts s0_##what##_##name##_block(const char *first, const char *second,   \
+                                                                         const Py_ssize_t *s, Py_ssize_t n)          \
     {                                                                                                                \
+        enum { SIZE = parts * sizeof(type) };                                                                        \
+        const Py_ssize_t remainder = n % S0_ACCUMULATORS, whole = n - remainder;                                     \
+        const type *p = (const type *)first, *r = (const type *)second;                                              \
         S0_PARTS(E);                                                                                                 \
-        const Py_ssize_t remainder = n % S0_ACCUMULATORS;                                                            \
-        const type *const stop = p + (n - remainder) * parts;                                                        \
+        S0_BEFORE_##among(E)                                                                                         \
         (void)a64, (void)a32, (void)a1, (void)r;                                                                     \
         if (n < S0_ACCUMULATORS)                                                                                     \
             __builtin_unreachable();                                                                                 \
-        S0_GROUPS_##parts(among, E, load)                                                                            \
+        if (S0_IS_DIRECT_##nin(SIZE)) {                                                                              \
+            const type *const stop = p + whole * parts;                                                              \
+            S0_GROUPS_##parts(GROUPS, among, E, load)                                                                \
+            S0_BEHIND_##among(E)                                                                                     \
+            S0_LEVELS_##parts(among, E, load)                                                                        \
+        }                                                                                                            \
+        _Alignas(64) char copies[nin][S0_ACCUMULATORS * SIZE];                                                       \
+        S0_GROUPS_##parts(FAR, among, E, load)                                                                       \
+        if (remainder) {                                                                                             \
+            p = (const type *)s0_copy_end_##among(copies[0], first, s[0], SIZE, remainder);                          \
+            r = nin == 1 ? p : (const type *)s0_copy_end_##among(copies[nin - 1], second, s[1], SIZE, remainder);    \
+        }                                                                                                            \
+        S0_BEHIND_##among(E)                                                                                         \
         S0_LEVELS_##parts(among, E, load)                                                                            \
     }                                                                                                                \
-    static __attribute__((noinline)) void s0_##what##_##name##_short(char **a, const Py_ssize_t *t, Py_ssize_t n,    \
+    static __attribute__((noinline)) void s0_##what##_##name##_short(char **a, const Py_ssize_t *s,                  \
+                                                                     const Py_ssize_t *t, Py_ssize_t n,              \
                                                                      Py_ssize_t m)                                   \
     {                                                                                                                \
         Py_ssize_t j;                                                                                                \
+        (void)s;                                                                                                     \
         for (j = 0; j < m; j++) {                                                                                    \
             scalar *q = (scalar *)(a[nin] + j * t[nin]);                                                             \
             const E##_##parts x = s0_##what##_##name##_tail((const type *)(a[0] + j * t[0]),                         \
-                                                            S0_SECOND_##nin(type, 0), n);                            \
+                                                            (const type *)(a[nin - 1] + j * t[nin - 1]), n);         \
             s0_store_##E##_##parts(q, s0_##fold##_##E##_##parts(s0_load_##E##_##parts(q), x));                       \
         }                                                                                                            \
     }                                                                                                                \
     static void s0_##what##_##name##_0(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,             \
                                        Py_ssize_t m)                                                                 \
     {                                                                                                                \
+        enum { SIZE = parts * sizeof(type) };                                                                        \
+        const Py_ssize_t tail = n % S0_BLOCK < S0_ACCUMULATORS ? n % S0_BLOCK : 0, whole = n - tail;                 \
         Py_ssize_t i, j;                                                                                             \
-        (void)s;                                                                                                     \
-        if (n < S0_ACCUMULATORS) {                                                                                   \
+        if (!S0_IS_DIRECT_##nin(SIZE) && n < S0_PART / 2) {                                                          \
             if (n > 0)                                                                                               \
-                s0_##what##_##name##_short(a, t, n, m);                                                              \
+                s0_reduce_parts(s0_##what##_##name##_0, S0_MOVED(SIZE), nin, a, s, t, n, m);                         \
             return;                                                                                                  \
         }                                                                                                            \
-        for (j = 0; j < m; j++) {                                                                                    \
-            const type *p = (const type *)(a[0] + j * t[0]);                                                         \
+        for (j = 0; j < m && whole > 0; j++) {                                                                       \
             scalar *q = (scalar *)(a[nin] + j * t[nin]);                                                             \
             E##_##parts acc = s0_load_##E##_##parts(q);                                                              \
-            for (i = 0; n - i >= S0_ACCUMULATORS; i += S0_BLOCK)                                                     \
+            for (i = 0; i < whole; i += S0_BLOCK)                                                                    \
                 acc = s0_##fold##_##E##_##parts(                                                                     \
-                    acc, s0_##what##_##name##_block(p + i * parts, S0_SECOND_##nin(type, i * parts),                 \
-                                                    n - i < S0_BLOCK ? n - i : S0_BLOCK));                           \
-            if (i < n)                                                                                               \
-                acc = s0_##fold##_##E##_##parts(                                                                     \
-                    acc, s0_##what##_##name##_tail(p + i * parts, S0_SECOND_##nin(type, i * parts), n - i));         \
+                    acc, s0_##what##_##name##_block(a[0] + i * s[0] + j * t[0],                                      \
+                                                    a[nin - 1] + i * s[nin - 1] + j * t[nin - 1], s,                 \
+                                                    whole - i < S0_BLOCK ? whole - i : S0_BLOCK));                   \
             s0_store_##E##_##parts(q, acc);                                                                          \
+        }                                                                                                            \
+        if (tail > 0) {                                                                                              \
+            char *b[nin + 1];                                                                                        \
+            for (int k = 0; k <= nin; k++)                                                                           \
+                b[k] = a[k] + whole * s[k];                                                                          \
+            if (S0_IS_DIRECT_##nin(SIZE))                                                                            \
+                s0_##what##_##name##_short(b, s, t, tail, m);                                                        \
+            else                                                                                                     \
+                s0_##what##_##name##_0(b, s, t, tail, m);                                                            \
         }                                                                                                            \
     }
 #if defined(__clang__) /* which does not see that n tells what parts are set */
@@ -239,6 +317,7 @@ S0_RUN(dot, 2, sum, sum, float32, float, f64, widen_two, 1, double)
 S0_RUN(dot, 2, sum, sum, float64, double, f64, load_two, 1, double)
 S0_RUN(dot, 2, sum, sum, complex64, float, f64, widen_cross, 2, double)
 S0_RUN(dot, 2, sum, sum, complex128, double, f64, load_cross, 2, double)
+S0_RUN(dot, 2, sum, sum, uint64, uint64_t, u64, load_two, 1, uint64_t)
 S0_RUN(vecdot, 2, sum, sum, complex64, float, f64, widen_inner, 2, double)
 S0_RUN(vecdot, 2, sum, sum, complex128, double, f64, load_inner, 2, double)
 S0_RUN(sum, 1, sum, sum, uint64, uint64_t, u64, load, 1, uint64_t)
@@ -262,7 +341,8 @@ S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
         __builtin_prefetch((const char *)(p + i) + 4 * t[0] + 64 * k, 0, 2)
 #define S0_ASK_FOR_NEXT(L) S0_ASK_FOR(p, L); S0_ASK_FOR(p1, L); S0_ASK_FOR(p2, L); S0_ASK_FOR(p3, L)
 
-/* m rows of n elements into a row of n accumulators: four rows at once, pairwise; a strip of columns after another. */
+/* m rows of n elements into a row of n accumulators: four rows at once, pairwise; a strip of columns after another.
+ * Strides along the rows are any. */
 #define S0_FOUR(fold, E, load, L)                                                                                    \
     for (; i + L <= wide; i += L) {                                                                                  \
         S0_ASK_FOR_NEXT(L);                                                                                          \
@@ -295,8 +375,12 @@ S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
     static void s0_##what##_##name##_2(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,             \
                                        Py_ssize_t m)                                                                 \
     {                                                                                                                \
+        enum { SIZE = parts * sizeof(type), TOTAL = parts * sizeof(scalar) };                                        \
         Py_ssize_t i, j, first, wide;                                                                                \
-        (void)s;                                                                                                     \
+        if ((s[0] != SIZE) | (s[1] != TOTAL)) {                                                                      \
+            s0_reduce_rows(s0_##what##_##name##_2, S0_MOVED(SIZE), S0_MOVED(TOTAL), a, s, t, n, m);                  \
+            return;                                                                                                  \
+        }                                                                                                            \
         for (first = 0; first < n; first += S0_BLOCK) {                                                              \
             scalar *q = (scalar *)a[1] + first * parts;                                                              \
             wide = (n - first < S0_BLOCK ? n - first : S0_BLOCK) * parts;                                            \

@@ -97,7 +97,7 @@ typedef struct {
     const char *a, *b;      /* NULL for `b` stands for the identity */
     Py_ssize_t a_strides[3], b_strides[3];
     Py_ssize_t n, columns;  /* rows of a matrix, at most S0_FEW_ROWS; columns of `b` */
-    double *x;              /* solutions; or, where that is NULL: */
+    double *x;              /* solutions; triangular factors, with the strides of `b`; or, where that is NULL: */
     double *factor, *exponent;  /* a determinant is the first one times 2 to the power of the second one */
 } s0_systems;
 
@@ -131,10 +131,14 @@ typedef struct {
     s0_loop stream_casts[S0_DTYPES][S0_DTYPES];
     s0_product products[S0_DTYPES];
     int (*solve_systems)(const s0_systems *all, Py_ssize_t first, Py_ssize_t last);
+    int (*factor_definite)(const s0_systems *all, Py_ssize_t first, Py_ssize_t last);
     const s0_sorter *sorter;
     int vector; /* bytes of the vectors that these loops use */
     /* Set by the core: whether a long loop may return early, since its call was interrupted. */
     int (*interrupted)(void);
 } s0_kernels;
+
+/* The table that all loops of a module are put into, for those that call others. */
+extern __attribute__((visibility("hidden"))) s0_kernels *s0_table;
 
 #endif

@@ -88,6 +88,84 @@ S0_WIDEN(4)
 #endif
 S0_WIDEN(8) S0_WIDEN(16) S0_WIDEN(32) S0_WIDEN(64)
 
+/* Elements that are far apart, of 4 and 8 bytes and complex ones, by loads of single ones: as many a cycle as the processor
+ * has. Their bits are moved as those of floats. The address is kept from the compiler, which would have a register for
+ * each of the many offsets, and more of them than there are. */
+#define S0_AT(type, p) (*(const type *)(p))
+#define S0_ADVANCE(p, s) *(p) += (s); __asm__("" : "+r"(*(p)));
+typedef float s0_far_f32 __attribute__((vector_size(16)));
+typedef double s0_far_f64 __attribute__((vector_size(16)));
+S0_INLINE s0_far_f32 s0_four_apart(const char *p, Py_ssize_t s)
+{
+    const char *const q = p + 2 * s;
+    return (s0_far_f32){S0_AT(float, p), S0_AT(float, p + s), S0_AT(float, q), S0_AT(float, q + s)};
+}
+S0_INLINE s0_far_f64 s0_two_apart(const char *p, Py_ssize_t s)
+{
+    return (s0_far_f64){S0_AT(double, p), S0_AT(double, p + s)};
+}
+S0_INLINE s0_far_f64 s0_pair_at(const char *p, Py_ssize_t s)
+{
+    s0_far_f64 x;
+    (void)s;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+S0_INLINE s0_far_f64 s0_floats_apart(const char *p, Py_ssize_t s)
+{
+    return (s0_far_f64){S0_AT(float, p), S0_AT(float, p + s)};
+}
+S0_INLINE s0_far_f64 s0_floats_at(const char *p, Py_ssize_t s)
+{
+    (void)s;
+    return (s0_far_f64)S0_WIDE_16((const float *)p);
+}
+/* A vector, and the number of its elements; of two or four of 16 bytes, with so many elements each. */
+#if S0_VECTOR == 16
+#define S0_FAR_4(p, s) s0_four_apart(p, s), 4
+#define S0_FAR_8(p, s) s0_two_apart(p, s), 2
+#define S0_FAR_16(p, s) s0_pair_at(p, s), 1
+#define S0_FAR_WIDE_4(p, s) s0_floats_apart(p, s), 2
+#define S0_FAR_WIDE_8(p, s) s0_floats_at(p, s), 1
+#else
+#define S0_TWO_OF(read, count, p, s)                                                                                 \
+    _mm256_insertf128_pd(_mm256_castpd128_pd256((__m128d)read(p, s)), (__m128d)read((p) + (count) * (s), s), 1)
+#if S0_VECTOR == 32
+#define S0_FAR_4(p, s) S0_TWO_OF(s0_four_apart, 4, p, s), 8
+#define S0_FAR_8(p, s) S0_TWO_OF(s0_two_apart, 2, p, s), 4
+#define S0_FAR_16(p, s) S0_TWO_OF(s0_pair_at, 1, p, s), 2
+#define S0_FAR_WIDE_4(p, s) _mm256_cvtps_pd((__m128)s0_four_apart(p, s)), 4
+#define S0_FAR_WIDE_8(p, s) _mm256_cvtps_pd((__m128)s0_two_apart(p, s)), 2
+#else
+#define S0_FOUR_OF(read, count, p, s)                                                                                \
+    _mm512_insertf64x4(_mm512_castpd256_pd512(S0_TWO_OF(read, count, p, s)),                                         \
+                       S0_TWO_OF(read, count, (p) + 2 * (count) * (s), s), 1)
+#define S0_FAR_4(p, s) S0_FOUR_OF(s0_four_apart, 4, p, s), 16
+#define S0_FAR_8(p, s) S0_FOUR_OF(s0_two_apart, 2, p, s), 8
+#define S0_FAR_16(p, s) S0_FOUR_OF(s0_pair_at, 1, p, s), 4
+#define S0_FAR_WIDE_4(p, s) _mm512_cvtps_pd((__m256)S0_TWO_OF(s0_four_apart, 4, p, s)), 8
+#define S0_FAR_WIDE_8(p, s) _mm512_cvtps_pd((__m256)S0_TWO_OF(s0_two_apart, 2, p, s)), 4
+#endif
+#endif
+#define S0_FAR_PACK(from, E, L, vector, count)                                                                       \
+    S0_INLINE E##_##L s0_far_##from##_##E##_##L(const char **p, Py_ssize_t s)                                        \
+    {                                                                                                                \
+        E##_##L x;                                                                                                   \
+        S0_FOR_ALL(S0_COUNT(x)) {                                                                                    \
+            x.of[k] = (E##_v##L)vector;                                                                              \
+            S0_ADVANCE(p, (count) * s)                                                                               \
+        }                                                                                                            \
+        return x;                                                                                                    \
+    }
+#define S0_FAR_PACK_OF(...) S0_FAR_PACK(__VA_ARGS__)
+S0_FAR_PACK_OF(load, f32, 32, S0_FAR_4(*p, s))
+S0_FAR_PACK_OF(load, f64, 32, S0_FAR_8(*p, s))
+S0_FAR_PACK_OF(load, u64, 32, S0_FAR_8(*p, s))
+S0_FAR_PACK_OF(load, i64, 32, S0_FAR_8(*p, s))
+S0_FAR_PACK_OF(load, f64, 64, S0_FAR_16(*p, s))
+S0_FAR_PACK_OF(widen, f64, 32, S0_FAR_WIDE_4(*p, s))
+S0_FAR_PACK_OF(widen, f64, 64, S0_FAR_WIDE_8(*p, s))
+
 /* The first elements of a row, fewer than a vector has, and zeros behind them; nothing else is read. */
 #if S0_VECTOR == 64
 #define S0_FIRST_f32(p, n) _mm512_maskz_loadu_ps((__mmask16)((1u << (n)) - 1), p)
@@ -249,29 +327,44 @@ S0_INLINE f64_32 s0_fused_square_f64_32(f64_32 a, f64_32 x) { return s0_fused_f6
 /* Not a fold, but defined by the same macros: the products of two packs. */
 #define S0_TIMES(T, a, b) ((a) * (b))
 #define S0_TIMES_1(a, b) ((a) * (b))
-S0_FOLD_1(times, S0_TIMES, f64) S0_FOLD(times, S0_TIMES, f64, 2) S0_FOLD(times, S0_TIMES, f64, 4)
-S0_FOLD(times, S0_TIMES, f64, 8) S0_FOLD(times, S0_TIMES, f64, 16) S0_FOLD(times, S0_TIMES, f64, 32)
-/* The next elements without their signs, or squared. */
+#define S0_TIMES_OF(E)                                                                                               \
+    S0_FOLD_1(times, S0_TIMES, E) S0_FOLD(times, S0_TIMES, E, 2) S0_FOLD(times, S0_TIMES, E, 4)                      \
+    S0_FOLD(times, S0_TIMES, E, 8) S0_FOLD(times, S0_TIMES, E, 16) S0_FOLD(times, S0_TIMES, E, 32)
+S0_TIMES_OF(f64)
+S0_TIMES_OF(u64)
+/* Elements without their signs, or squared; read as well. */
 #define S0_ABS_f32(x) ((__typeof__((x) < (x)))(x) & 0x7fffffff)
 #define S0_ABS_f64(x) ((__typeof__((x) < (x)))(x) & 0x7fffffffffffffff)
+#define S0_ABS_1_f32(x) __builtin_fabsf(x)
+#define S0_ABS_1_f64(x) __builtin_fabs(x)
 #define S0_SQUARE_f64(x) ((x) * (x))
-#define S0_MAPPED(load, what, WHAT, E, type, L)                                                                      \
-    S0_INLINE E##_##L s0_##load##_##what##_##E##_##L(const type *p)                                                  \
+#define S0_SQUARE_1_f64(x) ((x) * (x))
+#define S0_MAPPED(what, WHAT, E, L)                                                                                  \
+    S0_INLINE E##_##L s0_##what##_##E##_##L(E##_##L x)                                                               \
     {                                                                                                                \
-        E##_##L x = s0_##load##_##E##_##L(p);                                                                        \
         S0_FOR_ALL(S0_COUNT(x)) x.of[k] = (__typeof__(x.of[0]))WHAT##_##E(x.of[k]);                                  \
         return x;                                                                                                    \
     }
-#define S0_MAPPED_ALL(load, what, WHAT, E, type, one)                                                                \
-    S0_INLINE E##_1 s0_##load##_##what##_##E##_1(const type *p) { E##_1 x = {{one}}; return x; }                     \
-    S0_MAPPED(load, what, WHAT, E, type, 2) S0_MAPPED(load, what, WHAT, E, type, 4)                                  \
-    S0_MAPPED(load, what, WHAT, E, type, 8) S0_MAPPED(load, what, WHAT, E, type, 16)                                 \
-    S0_MAPPED(load, what, WHAT, E, type, 32)
-S0_MAPPED_ALL(load, abs, S0_ABS, f32, float, __builtin_fabsf(*p))
-S0_MAPPED_ALL(load, abs, S0_ABS, f64, double, __builtin_fabs(*p))
-S0_MAPPED_ALL(widen, abs, S0_ABS, f64, float, __builtin_fabs(*p))
-S0_MAPPED_ALL(load, square, S0_SQUARE, f64, double, *p * *p)
-S0_MAPPED_ALL(widen, square, S0_SQUARE, f64, float, (double)*p * (double)*p)
+#define S0_MAPPED_ALL(what, WHAT, E)                                                                                 \
+    S0_INLINE E##_1 s0_##what##_##E##_1(E##_1 x) { x.of[0] = WHAT##_1_##E(x.of[0]); return x; }                      \
+    S0_MAPPED(what, WHAT, E, 2) S0_MAPPED(what, WHAT, E, 4) S0_MAPPED(what, WHAT, E, 8)                              \
+    S0_MAPPED(what, WHAT, E, 16) S0_MAPPED(what, WHAT, E, 32)
+S0_MAPPED_ALL(abs, S0_ABS, f32)
+S0_MAPPED_ALL(abs, S0_ABS, f64)
+S0_MAPPED_ALL(square, S0_SQUARE, f64)
+#define S0_READ_MAPPED(load, what, E, type, L)                                                                       \
+    S0_INLINE E##_##L s0_##load##_##what##_##E##_##L(const type *p)                                                  \
+    {                                                                                                                \
+        return s0_##what##_##E##_##L(s0_##load##_##E##_##L(p));                                                      \
+    }
+#define S0_READ_MAPPED_ALL(load, what, E, type)                                                                      \
+    S0_READ_MAPPED(load, what, E, type, 1) S0_READ_MAPPED(load, what, E, type, 4)                                    \
+    S0_READ_MAPPED(load, what, E, type, 16)
+S0_READ_MAPPED_ALL(load, abs, f32, float)
+S0_READ_MAPPED_ALL(load, abs, f64, double)
+S0_READ_MAPPED_ALL(widen, abs, f64, float)
+S0_READ_MAPPED_ALL(load, square, f64, double)
+S0_READ_MAPPED_ALL(widen, square, f64, float)
 /* And the products of two packs of complex numbers, whose parts are neighbours: those of multiply_c, and of the conjugates
  * of the first with the second. A part is the sum or the difference of two products: where there is an instruction for both, it
  * multiplies by 1 besides, which is exact. */

@@ -228,10 +228,16 @@ enum { S0_TALL = 4 };
                            (int)n, (int)p);                                                                            \
         } else {                                                                                                       \
             TYPE left[S0_SIDE], right[S0_SHALLOW * S0_NARROW];                                                         \
-            for (k = 0; k < count; k++) {                                                                              \
-                s0_gather_##NAME(a + k * sa[0], sa[1], sa[2], left, (int)m, (int)n);                                   \
-                s0_gather_##NAME(b + k * sb[0], sb[1], sb[2], right, (int)n, (int)p);                                  \
-                s0_tiny_##NAME(left, 0, right, 0, (TYPE *)out + k * m * p, 1, (int)m, (int)n, (int)p);                 \
+            const Py_ssize_t room = S0_SIDE / (m * n), other = S0_SHALLOW * S0_NARROW / (n * p);                       \
+            const Py_ssize_t most = room < other ? room : other;                                                       \
+            Py_ssize_t several, q;                                                                                     \
+            for (k = 0; k < count; k += several) {                                                                     \
+                several = count - k < most ? count - k : most;                                                         \
+                for (q = 0; q < several; q++) {                                                                        \
+                    s0_gather_##NAME(a + (k + q) * sa[0], sa[1], sa[2], left + q * m * n, (int)m, (int)n);             \
+                    s0_gather_##NAME(b + (k + q) * sb[0], sb[1], sb[2], right + q * n * p, (int)n, (int)p);            \
+                }                                                                                                      \
+                s0_tiny_##NAME(left, m * n, right, n * p, (TYPE *)out + k * m * p, several, (int)m, (int)n, (int)p);   \
             }                                                                                                          \
         }                                                                                                              \
     }

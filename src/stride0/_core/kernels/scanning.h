@@ -1,4 +1,4 @@
-/* Cumulative sums of 64-bit integers along contiguous runs. Within a vector by shifts of one, two and four elements and
+/* Cumulative sums of 64-bit integers. Along contiguous runs, within a vector by shifts of one, two and four elements and
  * additions; the sum of all vectors before is added. Integers may be added in any order. */
 #ifndef STRIDE0_SCANNING_H
 #define STRIDE0_SCANNING_H
@@ -35,26 +35,40 @@ S0_INLINE s0_words s0_last_of(s0_words x) { return (s0_words){x[1], x[1]}; }
 
 static void s0_cumulative_sum_words(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)
 {
-    for (Py_ssize_t j = 0; j < m; j++) {
+    enum { SIZE = sizeof(uint64_t), RUNS = 4 };
+    Py_ssize_t i, j, runs;
+    for (j = 0; j < m; j += runs) {
         const char *p = a[0] + j * t[0];
         char *q = a[1] + j * t[1];
-        Py_ssize_t i = 0;
-        uint64_t sum = 0, x;
-        if (s[0] == sizeof(x) && s[1] == sizeof(x)) {
+        uint64_t sum[RUNS] = {0}, x;
+        i = 0, runs = 1;
+        if (s[0] == SIZE && s[1] == SIZE) {
             s0_words before = {0}, within;
             for (; i + S0_WORDS <= n; i += S0_WORDS) {
-                memcpy(&within, p + i * sizeof(x), sizeof(within));
+                memcpy(&within, p + i * SIZE, sizeof(within));
                 within = s0_sums_within(within);
                 const s0_words here = within + before;
-                memcpy(q + i * sizeof(x), &here, sizeof(here));
+                memcpy(q + i * SIZE, &here, sizeof(here));
                 before += s0_last_of(within);
             }
-            sum = before[0];
+            sum[0] = before[0];
+        } else if (m - j >= RUNS) {
+            /* Several at once: often their elements are in the same cache lines. */
+            runs = RUNS;
+            for (; i < n; i++) {
+                const char *from = p + i * s[0];
+                char *to = q + i * s[1];
+                S0_FOR_ALL(RUNS) {
+                    memcpy(&x, from + k * t[0], SIZE);
+                    sum[k] += x;
+                    memcpy(to + k * t[1], &sum[k], SIZE);
+                }
+            }
         }
         for (; i < n; i++) {
-            memcpy(&x, p + i * s[0], sizeof(x));
-            sum += x;
-            memcpy(q + i * s[1], &sum, sizeof(sum));
+            memcpy(&x, p + i * s[0], SIZE);
+            sum[0] += x;
+            memcpy(q + i * s[1], &sum[0], SIZE);
         }
     }
 }

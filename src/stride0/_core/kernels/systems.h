@@ -1,5 +1,5 @@
 /* Systems of linear equations of few rows, and determinants: elimination with partial pivoting, as LAPACK's, in the rows of
- * a copy. Calls of LAPACK take longer than such a matrix, and matrices of the usual sizes leave no loops here. The operations of
+ * a copy; and triangular factors of definite matrices. Calls of LAPACK take longer than such a matrix, and matrices of the usual sizes leave no loops here. The operations of
  * an element are those of the textbook, in its order: neither the instruction set nor the stack changes a bit. */
 #ifndef STRIDE0_SYSTEMS_H
 #define STRIDE0_SYSTEMS_H
@@ -112,6 +112,46 @@ S0_INLINE int s0_systems_of(const s0_systems *all, Py_ssize_t first, Py_ssize_t 
         s0_eliminate(a, n, x, p);
     }
     return 1;
+}
+
+/* The upper triangles U of matrices U'U, of which the upper triangles are read, and zeros below. */
+S0_INLINE int s0_triangles_of(const s0_systems *all, Py_ssize_t first, Py_ssize_t last, int n)
+{
+    double a[S0_FEW_ROWS * S0_FEW_ROWS];
+    int i, j, k;
+    for (Py_ssize_t m = first; m < last; m++) {
+        const char *from = all->a + m * all->a_strides[0];
+        char *out = (char *)(all->x + m * n * n);
+        for (i = 0; i < n; i++)
+            for (k = i; k < n; k++)
+                a[i * n + k] = *(const double *)(from + i * all->a_strides[1] + k * all->a_strides[2]);
+        for (j = 0; j < n; j++) {
+            const double pivot = sqrt(a[j * n + j]);
+            if (!(pivot > 0))
+                return 0;
+            a[j * n + j] = pivot;
+            for (k = j + 1; k < n; k++)
+                a[j * n + k] /= pivot;
+            for (i = j + 1; i < n; i++)
+                for (k = i; k < n; k++)
+                    a[i * n + k] -= a[j * n + i] * a[j * n + k];
+        }
+        for (i = 0; i < n; i++)
+            for (k = 0; k < n; k++)
+                *(double *)(out + i * all->b_strides[1] + k * all->b_strides[2]) = k < i ? 0 : a[i * n + k];
+    }
+    return 1;
+}
+
+/* Matrices `first` to `last` of a stack; 0 where one is not positive definite. */
+static int s0_factor_definite(const s0_systems *all, Py_ssize_t first, Py_ssize_t last)
+{
+    switch (all->n) {
+        case 2: return s0_triangles_of(all, first, last, 2);
+        case 3: return s0_triangles_of(all, first, last, 3);
+        case 4: return s0_triangles_of(all, first, last, 4);
+        default: return s0_triangles_of(all, first, last, (int)all->n);
+    }
 }
 
 /* Matrices `first` to `last` of a stack; 0 where one is singular. */

@@ -16,7 +16,4 @@
 #include "systems.h"
 #include "tiles.h"
 
-/* The table that all loops stand in, for those that call others. */
-extern __attribute__((visibility("hidden"))) s0_kernels *s0_table;
-
 #endif

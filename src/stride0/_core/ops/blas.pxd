@@ -21,10 +21,7 @@ cdef struct Product:
     Py_ssize_t blocks
     int code
 
-cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1
 cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1
-cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns)
-cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil
 cdef int64_t time_of(const Product* product) noexcept nogil
 cdef Array as_operand(Array x, int code, bint in_rows)
 cdef Array packed(Array x, int code)

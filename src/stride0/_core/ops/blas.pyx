@@ -35,9 +35,7 @@ from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport chunks_for, threads_for
 from stride0._core.array.array cimport Array, data_of, view_of
-from stride0._core.array.views cimport c_strides_of
 from stride0._core.ops.copy cimport copy_array
-from stride0._core.ops.gufuncs cimport run_matmul
 
 from stride0._core.array.views import without_broadcast_axes
 
@@ -105,27 +103,6 @@ cdef int ask_for_blas() except -1:
         s0_write_int(is_set, True)
     s0_leave(&setting)
     return 0
-
-
-cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1:
-    """Multiply matrices in C order, of one dtype, into a third array."""
-    if not s0_read_int(is_set):
-        ask_for_blas()
-    in_c_order(product, itemsize_at(x1.code))
-    product.left, product.right, product.out, product.code = data_of(x1), data_of(x2), data_of(out), x1.code
-    if is_known(product):
-        call_blas(product)
-        return 0
-    if product.count == 1:
-        x1, x2 = as_matrix(x1, product.m, product.n), as_matrix(x2, product.n, product.p)
-        out = as_matrix(out, product.m, product.p)
-    return run_matmul(x1, x2, out)
-
-
-cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil:
-    product.strides1[2] = product.strides2[2] = size
-    product.strides1[1], product.strides2[1] = product.n * size, product.p * size
-    product.strides1[0], product.strides2[0] = product.m * product.strides1[1], product.n * product.strides2[1]
 
 
 cdef Py_ssize_t rows_of_block(const Product* product) noexcept nogil:
@@ -240,17 +217,6 @@ cdef void matrix_strides(Py_ssize_t* strides, Array x) noexcept:
     strides[1], strides[2] = x.strides_[x.ndim - 2], x.strides_[x.ndim - 1]
 
 
-cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns):
-    """A view of an array in C order."""
-    cdef Py_ssize_t shape[2]
-    cdef Py_ssize_t strides[2]
-    if x.ndim == 2 and x.shape_[1] == columns:
-        return x
-    shape[0], shape[1] = rows, columns
-    c_strides_of(itemsize_at(x.code), 2, shape, strides)
-    return view_of(x, data_of(x), 2, shape, strides)
-
-
 cdef int64_t time_of(const Product* product) noexcept nogil:
     """A rough estimate of its time on one thread, in nanoseconds."""
     cdef int64_t work = product.count * product.m * product.n * product.p
@@ -270,8 +236,11 @@ cdef Array as_operand(Array x, int code, bint in_rows):
 cdef Array packed(Array x, int code):
     """A stack of matrices of a dtype in C order; along broadcast axes it is copied only once."""
     cdef Py_ssize_t strides[MAX_NDIM]
-    cdef Array base = copy_array(without_broadcast_axes(x, tuple(range(x.ndim - 2))), code, True)
+    cdef Array base
     cdef int axis
+    if x.ndim == 2:
+        return copy_array(x, code, True)
+    base = copy_array(without_broadcast_axes(x, tuple(range(x.ndim - 2))), code, True)
     for axis in range(x.ndim):
         strides[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
     return view_of(base, data_of(base), x.ndim, x.shape_, strides)

@@ -3,7 +3,8 @@
 
 Note [Algorithms of matrix products]
     The batch is first merged into as few axes as strides allow, and folded: an axis that is broadcast in `x2`
-    goes into the rows of `x1`, one that is broadcast in `x1` into the columns of `x2`. Other broadcast
+    goes into the rows of `x1` (also that of two axes along which each matrix of one is multiplied by each of the other, so that
+    BLAS is called for fewer and larger products), one that is broadcast in `x1` into the columns of `x2`. Other broadcast
     axes keep the stride 0 and are never copied. Then
 
     1. a column times a row (K = 1) is a broadcast multiplication;
@@ -11,7 +12,7 @@ Note [Algorithms of matrix products]
        read any layout: Note [Products of our own]. NumPy is not even imported;
     3. one dot product (`SHORT`), few or narrow products of complex numbers (`FEW`, `NARROW`) and long sums of
        integers are the core's reduction "dot" over views of shape (..., M, 1, K) and (..., 1, N, K), copied
-       only where integers are not contiguous along K;
+       only where integers that are read repeatedly are not contiguous along K;
     4. many tiny complex matrices (`MANY`, `TINY`) use the same reduction with the batch as the innermost
        axis, so that one vector instruction computes many matrices;
     5. all others use BLAS, into memory of ours: Note [Calls of BLAS]. Where the
@@ -52,7 +53,7 @@ Note [Products of our own]
 """
 
 from libc.stdint cimport int64_t
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
 from stride0._core.memory.dtype cimport DType, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.plan.operations cimport OP_MULTIPLY
@@ -61,12 +62,12 @@ from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport TABLE
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
 from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, swapped_matrix, view_of
-from stride0._core.array.views cimport without_axes
+from stride0._core.array.views cimport c_strides_of
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw
 from stride0._core.ops.reduce cimport accumulate
 from stride0._core.ops.gufuncs cimport run_matmul
-from stride0._core.ops.blas cimport Product, as_matrix, as_operand, by_blas, in_c_order, multiply_by_blas, packed, time_of
+from stride0._core.ops.blas cimport Product, as_operand, multiply_by_blas, packed, time_of
 
 from stride0._base.shapes import c_strides, check_ndim
 from stride0._core.array.array import empty, zeros
@@ -106,10 +107,11 @@ cdef int algorithm_of(const Product* product, int code, int layout) noexcept nog
     """Notes [Algorithms of matrix products] and [Thresholds of matrix products]."""
     cdef Py_ssize_t each = product.m * product.n * product.p, sums = product.count * product.m * product.p
     cdef char letter = letter_at(code)
-    if sums == 1 and product.n <= SHORT and layout != C_ORDER:
+    cdef bint own = of_our_own(product, code)
+    if sums == 1 and product.n <= SHORT and not (own and layout == C_ORDER):
         return DOT
     # BLAS reads a matrix without contiguous rows faster for long sums by one column.
-    if of_our_own(product, code) and (layout != ANY_ORDER or letter != c"f" or product.p > 1 or product.n < SHORT_SUM):
+    if own and (layout != ANY_ORDER or letter != c"f" or product.p > 1 or product.n < SHORT_SUM):
         return OWN
     if letter == c"c":
         if sums * product.n <= FEW or (product.count >= SEVERAL and product.m * product.p <= NARROW and product.n <= NARROW_INNER):
@@ -136,114 +138,138 @@ cdef bint of_our_own(const Product* product, int code) noexcept nogil:
     return product.count * work <= FEW_PRODUCTS and product.n < SHORT_SUM
 
 
-cdef Array one_product(Array x1, Array x2):
-    """A row by a matrix, or a matrix by a matrix or column, in any layout; None where the general algorithms are needed."""
-    cdef Py_ssize_t shape[2]
-    cdef Product product
-    cdef Array out, left, right
-    cdef int algorithm
-    if x1.ndim > 2 or x2.ndim > 2 or x1.ndim + x2.ndim == 2:
-        return None
-    product.count = 1
-    product.m, product.n = x1.shape_[0] if x1.ndim == 2 else 1, x1.shape_[x1.ndim - 1]
-    product.p = x2.shape_[1] if x2.ndim == 2 else 1
-    algorithm = algorithm_of(&product, x1.code, ANY_ORDER)
-    if algorithm != OWN and (product.n < 2 or not (algorithm == BLAS or (algorithm == DOT and letter_at(x1.code) == c"c"))):
-        return None
-    product.strides1[0] = product.strides2[0] = 0
-    product.strides1[1], product.strides1[2] = x1.strides_[0] if x1.ndim == 2 else 0, x1.strides_[x1.ndim - 1]
-    product.strides2[1], product.strides2[2] = x2.strides_[0], x2.strides_[1] if x2.ndim == 2 else 0
-    if algorithm == DOT:
-        left = matrix_view(x1, product.m, product.n, &product.strides1[1])
-        out = by_dot(left, matrix_view(x2, product.n, product.p, &product.strides2[1]), x1.code)
-        return out if x1.ndim == x2.ndim else without_axes(out, (0 if x1.ndim == 1 else 1,))
-    if algorithm == BLAS:
-        left, right = as_blas_reads(x1, product.m, product.n, &product.strides1[1]), as_blas_reads(x2, product.n, product.p, &product.strides2[1])
-        if left is None or right is None:
-            return None
-        # Kernels of our own multiply contiguous rows by a vector, and a vector by contiguous columns.
-        if letter_at(x1.code) == c"f" and product.n >= SHORT_SUM:
-            if product.p == 1 and product.strides1[2] == itemsize_at(x1.code):
-                return None
-            if product.m == 1 and product.strides2[1] == itemsize_at(x1.code):
-                return None
-    shape[0] = product.m if x1.ndim == 2 else product.p
-    shape[1] = product.p
-    out = new_array(x1.code, x1.ndim + x2.ndim - 2, shape, NULL, False)
-    if algorithm == BLAS:
-        matrix = as_matrix(out, product.m, product.p)
-        if not multiply_by_blas(left, right, matrix):
-            run_matmul(left, right, matrix)
-        return out
-    product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
-    run_products(&product, x1.code)
-    return out
-
-
-cdef Array as_blas_reads(Array x, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t* strides):
-    """A matrix, or a vector as one, if BLAS can read it, as `readable` says; else None."""
-    cdef Py_ssize_t size = itemsize_at(x.code)
-    # The stride of an axis of size 1 is arbitrary, so a valid one is chosen.
-    if columns == 1:
-        strides[1] = size
-    if rows == 1:
-        strides[0] = columns * size if strides[1] == size else size
-    if not (strides[1] == size and strides[0] >= columns * size) and not (strides[0] == size and strides[1] >= rows * size):
-        return None
-    return matrix_view(x, rows, columns, strides)
-
-
-cdef Array matrix_view(Array x, Py_ssize_t rows, Py_ssize_t columns, const Py_ssize_t* strides):
-    cdef Py_ssize_t shape[2]
-    shape[0], shape[1] = rows, columns
-    return view_of(x, data_of(x), 2, shape, strides)
-
-
 cdef Array usual_product(Array x1, Array x2):
     """
-    Matrices in C order, or stacks of them, by as many, by one matrix, or by a vector; and `one_product`.
+    Stacks of matrices, or one, by as many, by one matrix or by a vector, and a row by a matrix, in any layout.
 
     The inner sizes are equal, and so are the dtypes. None where the general algorithms are needed.
     """
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Product product
     cdef Array out
-    cdef int axis, lead, other, algorithm
-    cdef Py_ssize_t count = 1
-    cdef bint one = True
-    if x1.size == 0 or x2.size == 0:
+    cdef int algorithm, layout, ndim
+    cdef Py_ssize_t size = itemsize_at(x1.code)
+    if x1.size == 0 or x2.size == 0 or not describe(&product, x1, x2) or product.n < 2 or is_stored(x1.code):
         return None
-    if x1.ndim == 1 or not x1.c_contiguous or not x2.c_contiguous:
-        return one_product(x1, x2)
-    if x2.ndim > x1.ndim:
+    layout = C_ORDER if x1.c_contiguous and x2.c_contiguous else IN_ROWS if product.strides1[2] == size else ANY_ORDER
+    algorithm = algorithm_of(&product, x1.code, layout)
+    ndim = x1.ndim - 1 if x2.ndim == 1 else x1.ndim
+    if algorithm == BATCH_INNERMOST:
         return None
-    lead, other = x1.ndim - 2, x2.ndim - 2
-    product.m, product.n = x1.shape_[lead], x1.shape_[lead + 1]
-    product.p = x2.shape_[other + 1] if x2.ndim > 1 else 1
-    for axis in range(lead):
-        count *= x1.shape_[axis]
-    for axis in range(other):
-        one = one and x2.shape_[axis] == 1
-    if one:
-        # One matrix for all of them: as many rows of one product.
-        product.m *= count
-        count = 1
-    elif other != lead or memcmp(x1.shape_, x2.shape_, lead * sizeof(Py_ssize_t)) != 0:
+    # Kernels of our own multiply a vector by contiguous columns.
+    if algorithm == BLAS and product.m == 1 and product.p > 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f" and product.strides2[1] == size:
         return None
-    product.count = count
-    algorithm = algorithm_of(&product, x1.code, C_ORDER)
-    if algorithm != OWN and (algorithm != BLAS or product.n < 2 or count * product.m * product.p == 1):
-        return one_product(x1, x2)
     memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
-    shape[lead + 1] = product.p
-    out = new_array(x1.code, x1.ndim - 1 if x2.ndim == 1 else x1.ndim, shape, NULL, False)
+    if x2.ndim > 1:
+        shape[ndim - 1] = product.p
+    if algorithm == DOT:
+        x1 = stack_view(x1, product.count, product.m, product.n, product.strides1)
+        x2 = stack_view(x2, product.count, product.n, product.p, product.strides2)
+        return view_in_c_order(by_dot(x1, x2, x1.code), ndim, shape)
+    out = new_array(x1.code, ndim, shape, NULL, False)
     if algorithm == OWN:
-        in_c_order(&product, itemsize_at(x1.code))
+        if product.p == 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f" and product.strides2[1] != size:
+            x2 = as_packed(x2, product.strides2, product.n, product.p)
         product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
         run_products(&product, x1.code)
-    else:
-        by_blas(x1, x2, out, &product)
+        return out
+    if not is_readable(product.strides1, product.m, product.n, size):
+        x1 = as_packed(x1, product.strides1, product.m, product.n)
+    if not is_readable(product.strides2, product.n, product.p, size):
+        x2 = as_packed(x2, product.strides2, product.n, product.p)
+    x1 = stack_view(x1, product.count, product.m, product.n, product.strides1)
+    x2 = stack_view(x2, product.count, product.n, product.p, product.strides2)
+    in_rows_of(product.strides1, product.m, product.p, size)
+    matrices = stack_view(out, product.count, product.m, product.p, product.strides1)
+    if not multiply_by_blas(x1, x2, matrices):
+        run_matmul(x1, x2, matrices)
     return out
+
+
+cdef bint describe(Product* product, Array x1, Array x2) noexcept:
+    """
+    The sizes and strides of a product of x1's matrices with x2's, or with one for all of them, which is then one product.
+
+    False where the leading axes do not merge into one, or those of x2 are more than those of x1.
+    """
+    cdef int axis, own, lead = max(x1.ndim - 2, 0), other = max(x2.ndim - 2, 0)
+    cdef Py_ssize_t size, stride1, stride2
+    if other > lead or x1.ndim + x2.ndim == 2:
+        return False
+    product.count, product.strides1[0], product.strides2[0] = 1, 0, 0
+    product.m, product.strides1[1] = 1, 0
+    if x1.ndim > 1:
+        product.m, product.strides1[1] = x1.shape_[lead], x1.strides_[lead]
+    product.n, product.strides1[2] = x1.shape_[x1.ndim - 1], x1.strides_[x1.ndim - 1]
+    product.strides2[1], product.p, product.strides2[2] = x2.strides_[other], 1, 0
+    if x2.ndim > 1:
+        product.p, product.strides2[2] = x2.shape_[other + 1], x2.strides_[other + 1]
+    for axis in range(lead - 1, -1, -1):
+        own = axis - lead + other
+        size, stride1, stride2 = x1.shape_[axis], x1.strides_[axis], 0
+        if own >= 0 and x2.shape_[own] != 1:
+            if x2.shape_[own] != size:
+                return False
+            stride2 = x2.strides_[own]
+        if size == 1:
+            continue
+        if product.count == 1:
+            product.strides1[0], product.strides2[0] = stride1, stride2
+        elif stride1 != product.count * product.strides1[0] or stride2 != product.count * product.strides2[0]:
+            return False
+        # Broadcast matrices are for the general algorithms.
+        if stride1 == 0:
+            return False
+        product.count *= size
+    if product.count > 1 and product.strides2[0] == 0:
+        if product.m == 1:
+            product.strides1[1] = product.strides1[0]
+        elif product.strides1[0] != product.m * product.strides1[1]:
+            return True
+        product.m *= product.count
+        product.count = 1
+    return True
+
+
+cdef bint is_readable(Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t size) noexcept:
+    """Whether BLAS can read matrices, as `readable` says; the strides of axes of size 1, which are arbitrary, become valid ones."""
+    if columns == 1:
+        strides[2] = size
+    if rows == 1:
+        strides[1] = columns * size if strides[2] == size else size
+    return (strides[2] == size and strides[1] >= columns * size) or (strides[1] == size and strides[2] >= rows * size)
+
+
+cdef void in_rows_of(Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t size) noexcept:
+    """The strides of matrices in C order."""
+    strides[0], strides[1], strides[2] = rows * columns * size, columns * size, size
+
+
+cdef Array as_packed(Array x, Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns):
+    """A copy in C order of a stack of matrices, or of one for all, whose strides become those of the copy."""
+    cdef bint one = strides[0] == 0
+    x = copy_array(x, x.code, True)
+    in_rows_of(strides, rows, columns, itemsize_at(x.code))
+    if one:
+        strides[0] = 0
+    return x
+
+
+cdef Array stack_view(Array x, Py_ssize_t count, Py_ssize_t rows, Py_ssize_t columns, const Py_ssize_t* strides):
+    """The memory of x as a matrix, or as a stack of several with one leading axis."""
+    cdef Py_ssize_t shape[3]
+    cdef int ndim = 2 if count == 1 else 3
+    shape[0], shape[1], shape[2] = count, rows, columns
+    return view_of(x, data_of(x), ndim, &shape[3 - ndim], &strides[3 - ndim])
+
+
+cdef Array view_in_c_order(Array x, int ndim, const Py_ssize_t* shape):
+    """An array in C order in another shape."""
+    cdef Py_ssize_t strides[MAX_NDIM]
+    if x.ndim == ndim:
+        return x
+    c_strides_of(itemsize_at(x.code), ndim, shape, strides)
+    return view_of(x, data_of(x), ndim, shape, strides)
 
 
 cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype):
@@ -269,20 +295,32 @@ cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype):
     x1, x2 = merged_batch(x1, x2, batch, strides1, strides2)
     # Along an axis that is broadcast in both operands, one product is computed for all indices.
     moving = tuple([n if s1 or s2 else 1 for n, s1, s2 in zip(batch, strides1, strides2)])
+    order = list(range(len(batch)))
+    if x1.ndim == 4 and strides(x1)[1] == 0 and strides(x2)[0] == 0:
+        # Each matrix by each: those of x1 are rows of one matrix, where the axis along which they are is the second one.
+        order = [axis for axis in order if strides1[axis] == 0] + [axis for axis in order if strides1[axis] != 0]
+        x1, x2 = exchanged(x1), exchanged(x2)
+    sizes = [moving[axis] for axis in order]
     if x1.ndim == 3 and strides(x1)[0] == 0 and (folded := folded_rows(swapped_matrix(x2))) is not None:
         # Computed transposed, so that the batch is the first axis in memory.
         result = multiply_alike(folded, swapped_matrix(restride(x1, x1.shape[1:], strides(x1)[1:])), dtype)
-        result_strides = (*[rows * columns * s for s in c_strides(moving)], 1, rows)
+        result_strides = (*[rows * columns * s for s in c_strides(sizes)], 1, rows)
     else:
         while x1.ndim > 2 and strides(x2)[-3] == 0 and (folded := folded_rows(x1)) is not None:
             x1 = folded
             x2 = restride(x2, (*x2.shape[:-3], *x2.shape[-2:]), (*strides(x2)[:-3], *strides(x2)[-2:]))
         result = multiply_alike(x1, x2, dtype)
-        result_strides = c_strides((*moving, rows, columns))
+        result_strides = c_strides((*sizes, rows, columns))
+    result_strides = (*[result_strides[order.index(axis)] for axis in range(len(batch))], *result_strides[-2:])
     if moving == batch:
         return restride(result, shape, result_strides)
     broadcast_strides = [s if n == m else 0 for s, n, m in zip(result_strides, batch, moving)]
     return copy(restride(result, shape, (*broadcast_strides, *result_strides[-2:])), None, "C")
+
+
+cdef Array exchanged(Array x):
+    """A stack with its two leading axes exchanged."""
+    return restride(x, (x.shape[1], x.shape[0], *x.shape[2:]), (strides(x)[1], strides(x)[0], *strides(x)[2:]))
 
 
 cdef tuple batch_strides(Array x, tuple batch):
@@ -335,9 +373,6 @@ cdef Array multiply_alike(Array x1, Array x2, DType dtype):
     if algorithm == BATCH_INNERMOST:
         return batch_innermost(x1, x2, dtype)
     if algorithm == DOT:
-        if letter_at(code) == c"i" or letter_at(code) == c"u":
-            x1 = as_operand(x1, x1.code, True)
-            x2 = swapped_matrix(as_operand(swapped_matrix(x2), x2.code, True))
         return by_dot(x1, x2, code)
     out = empty((*x1.shape[:-1], x2.shape[-1]), dtype)
     x1, x2 = readable(x1, dtype), readable(x2, dtype)
@@ -356,8 +391,13 @@ cdef int algorithm_of_stacks(Array x1, Array x2, int code) noexcept:
 
 
 cdef Array by_dot(Array x1, Array x2, int code):
-    """Sum up products in the core: (..., M, 1, K) times (..., 1, N, K)."""
+    """Sum up products in the core: (..., M, 1, K) times (..., 1, N, K). Integers that are read repeatedly are packed first."""
     cdef int lead = x1.ndim - 2
+    if letter_at(code) == c"i" or letter_at(code) == c"u":
+        if x2.shape_[lead + 1] > 1:
+            x1 = as_operand(x1, x1.code, True)
+        if x1.shape_[lead] > 1:
+            x2 = swapped_matrix(as_operand(swapped_matrix(x2), x2.code, True))
     left = beside_other_axis(x1, lead + 1, x1.strides_[lead], x1.strides_[lead + 1])
     right = beside_other_axis(x2, lead, x2.strides_[lead + 1], x2.strides_[lead])
     return accumulate("dot", 2, left, right, (lead + 2,), False, code, code)

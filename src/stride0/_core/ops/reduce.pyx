@@ -22,7 +22,7 @@ from stride0._core.plan.table cimport (
     KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, S0_DTYPES, S0_REDUCTIONS, kernel_of, loops_of,
     reduction_kernel,
 )
-from stride0._core.plan.partition cimport LONG_RUN, run_along, run_contiguous, run_kernel
+from stride0._core.plan.partition cimport LONG_RUN, run_along, run_kernel
 from stride0._core.array.array cimport (
     Array, component, data_of, describe_operand, guard_gradient, hooks, is_deferred, new_array, new_like, not_completed,
     read_operand, same_shape, shape_tuple, view_of,
@@ -36,6 +36,9 @@ from stride0._core.ops.evaluation cimport divide_sums
 
 from stride0._tables import operations
 from stride0._base.errors import AxisError, BroadcastError, DTypeError, ShapeError, counted
+
+cdef enum:
+    FEW = 64        # elements of a matrix for which to plan takes longer than to search them
 
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
 cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(operations.SCANS)}
@@ -314,14 +317,15 @@ cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, Kernel ke
     """
     Run a kernel along an axis of x, of more than one element, for every position of the other axes.
 
-    If another axis is contiguous, `rows` is the kernel that runs over rows along it.
+    If another axis has smaller strides, `rows` is the kernel that runs over rows along it; that of a cumulative operation only
+    over contiguous ones.
     """
     cdef int whole = 1
     cdef bint done
     set_strides(plan, operands, 1, x.shape_, x.ndim)
     order_axes(plan, False)
     set_result(plan, &operands[1], x.shape_, x.ndim)
-    if not as_rows(plan, axis):
+    if not as_rows(plan, axis, rows.kind == KIND_SCAN_ROWS):
         whole = 0
         innermost(plan, axis)
         coalesce(plan, 1)
@@ -338,6 +342,7 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     cdef int which = 0 if name == "argmax" else 1
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
+    cdef Py_ssize_t outer[2]
     cdef char* args[2]
     cdef Operand operands[2]
     cdef Plan plan
@@ -353,10 +358,11 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     if x.size and x.shape_[axis] > 1:
         if is_stored(x.code):
             x = copy_array(x, arithmetic_code(x.code), False)
-        if x.ndim == 1 and x.c_contiguous and x.size < LONG_RUN:
+        if x.strides_[axis] and ((x.ndim == 1 and x.size < LONG_RUN) or (x.ndim == 2 and x.size <= FEW)):
             args[0], args[1] = data_of(x), data_of(out)
-            byte_strides[0], byte_strides[1] = itemsize_at(x.code), 0
-            run_contiguous(kernel_of(KIND_ARG, which, x.code), 0, args, byte_strides, x.size)
+            byte_strides[0], byte_strides[1] = x.strides_[axis], 0
+            outer[0], outer[1] = x.strides_[1 - axis] if x.ndim == 2 else 0, itemsize_at(INT64)
+            loops_of(kernel_of(KIND_ARG, which, x.code))[0](args, byte_strides, outer, x.shape_[axis], x.size // x.shape_[axis])
             return out
         read_operand(&operands[0], x)
         if is_broadcast_along(&operands[0], axis, x.ndim):

@@ -1,4 +1,4 @@
-"""Systems of linear equations of few rows, inverses and determinants, by kernels of our own (`systems.h`).
+"""Systems of linear equations of few rows, inverses, determinants and triangular factors, by kernels of our own (`systems.h`).
 
 Note [Few rows]
     A call of LAPACK by NumPy's loops takes 0.3 microseconds or more for a matrix, for its work arrays, copies in the
@@ -22,9 +22,9 @@ from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
 from stride0._core.plan.table cimport S0_FEW_ROWS, TABLE, s0_systems
 from stride0._core.plan.threads cimport run_equal_chunks
-from stride0._core.memory.dtype cimport FLOAT64
+from stride0._core.memory.dtype cimport FLOAT64, itemsize_at
 from stride0._core.memory.guards cimport s0_write_int
-from stride0._core.array.array cimport Array, data_of, guard_gradient, view_of
+from stride0._core.array.array cimport Array, data_of, guard_gradient, swapped_matrix, view_of
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.gufuncs cimport readable
 
@@ -33,13 +33,14 @@ cdef struct Job:
     s0_systems all
     Py_ssize_t count        # of the matrices,
     Py_ssize_t matrices     # and of those of a chunk
+    int (*run)(const s0_systems* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     int singular
 
 
 cdef void solve_some(void* context, int chunk) noexcept nogil:
     cdef Job* job = <Job*>context
     cdef Py_ssize_t first = chunk * job.matrices
-    if not TABLE.solve_systems(&job.all, first, min(first + job.matrices, job.count)):
+    if not job.run(&job.all, first, min(first + job.matrices, job.count)):
         s0_write_int(job.singular, True)
 
 
@@ -110,6 +111,7 @@ cdef bint solve_few(Array a, Array b, Array out) except -1:
     """
     cdef Job job
     cdef int axis
+    job.run = TABLE.solve_systems
     job.all.b, job.all.x, job.all.factor, job.all.columns = NULL, <double*>data_of(out), NULL, out.shape_[out.ndim - 1]
     if b is not None:
         b = stack_of(b, out, job.all.b_strides)
@@ -122,9 +124,26 @@ cdef bint solve_few(Array a, Array b, Array out) except -1:
     return run_systems(&job, a, out)
 
 
+cdef bint factor_few(Array a, Array out, bint upper) except -1:
+    """
+    Write the triangular factors of definite matrices of few rows to `out`, in C order, lower or upper as the triangles that are read.
+
+    False where a matrix is not positive definite.
+    """
+    cdef Job job
+    cdef Py_ssize_t n = a.shape_[a.ndim - 1], size = itemsize_at(FLOAT64)
+    job.run = TABLE.factor_definite
+    job.all.b, job.all.x, job.all.factor, job.all.columns = NULL, <double*>data_of(out), NULL, 0
+    # The kernel knows upper triangles: a lower one is that of the transpose.
+    job.all.b_strides[0], job.all.b_strides[1], job.all.b_strides[2] = n * n * size, n * size if upper else size, size if upper else n * size
+    job.count = out.size // (n * n)
+    return run_systems(&job, a if upper else swapped_matrix(a), out)
+
+
 cdef int determinants_of_few(Array a, Array factors, Array exponents) except -1:
     """Write the determinants of matrices of few rows, each as a factor, from 0.7 to 1.5, and a power of 2, to arrays in C order."""
     cdef Job job
+    job.run = TABLE.solve_systems
     job.all.b, job.all.x, job.all.columns = NULL, NULL, 0
     job.all.b_strides[0] = job.all.b_strides[1] = job.all.b_strides[2] = 0
     job.all.factor, job.all.exponent = <double*>data_of(factors), <double*>data_of(exponents)

@@ -44,7 +44,7 @@ cdef void set_result(Plan* plan, const Operand* result, const Py_ssize_t* shape,
 cdef void order_axes(Plan* plan, bint result_first) noexcept nogil
 cdef void swap_axes(Plan* plan, int first, int second) noexcept nogil
 cdef void innermost(Plan* plan, int axis) noexcept nogil
-cdef bint as_rows(Plan* plan, int axis) noexcept nogil
+cdef bint as_rows(Plan* plan, int axis, bint contiguous) noexcept nogil
 cdef void result_strides(const Plan* plan, const Py_ssize_t* shape, int ndim, Py_ssize_t itemsize, Py_ssize_t* strides) noexcept nogil
 cdef void coalesce(Plan* plan, int first) noexcept nogil
 cdef void copy_space(Plan* out, const Plan* plan) noexcept nogil

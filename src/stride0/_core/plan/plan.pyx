@@ -161,12 +161,12 @@ cdef void coalesce(Plan* plan, int first) noexcept nogil:
     plan.ndim = last + 1
 
 
-cdef bint as_rows(Plan* plan, int axis) noexcept nogil:
+cdef bint as_rows(Plan* plan, int axis, bint contiguous) noexcept nogil:
     """
     Move a logical axis next to the innermost one, which is merged with as many of the others as possible.
 
-    False, with nothing done, where it is the innermost one itself, or an operand is not contiguous along the
-    innermost one: then there are no rows.
+    False, with nothing done, where it is the innermost one itself, or where rows have to be `contiguous` and those of an
+    operand are not: then there are no rows.
     """
     cdef int d, k, at = 0
     cdef Py_ssize_t size
@@ -175,7 +175,7 @@ cdef bint as_rows(Plan* plan, int axis) noexcept nogil:
         if plan.axis[d] == axis:
             at = d
     for k in range(plan.nop):
-        if plan.strides[k][0] != itemsize_at(plan.code[k]):
+        if contiguous and plan.strides[k][0] != itemsize_at(plan.code[k]):
             return False
     # Indices within a row of indices have 32 bits where the elements are narrow.
     if at == 0 or plan.shape[0] < SHORTEST or plan.shape[at] > 0x7FFFFFFF:

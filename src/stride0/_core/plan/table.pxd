@@ -84,6 +84,7 @@ cdef extern from "kernels.h":
         s0_loop stream_casts[S0_DTYPES][S0_DTYPES]
         s0_product products[S0_DTYPES]
         int (*solve_systems)(const s0_systems* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        int (*factor_definite)(const s0_systems* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         const s0_sorter* sorter
         int vector
         bint (*interrupted)() noexcept nogil
