@@ -63,7 +63,7 @@ GROUPS = {
         *("scalars.h", "realmath.h", "complexmath.h"),
     ),
     "strided": ("unit.h", "blockwise.h"),
-    "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "counting.h"),
+    "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "counting.h", "distinct.h"),
     "storage": ("blocks.h", "small_blocks.h"),
     "threads": ("pool.h",),
     "_cpu": ("cpu.h",),
