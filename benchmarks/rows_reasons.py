@@ -86,6 +86,82 @@ REASONS: Final = (
         "both parts within 1 unit in the last place, by four roots of two parts each",
         dtypes="complex128",
     ),
+    Reason(
+        "vecdot linalg.vecdot einsum",
+        "products are added up in float64, at half as many a cycle as BLAS adds in float32",
+        dtypes="float32",
+    ),
+    Reason(
+        "matmul Array.__matmul__ vecdot linalg.vecdot",
+        "a matrix by a vector is a kernel of our own, whose bits depend on no processor and no number of threads;"
+        " strided vectors are packed, so that BLAS gives the bits of contiguous ones; of complex vectors it was"
+        " not looked into",
+        dtypes="float32 float64 complex128",
+    ),
+    Reason(
+        "pow Array.__pow__ Array.__ipow__",
+        "whether all exponents are in range is checked first, so that an error changes nothing; and NumPy"
+        " returns at once where an exponent is 1",
+        dtypes="int64",
+    ),
+    Reason(
+        "Array.__setitem__",
+        "5 ns in front of some 60: whether strict mode is on, a tape records, operands share memory; of many"
+        " elements one store a cycle, as NumPy has",
+    ),
+    Reason(
+        "Array.nonzero", "some 10 ns of an array without contiguous elements", sizes=(10,), layouts="sliced"
+    ),
+    Reason(
+        "Array.__str__ Array.__repr__",
+        "NumPy prints the elements; it is called with options, which it checks first: 2 to 4 of 54 us",
+    ),
+    Reason(
+        "Array.argmax Array.argmin argmax argmin",
+        "of a transposed array the extreme is found first, then its place: one pass that carries indices"
+        " along would be another kernel for each dtype",
+        layouts="transposed",
+    ),
+    Reason(
+        "astype Array.astype",
+        "the compiler narrows vectors of 8 bytes to 4 badly with AVX2; it would take a loop by hand",
+        kernels="v3",
+        dtypes="int64",
+        layouts="sliced",
+    ),
+    Reason(
+        "abs Array.__abs__",
+        "hypotenuses that neither overflow nor lose digits, with AVX2 in vectors of four",
+        kernels="v3",
+        dtypes="complex128",
+    ),
+    Reason(
+        "equal greater greater_equal less less_equal bitwise_right_shift Array.__rshift__ Array.__rrshift__"
+        " Array.__irshift__ Array.__ge__ Array.__gt__ Array.__le__ Array.__lt__",
+        "elements are read one by one: loops over every second one, as arithmetic has, would cost 2.5 kB for"
+        " each operation and dtype",
+        layouts="sliced",
+        dtypes="int64 float64",
+    ),
+    Reason(
+        "Array.conj Array.conjugate conj square prod tril triu Array.flatten isnan Array.__itruediv__ astype",
+        "bound by memory: of `conj` a mere copy of every second element takes nine tenths of the time",
+        layouts="sliced",
+        sizes=(1_000, 100_000),
+    ),
+    Reason(
+        "add Array.__sub__ concat tile roll Array.__getitem__ nan_to_num",
+        "results of 1.6 MB and more, in which runs differ by a half: where the memory comes to lie in the"
+        " caches and in pages decides",
+        dtypes="complex128 float64",
+        sizes=(100_000,),
+    ),
+    Reason("zeros", "NumPy asks for pages that are zero; a block that was used before has to be cleared"),
+    Reason(
+        "linalg.qr linalg.inv linalg.eigh fft.ihfft",
+        "the same loops of NumPy's LAPACK and pocketfft, and copies of operands and results around them",
+        sizes=(100_000,),
+    ),
 )
 
 

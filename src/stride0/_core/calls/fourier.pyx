@@ -47,6 +47,8 @@ cdef extern from *:
     void s0_mirror32(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
     void s0_mirror64(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
 
+# Samples from which on the declarations compute the frequencies.
+cdef Py_ssize_t FEW_FREQUENCIES = 2048
 # Elements beyond which `normalize_shape` checks a result.
 cdef Py_ssize_t MANY = <Py_ssize_t>1 << 40
 
@@ -305,13 +307,17 @@ cdef object shift(str name, PyObject** given):
 
 
 cdef object frequencies(str name, PyObject** given):
-    """`fftfreq` and `rfftfreq` in float64; the declarations have other dtypes, and raise. `given`: n, d, dtype, device."""
+    """
+    Few frequencies in float64: `fftfreq` and `rfftfreq`. `given`: n, d, dtype, device.
+
+    The declarations have many, which the kernel for quotients computes in vectors, and other dtypes, and raise.
+    """
     cdef Py_ssize_t n, i, size, half
     cdef bint is_real = name == "fft.rfftfreq", is_float = False
     cdef double spacing
     cdef double* values
     cdef Array out
-    if not read_int(given[0], &n) or not 1 <= n < MANY or not read_float(given[1], &spacing, &is_float) or spacing == 0:
+    if not read_int(given[0], &n) or not 1 <= n < FEW_FREQUENCIES or not read_float(given[1], &spacing, &is_float) or spacing == 0:
         return NotImplemented
     if given[2] is not <PyObject*>None:
         return NotImplemented
