@@ -93,9 +93,9 @@ REASONS: Final = (
     ),
     Reason(
         "matmul Array.__matmul__ vecdot linalg.vecdot",
-        "a matrix by a vector is a kernel of our own, whose bits depend on no processor and no number of threads;"
-        " strided vectors are packed, so that BLAS gives the bits of contiguous ones; of complex vectors it was"
-        " not looked into",
+        "a matrix by a vector is a kernel of our own, whose bits depend on no processor and no number of"
+        " threads; strided vectors are packed, so that BLAS gives the bits of contiguous ones; of complex"
+        " vectors it was not looked into",
         dtypes="float32 float64 complex128",
     ),
     Reason(
