@@ -53,7 +53,7 @@ Note [Products of our own]
 """
 
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.memory.dtype cimport DType, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.plan.operations cimport OP_MULTIPLY
@@ -108,7 +108,8 @@ cdef int algorithm_of(const Product* product, int code, int layout) noexcept nog
     cdef Py_ssize_t each = product.m * product.n * product.p, sums = product.count * product.m * product.p
     cdef char letter = letter_at(code)
     cdef bint own = of_our_own(product, code)
-    if sums == 1 and product.n <= SHORT and not (own and layout == C_ORDER):
+    # Of floats, every layout has the bits of the reduction.
+    if sums == 1 and product.n <= SHORT and not (own and layout == C_ORDER and letter != c"f"):
         return DOT
     # BLAS reads a matrix without contiguous rows faster for long sums by one column.
     if own and (layout != ANY_ORDER or letter != c"f" or product.p > 1 or product.n < SHORT_SUM):
@@ -156,9 +157,10 @@ cdef Array usual_product(Array x1, Array x2):
     ndim = x1.ndim - 1 if x2.ndim == 1 else x1.ndim
     if algorithm == BATCH_INNERMOST:
         return None
-    # Kernels of our own multiply a vector by contiguous columns.
-    if algorithm == BLAS and product.m == 1 and product.p > 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f" and product.strides2[1] == size:
-        return None
+    # Kernels of our own multiply a vector by contiguous columns, or by one.
+    if algorithm == BLAS and product.m == 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f":
+        if product.p == 1 or product.strides2[1] == size:
+            return None
     memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
     if x2.ndim > 1:
         shape[ndim - 1] = product.p
@@ -266,7 +268,7 @@ cdef Array stack_view(Array x, Py_ssize_t count, Py_ssize_t rows, Py_ssize_t col
 cdef Array view_in_c_order(Array x, int ndim, const Py_ssize_t* shape):
     """An array in C order in another shape."""
     cdef Py_ssize_t strides[MAX_NDIM]
-    if x.ndim == ndim:
+    if x.ndim == ndim and memcmp(x.shape_, shape, ndim * sizeof(Py_ssize_t)) == 0:
         return x
     c_strides_of(itemsize_at(x.code), ndim, shape, strides)
     return view_of(x, data_of(x), ndim, shape, strides)
