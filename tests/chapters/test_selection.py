@@ -384,7 +384,7 @@ def test_partition_keeps_the_order_of_each_side(dtype: str, n: int) -> None:
         least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
     many = rng.integers(0, 2**31, n).astype(dtype)
     up = np.sort(many)
-    ends = np.where(rng.random(n) < 0.5, least, most).astype(dtype)
+    ends = np.asarray([least, most], dtype)[rng.integers(0, 2, n)]
     mixed = np.where(rng.random(n) < 0.7, ends, many)
     late = many.copy()
     late[-9:] = least

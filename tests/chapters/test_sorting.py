@@ -206,7 +206,7 @@ def matrices(dtype, n, count):
         least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
         yield rng.integers(least, most, size, dtype, endpoint=True)
         yield rng.integers(0, 5, size, dtype)
-        yield np.where(rng.random(size) < 0.5, most, least).astype(dtype)
+        yield np.asarray([least, most], dtype)[rng.integers(0, 2, size)]
         # 64 bits that differ in 32 of them, and in one more.
         for bits in (32, 33):
             yield ((rng.integers(0, 2**bits, size, np.uint64) << np.uint64(13)) + np.uint64(5)).astype(dtype)
