@@ -82,9 +82,13 @@ def rounds(report: dict[str, Any]) -> str:
     return f"{report['rounds']} rounds{again}"
 
 
+def instruction_set(report: dict[str, Any]) -> str:
+    """That of a run's kernels, as the run says."""
+    return str(report["described"]).partition("kernels: ")[2].partition(")")[0]
+
+
 def kernels(report: dict[str, Any]) -> str:
-    """The instruction set of a run's kernels, as the run says."""
-    return f"kernels {report['described'].partition('kernels: ')[2].partition(')')[0]}"
+    return f"kernels {instruction_set(report)}"
 
 
 def judged(report: dict[str, Any], **parts: Any) -> list[dict[str, Any]]:
@@ -113,7 +117,7 @@ def means(report: dict[str, Any]) -> str:
             continue
         cells = [mean(judged(report, size=size, **parts)) for size in SIZES]
         counts = [len([row for row in rows if row["speedups"]["numpy"] < level]) for level in (LEVEL, 0.9)]
-        counts.append(len(unexplained(rows, kernels(report).removeprefix("kernels "))))
+        counts.append(len(unexplained(rows, instruction_set(report))))
         lines.append(f"| {layout} | {' | '.join(map(str, [*cells, len(rows), *counts]))} |")
     return "\n".join(lines) + "\n"
 
@@ -138,7 +142,7 @@ def below(report: dict[str, Any]) -> str:
     for row in sorted(judged(report), key=lambda row: float(row["speedups"]["numpy"])):
         if row["speedups"]["numpy"] < LEVEL:
             slow.setdefault(row["statement"], []).append(row)
-    left = {id(row) for row in unexplained(judged(report), kernels(report).removeprefix("kernels "))}
+    left = {id(row) for row in unexplained(judged(report), instruction_set(report))}
     lines = ["| statement | rows below | of | unexplained | least | where |", "|---|---:|---:|---:|---:|---|"]
     for statement, rows in slow.items():
         number = len(judged(report, statement=statement))

@@ -41,6 +41,9 @@ cdef inline bint bind(Signature signature, PyObject* const* args, Py_ssize_t n, 
     return True
 
 
+# Up to it all integers are numbers of float64.
+cdef Py_ssize_t EXACT
+
 cdef bint read_float(PyObject* x, double* out, bint* is_float) except -1
 cdef tuple several_of(Signature signature, PyObject* const* args, Py_ssize_t n)
 cdef bint bind_variadic(Signature signature, tuple several, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept

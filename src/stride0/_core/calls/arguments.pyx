@@ -31,8 +31,7 @@ from stride0._core.calls.checks import check_array, check_bool, check_dtype, ref
 
 # Most elements of a shape that is accepted here; `normalize_shape` checks larger ones.
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40
-# Up to it all integers are numbers of float64.
-cdef Py_ssize_t EXACT = <Py_ssize_t>1 << 53
+EXACT = <Py_ssize_t>1 << 53
 cdef double MODERATE = 1e150
 
 

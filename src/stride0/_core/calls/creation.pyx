@@ -16,7 +16,7 @@ from stride0._core.ops.operands cimport value_operand
 from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, spread
 from stride0._core.ops.keys cimport read_int
 from stride0._core.calls.arguments cimport (
-    array_argument, check_device_argument, check_total, dtype_code_argument, flag_argument, implement, read_float,
+    EXACT, array_argument, check_device_argument, check_total, dtype_code_argument, flag_argument, implement, read_float,
     shape_argument,
 )
 
@@ -30,8 +30,6 @@ from stride0._core.ops.copy import iota
 from stride0._core.ops.functions import add, multiply
 
 cdef Py_ssize_t FAR = <Py_ssize_t>1 << 60
-# Up to it all integers are numbers of float64.
-cdef Py_ssize_t EXACT = <Py_ssize_t>1 << 53
 
 
 cdef Array make_array(str operation, PyObject* shape, PyObject* dtype, PyObject* device, bint zeroed):

@@ -405,7 +405,7 @@ cdef object qr(str name, PyObject** given):
     return QR(narrowed(q, x.code), narrowed(r, x.code))
 
 
-cdef Array limits_of(limit, int code, Array x):
+cdef Array least_values(limit, int code, Array x):
     """Limits of singular values for the matrices of x, in a real dtype; None where one is negative or they do not fit."""
     cdef Array out
     cdef Py_ssize_t k
@@ -449,7 +449,7 @@ def least_squares(Array x1 not None, Array x2 not None, limit):
         return None
     if x2.ndim > 2 and x2.shape[:-2] != x1.shape[:-2]:
         return None
-    limits = limits_of(limit, real, x1)
+    limits = least_values(limit, real, x1)
     # LAPACK would print what it finds.
     if limits is None or not is_finite(widened(x1, wide_code(code))) or not is_finite(widened(x2, wide_code(code))):
         return None

@@ -194,13 +194,16 @@ cdef Array from_buffer(object source, str operation):
     """
     cdef object view
     cdef Py_buffer* buffer
-    cdef int code
+    cdef Py_ssize_t step
+    cdef int code, axis
+    cdef Array x
     try:
         view = PyMemoryView_FromObject(source)
     except (ValueError, BufferError, TypeError) as error:
         # NumPy's dtypes without a buffer format: times, variable-width strings.
         raise DTypeError(operation, f"Unsupported dtype: {error}", (), "the dtypes of the standard") from None
     buffer = PyMemoryView_GET_BUFFER(view)
+    step = buffer.itemsize
     if buffer.suboffsets is not NULL:
         raise ExchangeError(operation, "the buffer is indirect: its rows are pointers", (), "a buffer of one block of memory")
     code = code_of_format(buffer.format, buffer.itemsize)
@@ -212,35 +215,7 @@ cdef Array from_buffer(object source, str operation):
         return None
     if buffer.ndim > MAX_NDIM:
         raise ShapeError(operation, f"{buffer.ndim} axes are too many", (), f"an array has at most {MAX_NDIM} axes")
-    return on_view(view, code, source)
-
-
-cdef Array from_plain_buffer(object source):
-    """
-    As `from_buffer`; None wherever that raises an error.
-    """
-    cdef object view
-    cdef Py_buffer* buffer
-    cdef int code
-    if not PyObject_CheckBuffer(source):
-        return None
-    try:
-        view = PyMemoryView_FromObject(source)
-    except (ValueError, BufferError, TypeError):
-        return None
-    buffer = PyMemoryView_GET_BUFFER(view)
-    code = code_of_format(buffer.format, buffer.itemsize)
-    if code < 0 or buffer.suboffsets is not NULL or buffer.ndim > MAX_NDIM or is_swapped(buffer.format):
-        return None
-    return on_view(view, code, source)
-
-
-cdef Array on_view(object view, int code, object source):
-    """An array on the memory of a memoryview of `source`; None where the kernels may not load its elements."""
-    cdef Py_buffer* buffer = PyMemoryView_GET_BUFFER(view)
-    cdef Py_ssize_t step = buffer.itemsize
-    cdef int axis
-    cdef Array x = blank(code)
+    x = blank(code)
     set_ndim(x, buffer.ndim)
     for axis in range(buffer.ndim - 1, -1, -1):
         x.shape_[axis] = buffer.shape[axis]
@@ -251,6 +226,16 @@ cdef Array on_view(object view, int code, object source):
     set_foreign_storage(x, view, buffer.readonly)
     use_own_storage(x, source)
     return x if is_aligned(x) else None
+
+
+cdef Array from_plain_buffer(object source):
+    """As `from_buffer`; None wherever that raises an error."""
+    if not PyObject_CheckBuffer(source):
+        return None
+    try:
+        return from_buffer(source, "asarray")
+    except (DTypeError, ExchangeError, ShapeError):
+        return None
 
 
 cdef int use_own_storage(Array x, object source) except -1:

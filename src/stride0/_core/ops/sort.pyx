@@ -389,11 +389,10 @@ cdef Array distinct_values(Array x):
         return copy_array(distinct_values(copy_array(x, arithmetic_code(x.code), True)), x.code, True)
     cdef Py_ssize_t stride = itemsize_at(x.code), n
     cdef int width = itemsize_at(x.code), kind = kind_of(x.code)
-    cdef Array flat, ordered, out
-    few = few_counts(x)
+    cdef Array flat = x if x.c_contiguous else copy_array(x, x.code, True), ordered, out
+    few = few_counts(flat)
     if few is not None:
         return sorted_lanes(few[0], 0, False, False)
-    flat = x if x.c_contiguous else copy_array(x, x.code, True)
     ordered = sorted_lanes(view_of(flat, data_of(flat), 1, &flat.size, &stride), 0, False, False)
     cdef char* values = data_of(ordered)
     with nogil:
