@@ -20,6 +20,7 @@ from stride0._core.ops.gufuncs cimport (
     SVD_FULL, SVD_REDUCED, has_loop, run_lapack, run_lstsq,
 )
 from stride0._core.ops.systems cimport are_few, determinants_of_few, factor_few, solve_few
+from stride0._core.ops.tall cimport Tall, factor_tall, is_tall
 from stride0._core.calls.arguments cimport array_argument, flag_argument, implement
 
 from stride0._base.errors import ArgumentValueError, DTypeError, ShapeError, counted, shown
@@ -241,8 +242,9 @@ cdef object eigvalsh(str name, PyObject** given):
 
 cdef Array compute_svdvals(Array x):
     cdef Py_ssize_t rows = x.shape_[x.ndim - 2], columns = x.shape_[x.ndim - 1]
-    cdef Array a = widened(x, wide_code(x.code)), out
-    if not is_finite(a):
+    cdef Tall tall = factor_tall(x, True) if is_tall(x) else None
+    cdef Array a = widened(x, wide_code(x.code)) if tall is None else tall.squares(), out
+    if tall is None and not is_finite(a):
         return None
     out = per_matrix(a, FLOAT64, 1, min(rows, columns), 0)
     return None if run_lapack(SVD, a, out, None, None) else narrowed(out, x.code)
@@ -352,15 +354,18 @@ cdef object slogdet(str name, PyObject** given):
 cdef tuple compute_svd(Array x, bint full):
     cdef int code = wide_code(x.code)
     cdef Py_ssize_t rows = x.shape_[x.ndim - 2], columns = x.shape_[x.ndim - 1], few = min(rows, columns)
-    cdef Array a = widened(x, code), u, s, vh
-    if not is_finite(a):
+    cdef Tall tall = factor_tall(x, False) if is_tall(x) and not full else None
+    cdef Array a = widened(x, code) if tall is None else tall.squares(), u, s, vh
+    if tall is not None:
+        rows = few
+    elif not is_finite(a):
         return None
     u = per_matrix(a, code, 2, rows, rows if full else few)
     s = per_matrix(a, FLOAT64, 1, few, 0)
     vh = per_matrix(a, code, 2, columns if full else few, columns)
     if run_lapack(SVD_FULL if full else SVD_REDUCED, a, u, s, vh):
         return None
-    return narrowed(u, x.code), narrowed(s, x.code), narrowed(vh, x.code)
+    return narrowed(u, x.code) if tall is None else tall.multiplied(u), narrowed(s, x.code), narrowed(vh, x.code)
 
 
 def singular_vectors(str op, Array x not None, bint full):
@@ -386,6 +391,11 @@ cdef object qr(str name, PyObject** given):
     if not isinstance(mode, str) or mode not in ("reduced", "complete"):
         raise ArgumentValueError("qr", f"unknown mode {shown(mode)}", (), "mode must be 'reduced' or 'complete'.")
     complete = mode == "complete" and rows > columns
+    cdef Tall tall = factor_tall(x, False) if is_tall(x) and not complete else None
+    if tall is not None:
+        q = tall.multiplied(None)
+        if q is not None:
+            return QR(q, copy_array(tall.squares(), x.code, True))
     if not has_loop(QR_RAW, code) or not has_loop(QR_COMPLETE if complete else QR_REDUCED, code):
         with quiet():
             return QR(*[narrowed(from_numpy(part), x.code) for part in numpy().linalg.qr(to_numpy(widened(x, code)), mode=mode)])

@@ -390,6 +390,8 @@ class Emitter:
                 self.add(PRODUCTS, [f"products[{code}]"], f"s0_floating_f{bits}")
         self.add(PRODUCTS, ["solve_systems"], "s0_solve_systems")
         self.add(PRODUCTS, ["factor_definite"], "s0_factor_definite")
+        for step in ("factor", "join", "spread", "apply"):
+            self.add(PRODUCTS, [f"tall_{step}"], f"s0_tall_{step}")
 
 
 def moving_loop(row: Row, any_strides: str) -> str:

@@ -92,7 +92,7 @@ typedef struct {
 
 /* A stack of square matrices and right-hand sides, in any layout, and results in C order: `systems.h`. Strides are in bytes,
  * from matrix to matrix, from row to row and from column to column. */
-enum { S0_FEW_ROWS = 32 };
+enum { S0_FEW_ROWS = 32, S0_MOST_COLUMNS = 128 };
 typedef struct {
     const char *a, *b;      /* NULL for `b` stands for the identity */
     Py_ssize_t a_strides[3], b_strides[3];
@@ -100,6 +100,21 @@ typedef struct {
     double *x;              /* solutions; triangular factors, with the strides of `b`; or, where that is NULL: */
     double *factor, *exponent;  /* a determinant is the first one times 2 to the power of the second one */
 } s0_systems;
+
+/* A stack of matrices with many more rows than columns, and what is computed of them: `tall.h`. Squares have `pitch` columns,
+ * a multiple of 8. Of the rows of a matrix, sections are factored by themselves, block after block. */
+typedef struct {
+    const char *a;
+    Py_ssize_t strides[3];      /* in bytes, from matrix to matrix, from row to row and from column to column */
+    Py_ssize_t itemsize;        /* of `a` and `out`: float32 or float64 */
+    Py_ssize_t rows, columns, pitch;
+    Py_ssize_t sections, height, block; /* of a matrix; rows of a section but the last one, and of a block */
+    double *triangles;          /* a square for each section of each matrix */
+    double *records;            /* (columns + 2) x pitch for each block, and for each section; NULL for triangles alone, like what follows */
+    double *reflectors;         /* of the shape of the stack, in C order; may be `out` itself */
+    double *coefficients;       /* a square for each section */
+    char *out;                  /* in C order */
+} s0_tall;
 
 /* Note [Layouts] of generators/common.py, of which S0_SECONDS is one; elements of 1, 2, 4, 8 and 16 bytes. */
 enum { S0_LAYOUTS = 6, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5, S0_SECONDS = 5 };
@@ -132,6 +147,11 @@ typedef struct {
     s0_product products[S0_DTYPES];
     int (*solve_systems)(const s0_systems *all, Py_ssize_t first, Py_ssize_t last);
     int (*factor_definite)(const s0_systems *all, Py_ssize_t first, Py_ssize_t last);
+    /* Of tall.h, in this order: sections, then matrices, matrices, and sections. */
+    int (*tall_factor)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, double *scratch);
+    int (*tall_join)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last);
+    int (*tall_spread)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, const double *by, double *scratch);
+    void (*tall_apply)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, double *scratch);
     const s0_sorter *sorter;
     int vector; /* bytes of the vectors that these loops use */
     /* Set by the core: whether a long loop may return early, since its call was interrupted. */

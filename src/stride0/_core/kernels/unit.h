@@ -14,6 +14,7 @@
 #include "scanning.h"
 #include "storage_dtypes.h"
 #include "systems.h"
+#include "tall.h"
 #include "tiles.h"
 
 #endif

@@ -57,6 +57,7 @@ cdef extern from "kernels.h":
         S0_ASIDE
         S0_BESIDE
         S0_FEW_ROWS     # of matrices that `solve_systems` takes
+        S0_MOST_COLUMNS # of those that `tall_factor` takes
         FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
     ctypedef struct s0_systems:
         const char* a
@@ -67,6 +68,17 @@ cdef extern from "kernels.h":
         double* x
         double* factor
         double* exponent
+    ctypedef struct s0_tall:
+        const char* a
+        Py_ssize_t strides[3]
+        Py_ssize_t itemsize
+        Py_ssize_t rows, columns, pitch
+        Py_ssize_t sections, height, block
+        double* triangles
+        double* records
+        double* reflectors
+        double* coefficients
+        char* out
     ctypedef struct s0_kernels:
         s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
         s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS]
@@ -85,6 +97,10 @@ cdef extern from "kernels.h":
         s0_product products[S0_DTYPES]
         int (*solve_systems)(const s0_systems* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         int (*factor_definite)(const s0_systems* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        int (*tall_factor)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
+        int (*tall_join)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        int (*tall_spread)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, const double* by, double* scratch) noexcept nogil
+        void (*tall_apply)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
         const s0_sorter* sorter
         int vector
         bint (*interrupted)() noexcept nogil

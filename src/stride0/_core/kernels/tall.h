@@ -1,0 +1,456 @@
+/* Orthogonal factors of matrices with many more rows than columns, Note [Tall matrices] of ops/tall.pyx. Sums go down
+ * rows, in an order that the shape alone determines: neither the instruction set nor the threads change a bit. */
+#ifndef STRIDE0_TALL_H
+#define STRIDE0_TALL_H
+
+#include <math.h>
+
+#include "kernels.h"
+#include "packs.h"
+#include "products.h"
+
+enum { S0_UNIT = 8, S0_AT_ONCE = 4 }; /* columns and rows that a sweep takes at once */
+
+/* Squares of norms between these bounds have neither overflowed nor lost digits to underflow. */
+#define S0_LEAST_SQUARE 0x1p-800
+#define S0_MOST_SQUARE 0x1p+1000
+
+/* Elements of the first factor that are smaller may have the other sign without rounding errors. */
+#define S0_LEAST_OWN 0x1p-44
+
+/* -- factoring ---------------------------------------------------------------------------------------------------- */
+
+/* `m` rows, of which x are the elements of one column, times x, summed up in a unit of columns. */
+S0_INLINE void s0_sum_unit(const double *rows, Py_ssize_t pitch, int m, const double *x, double *sums)
+{
+    f64_8 total = s0_load_f64_8(sums), part[S0_AT_ONCE];
+    for (int i = 0; i < m; i++) {
+        part[i] = s0_load_f64_8(rows + i * pitch);
+        S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] *= x[i];
+    }
+    if (m == 4)
+        S0_FOR_ALL(S0_COUNT(total))
+            total.of[k] += (part[0].of[k] + part[1].of[k]) + (part[2].of[k] + part[3].of[k]);
+    else
+        S0_FOR_ALL(S0_COUNT(total)) total.of[k] += part[0].of[k];
+    s0_store_f64_8(sums, total);
+}
+
+/* The rows of a unit of columns, to which multiples of `factors` are added first. */
+S0_INLINE void s0_update_unit(double *rows, Py_ssize_t pitch, int m, const double *old, const double *x,
+                              const double *factors, double *sums)
+{
+    const f64_8 factor = s0_load_f64_8(factors);
+    f64_8 part[S0_AT_ONCE];
+    for (int i = 0; i < m; i++) {
+        part[i] = s0_load_f64_8(rows + i * pitch);
+        S0_FOR_ALL(S0_COUNT(factor)) part[i].of[k] += old[i] * factor.of[k];
+        s0_store_f64_8(rows + i * pitch, part[i]);
+    }
+    if (x) {
+        f64_8 total = s0_load_f64_8(sums);
+        for (int i = 0; i < m; i++)
+            S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] *= x[i];
+        if (m == 4)
+            S0_FOR_ALL(S0_COUNT(total))
+                total.of[k] += (part[0].of[k] + part[1].of[k]) + (part[2].of[k] + part[3].of[k]);
+        else
+            S0_FOR_ALL(S0_COUNT(total)) total.of[k] += part[0].of[k];
+        s0_store_f64_8(sums, total);
+    }
+}
+
+/* Of `m` rows: the reflector of column j - 1 is applied to columns j and on, where j > 0; then the rows, each times its element of column j,
+ * are summed up, from unit `first` on. */
+S0_INLINE void s0_sweep_some(double *rows, Py_ssize_t pitch, int m, Py_ssize_t j, Py_ssize_t first, const double *factors,
+                             double *sums)
+{
+    const Py_ssize_t own = j / S0_UNIT * S0_UNIT;
+    double old[S0_AT_ONCE], x[S0_AT_ONCE];
+    Py_ssize_t c;
+    int i;
+    if (j > 0) {
+        for (i = 0; i < m; i++)
+            old[i] = rows[i * pitch + j - 1];
+        s0_update_unit(rows + own, pitch, m, old, NULL, factors + own, sums);
+    }
+    for (i = 0; i < m; i++)
+        x[i] = rows[i * pitch + j];
+    for (c = first; c <= own; c += S0_UNIT)
+        s0_sum_unit(rows + c, pitch, m, x, sums + c);
+    if (j > 0)
+        for (; c < pitch; c += S0_UNIT)
+            s0_update_unit(rows + c, pitch, m, old, x, factors + c, sums + c);
+    else
+        for (; c < pitch; c += S0_UNIT)
+            s0_sum_unit(rows + c, pitch, m, x, sums + c);
+}
+
+S0_INLINE void s0_sweep(double *rows, Py_ssize_t count, Py_ssize_t pitch, Py_ssize_t j, Py_ssize_t first,
+                        const double *factors, double *sums)
+{
+    for (; count >= S0_AT_ONCE; count -= S0_AT_ONCE, rows += S0_AT_ONCE * pitch)
+        s0_sweep_some(rows, pitch, S0_AT_ONCE, j, first, factors, sums);
+    for (; count > 0; count--, rows += pitch)
+        s0_sweep_some(rows, pitch, 1, j, first, factors, sums);
+}
+
+/* What is kept of the reflectors of a block: the products of each with those before it, then its coefficients and scales. */
+S0_INLINE double *s0_taus(double *record, Py_ssize_t n, Py_ssize_t pitch) { return record + n * pitch; }
+S0_INLINE double *s0_scales(double *record, Py_ssize_t n, Py_ssize_t pitch) { return record + (n + 1) * pitch; }
+
+/* Eliminate the columns of `count` rows of a block by a triangle above them; without a `triangle` above, by the block's own
+ * first n rows: then `out` gets the triangle. The reflectors take the place of the block. 0 where norms would overflow or
+ * underflow. */
+static int s0_reflect(double *triangle, double *block, Py_ssize_t count, Py_ssize_t n, Py_ssize_t pitch, double *record,
+                      double *out)
+{
+    double sums[S0_MOST_COLUMNS] __attribute__((aligned(64))), factors[S0_MOST_COLUMNS] __attribute__((aligned(64)));
+    Py_ssize_t i, j, k, begin;
+    for (j = 0; j < n; j++) {
+        double *row = triangle ? triangle + j * pitch : block + j * pitch;
+        double alpha, square, beta, tau = 0, scale = 0, inverse = 0;
+        begin = triangle ? 0 : j + 1;
+        memset(sums, 0, pitch * sizeof(double));
+        if (!triangle && j > 0)
+            for (k = j, alpha = row[j - 1]; k < n; k++)
+                row[k] += alpha * factors[k];
+        s0_sweep(block + begin * pitch, count - begin, pitch, j, record ? 0 : j / S0_UNIT * S0_UNIT, factors, sums);
+        alpha = row[j];
+        square = alpha * alpha + sums[j];
+        if (sums[j] == 0) {
+            for (i = begin; i < count; i++)
+                if (block[i * pitch + j] != 0)
+                    return 0;
+            beta = alpha;
+        } else if (square > S0_LEAST_SQUARE && square < S0_MOST_SQUARE) {
+            beta = signbit(alpha) ? sqrt(square) : -sqrt(square);
+            tau = (beta - alpha) / beta;
+            scale = 1 / (alpha - beta);
+            inverse = 1 / beta;
+        } else {
+            return 0;
+        }
+        for (k = 0; k < n; k++)
+            sums[k] = row[k] + scale * sums[k];
+        memset(factors, 0, pitch * sizeof(double));
+        row[j] = beta;
+        for (k = j + 1; k < n; k++) {
+            row[k] -= tau * sums[k];
+            factors[k] = sums[k] * inverse;
+        }
+        if (record) {
+            double *scales = s0_scales(record, n, pitch), *products = record + j * pitch;
+            s0_taus(record, n, pitch)[j] = tau;
+            scales[j] = scale;
+            for (k = 0; k < j; k++)
+                products[k] = scales[k] * sums[k];
+        }
+        if (!triangle) {
+            for (k = 0; k < pitch; k++) {
+                out[j * pitch + k] = k >= j ? row[k] : 0;
+                if (k >= j)
+                    row[k] = 0;
+            }
+            /* The first rows of the reflectors themselves are kept. */
+            if (record)
+                for (k = 0; k < j; k++)
+                    row[k] *= s0_scales(record, n, pitch)[k];
+        }
+    }
+    return 1;
+}
+
+/* -- the first factor --------------------------------------------------------------------------------------------- */
+
+/* Of the reflectors of a block, by their record: the rows w by which they are multiplied, where the block's factor is
+ * applied to `c` above zeros. `head` has the first rows of those that have no triangle above them. */
+static void s0_solve_record(const double *record, const double *head, const double *c, double *w, Py_ssize_t n,
+                            Py_ssize_t pitch)
+{
+    const double *taus = record + n * pitch;
+    Py_ssize_t i, k, q;
+    memcpy(w, c, n * pitch * sizeof(double));
+    if (head)
+        for (k = 0; k < n; k++)
+            for (i = k + 1; i < n; i++) {
+                const double factor = head[i * pitch + k];
+                for (q = 0; q < pitch; q++)
+                    w[k * pitch + q] += factor * c[i * pitch + q];
+            }
+    for (i = n - 1; i >= 0; i--) {
+        double *row = w + i * pitch;
+        for (k = i + 1; k < n; k++) {
+            const double factor = record[k * pitch + i];
+            for (q = 0; q < pitch; q++)
+                row[q] -= factor * w[k * pitch + q];
+        }
+        for (q = 0; q < pitch; q++)
+            row[q] *= taus[i];
+    }
+}
+
+/* The first n rows of the factor of a block without a triangle above it. */
+static void s0_head_rows(const double *head, const double *c, const double *w, double *out, Py_ssize_t n,
+                         Py_ssize_t pitch)
+{
+    Py_ssize_t i, k, q;
+    for (i = 0; i < n; i++) {
+        double *row = out + i * pitch;
+        for (q = 0; q < pitch; q++)
+            row[q] = c[i * pitch + q] - w[i * pitch + q];
+        for (k = 0; k < i; k++) {
+            const double factor = head[i * pitch + k];
+            for (q = 0; q < pitch; q++)
+                row[q] -= factor * w[k * pitch + q];
+        }
+    }
+}
+
+/* The rows w as multiples of what is stored of the reflectors; before that they are subtracted from `c`, where it is given. */
+static void s0_scale_rows(const double *record, double *c, double *w, Py_ssize_t n, Py_ssize_t pitch)
+{
+    const double *scales = record + (n + 1) * pitch;
+    Py_ssize_t k, q;
+    for (k = 0; k < n; k++)
+        for (q = 0; q < pitch; q++) {
+            if (c)
+                c[k * pitch + q] -= w[k * pitch + q];
+            w[k * pitch + q] *= -scales[k];
+        }
+}
+
+/* -- sections ----------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    Py_ssize_t n, pitch, size;  /* of a square with padded rows; */
+    Py_ssize_t record, records; /* of what is kept of a block, and of a section: its blocks, then the section itself */
+    Py_ssize_t first, height;   /* rows of a section */
+    Py_ssize_t blocks;          /* of this section */
+} s0_section;
+
+S0_INLINE s0_section s0_section_of(const s0_tall *all, Py_ssize_t k)
+{
+    s0_section s;
+    s.n = all->columns;
+    s.pitch = all->pitch;
+    s.size = s.n * s.pitch;
+    s.record = s.size + 2 * s.pitch;
+    s.records = s.record * ((all->height + all->block - 1) / all->block + 1);
+    s.first = k * all->height;
+    s.height = all->rows - s.first < all->height ? all->rows - s.first : all->height;
+    s.blocks = (s.height + all->block - 1) / all->block;
+    return s;
+}
+
+/* Rows of a matrix as a block: float64, with zeros in the columns that fill its pitch. */
+static void s0_read_rows(const s0_tall *all, const char *from, double *block, Py_ssize_t count)
+{
+    const Py_ssize_t down = all->strides[1], across = all->strides[2], n = all->columns, pitch = all->pitch;
+    Py_ssize_t i, j;
+    for (i = 0; i < count; i++) {
+        if (across == all->itemsize && all->itemsize == 4)
+            for (j = 0; j < n; j++)
+                block[i * pitch + j] = ((const float *)(from + i * down))[j];
+        else if (across == all->itemsize)
+            memcpy(block + i * pitch, from + i * down, n * sizeof(double));
+        for (j = n; j < pitch; j++)
+            block[i * pitch + j] = 0;
+    }
+    if (across != all->itemsize)
+        for (j = 0; j < n; j++)
+            for (i = 0; i < count; i++) {
+                const char *element = from + i * down + j * across;
+                block[i * pitch + j] = all->itemsize == 4 ? *(const float *)element : *(const double *)element;
+            }
+}
+
+/* Factor sections `first` to `last` of all matrices; `scratch` is for a block. 0 where norms would overflow or underflow. */
+static int s0_tall_factor(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, double *scratch)
+{
+    for (Py_ssize_t t = first; t < last; t++) {
+        const Py_ssize_t matrix = t / all->sections;
+        const s0_section s = s0_section_of(all, t % all->sections);
+        const char *from = all->a + matrix * all->strides[0] + s.first * all->strides[1];
+        double *triangle = all->triangles + t * s.size;
+        for (Py_ssize_t b = 0, row = 0; b < s.blocks; b++, row += all->block) {
+            const Py_ssize_t count = s.height - row < all->block ? s.height - row : all->block;
+            double *record = all->records ? all->records + t * s.records + b * s.record : NULL;
+            s0_read_rows(all, from + row * all->strides[1], scratch, count);
+            if (!s0_reflect(b ? triangle : NULL, scratch, count, s.n, s.pitch, record, triangle))
+                return 0;
+            if (all->reflectors)
+                for (Py_ssize_t i = 0; i < count; i++)
+                    memcpy(all->reflectors + (matrix * all->rows + s.first + row + i) * s.n, scratch + i * s.pitch,
+                           s.n * sizeof(double));
+        }
+    }
+    return 1;
+}
+
+/* Join the triangles of the sections of matrices; the first one of each becomes that of the matrix. 0 where it is not finite. */
+static int s0_tall_join(const s0_tall *all, Py_ssize_t first, Py_ssize_t last)
+{
+    const s0_section s = s0_section_of(all, 0);
+    for (Py_ssize_t matrix = first; matrix < last; matrix++) {
+        double *triangle = all->triangles + matrix * all->sections * s.size, zero = 0;
+        Py_ssize_t k;
+        for (k = 1; k < all->sections; k++) {
+            double *record = all->records ? all->records + (matrix * all->sections + k + 1) * s.records - s.record : NULL;
+            if (!s0_reflect(triangle, triangle + k * s.size, s.n, s.n, s.pitch, record, NULL))
+                return 0;
+        }
+        for (k = 0; k < s.size; k++)
+            zero += triangle[k] * 0;
+        if (zero != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* Whether no reflector changes column j of a matrix: it has zeros below the diagonal. */
+static int s0_is_untouched(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t j)
+{
+    for (Py_ssize_t k = 0; k < all->sections; k++) {
+        const s0_section s = s0_section_of(all, k);
+        const double *records = all->records + (matrix * all->sections + k) * s.records;
+        for (Py_ssize_t b = 0; b < s.blocks; b++)
+            if (records[b * s.record + s.size + j] != 0)
+                return 0;
+        if (k && records[s.records - s.record + s.size + j] != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* Whether a row of a matrix has only zeros up to column j. */
+static int s0_is_zero_row(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t i, Py_ssize_t j)
+{
+    const char *from = all->a + matrix * all->strides[0] + i * all->strides[1];
+    for (; j >= 0; j--) {
+        const char *element = from + j * all->strides[2];
+        if (all->itemsize == 4 ? *(const float *)element != 0 : *(const double *)element != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* The signs of the columns of the factor that LAPACK's reflectors give: Note [Tall matrices]. `top` has the first n rows, and
+ * is overwritten. 0 where rounding errors would choose one. */
+static int s0_find_signs(const s0_tall *all, Py_ssize_t matrix, double *top, double *signs)
+{
+    const Py_ssize_t n = all->columns, pitch = all->pitch;
+    const double *triangle = all->triangles + matrix * all->sections * n * pitch;
+    Py_ssize_t i, j, k;
+    for (j = 0; j < n; j++) {
+        const double own = top[j * pitch + j];
+        if (fabs(own) == 1 && s0_is_untouched(all, matrix, j)) {
+            signs[j] = 1;
+            continue;
+        }
+        if (fabs(own) >= S0_LEAST_OWN)
+            signs[j] = own > 0 ? -1 : 1;
+        else if (s0_is_zero_row(all, matrix, j, j))
+            signs[j] = triangle[j * pitch + j] > 0 ? -1 : 1;
+        else
+            return 0;
+        for (i = j + 1; i < n; i++) {
+            const double factor = top[i * pitch + j] / (own - signs[j]);
+            for (k = j + 1; k < n; k++)
+                top[i * pitch + k] -= factor * top[j * pitch + k];
+        }
+    }
+    return 1;
+}
+
+/* What the factors of the sections of matrices are multiplied by, into `coefficients`: of n columns of the first factors, with
+ * the signs that LAPACK gives them, which the rows of the triangles get too; or, of these times the squares `by`, in C order. `scratch` is for
+ * four squares. 0 where rounding errors would choose a sign. */
+static int s0_tall_spread(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, const double *by, double *scratch)
+{
+    const s0_section s = s0_section_of(all, 0);
+    const Py_ssize_t strides[3] = {0, s.pitch * (Py_ssize_t)sizeof(double), sizeof(double)};
+    for (Py_ssize_t matrix = first; matrix < last; matrix++) {
+        const Py_ssize_t t = matrix * all->sections;
+        double *c = all->coefficients + t * s.size, *w = scratch, *top = scratch + s.size;
+        double signs[S0_MOST_COLUMNS];
+        Py_ssize_t i, k;
+        memset(c, 0, s.size * sizeof(double));
+        for (i = 0; i < s.n; i++) {
+            c[i * s.pitch + i] = 1;
+            if (by)
+                memcpy(c + i * s.pitch, by + (matrix * s.n + i) * s.n, s.n * sizeof(double));
+        }
+        for (k = all->sections - 1; k > 0; k--) {
+            const double *record = all->records + (t + k + 1) * s.records - s.record;
+            s0_solve_record(record, NULL, c, w, s.n, s.pitch);
+            s0_scale_rows(record, c, w, s.n, s.pitch);
+            s0_product_f64((char *)(all->triangles + (t + k) * s.size), strides, (char *)w, strides,
+                           (char *)(c + k * s.size), 1, s.n, s.n, s.pitch);
+        }
+        if (by)
+            continue;
+        memcpy(top, c, s.size * sizeof(double));
+        for (k = s0_section_of(all, 0).blocks - 1; k >= 0; k--) {
+            const double *record = all->records + t * s.records + k * s.record;
+            double *head = k ? NULL : top + s.size;
+            if (head)
+                for (i = 0; i < s.n; i++)
+                    memcpy(head + i * s.pitch, all->reflectors + (matrix * all->rows + i) * s.n, s.n * sizeof(double));
+            s0_solve_record(record, head, top, w, s.n, s.pitch);
+            if (head)
+                s0_head_rows(head, top, w, head + s.size, s.n, s.pitch);
+            else
+                s0_scale_rows(record, top, w, s.n, s.pitch);
+        }
+        if (!s0_find_signs(all, matrix, top + 2 * s.size, signs))
+            return 0;
+        for (i = 0; i < s.n; i++) {
+            double *row = all->triangles + t * s.size + i * s.pitch;
+            for (k = 0; k < s.n; k++)
+                row[k] *= signs[i];
+        }
+        for (i = 0; i < all->sections * s.n; i++)
+            for (k = 0; k < s.n; k++)
+                c[i * s.pitch + k] *= signs[k];
+    }
+    return 1;
+}
+
+/* The rows of the results of sections `first` to `last`, whose coefficients are overwritten. `scratch` is for three squares and
+ * two blocks. */
+static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, double *scratch)
+{
+    const Py_ssize_t size = sizeof(double);
+    for (Py_ssize_t t = first; t < last; t++) {
+        const Py_ssize_t matrix = t / all->sections;
+        const s0_section s = s0_section_of(all, t % all->sections);
+        const Py_ssize_t mine[3] = {0, s.n * size, size}, padded[3] = {0, s.pitch * size, size};
+        double *c = all->coefficients + t * s.size, *w = scratch, *head = w + s.size, *top = head + s.size;
+        double *rows = top + s.size, *wide = rows + all->block * s.n;
+        for (Py_ssize_t b = s.blocks - 1; b >= 0; b--) {
+            const Py_ssize_t row = matrix * all->rows + s.first + b * all->block, done = b ? 0 : s.n;
+            const Py_ssize_t count = s.height - b * all->block < all->block ? s.height - b * all->block : all->block;
+            const double *record = all->records + t * s.records + b * s.record;
+            double *target = all->itemsize == 8 ? (double *)all->out + row * s.n : wide;
+            Py_ssize_t i, k;
+            memcpy(rows, all->reflectors + row * s.n, count * s.n * size);
+            for (i = 0; i < done; i++)
+                memcpy(head + i * s.pitch, rows + i * s.n, s.n * size);
+            s0_solve_record(record, done ? head : NULL, c, w, s.n, s.pitch);
+            if (done)
+                s0_head_rows(head, c, w, top, s.n, s.pitch);
+            s0_scale_rows(record, c, w, s.n, s.pitch);
+            for (i = 0; i < done; i++)
+                memcpy(target + i * s.n, top + i * s.pitch, s.n * size);
+            if (count > done)
+                s0_product_f64((char *)(rows + done * s.n), mine, (char *)w, padded, (char *)(target + done * s.n), 1,
+                               count - done, s.n, s.n);
+            if (all->itemsize == 4)
+                for (k = 0; k < count * s.n; k++)
+                    ((float *)all->out)[row * s.n + k] = (float)wide[k];
+        }
+    }
+}
+
+#endif

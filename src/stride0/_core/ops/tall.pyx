@@ -1,0 +1,173 @@
+"""Orthogonal factors of matrices with many more rows than columns, by kernels of our own (`tall.h`)."""
+
+from libc.stdint cimport int64_t, uintptr_t
+from libc.stdlib cimport free, malloc
+
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
+from stride0._core.plan.table cimport S0_MOST_COLUMNS, TABLE, s0_tall
+from stride0._core.plan.threads cimport run_equal_chunks
+from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, itemsize_at
+from stride0._core.memory.guards cimport s0_write_int
+from stride0._core.array.array cimport Array, data_of, new_array, view_of
+from stride0._core.ops.systems cimport stack_of
+
+cdef enum:
+    UNIT = 8                # columns that kernels take at once
+    BLOCK = 256             # rows of a block, which stays in the second cache
+    MOST_SECTIONS = 16
+    LEAST_HEIGHT = 512      # rows of a section; and as a multiple of its columns,
+    SECTION_RATIO = 16      # so that joining sections takes little of the time
+    ALIGNMENT = 64          # of scratch memory, in bytes
+    LEAST_RATIO = 4
+
+cdef enum Step:
+    FACTOR
+    JOIN
+    SPREAD
+    APPLY
+
+cdef enum:                  # what became of a step
+    REFUSED = 1
+    NO_MEMORY = 2
+
+cdef struct Job:
+    const s0_tall* all
+    Step step
+    const double* by
+    Py_ssize_t count        # of sections, or of matrices,
+    Py_ssize_t each         # and of those of a chunk
+    Py_ssize_t scratch      # numbers
+    int failed
+
+
+cdef bint is_tall(Array x) noexcept:
+    """Note [Tall matrices]: whether the matrices of x are factored here."""
+    cdef Py_ssize_t rows = x.shape_[x.ndim - 2], columns = x.shape_[x.ndim - 1]
+    if x.code != FLOAT32 and x.code != FLOAT64:
+        return False
+    return 0 < columns <= S0_MOST_COLUMNS and rows >= LEAST_RATIO * columns and x.size > 0
+
+
+cdef void run_some(void* context, int chunk) noexcept nogil:
+    """A chunk of a step."""
+    cdef Job* job = <Job*>context
+    cdef Py_ssize_t first = chunk * job.each, last = min(first + job.each, job.count)
+    cdef bint done = True
+    cdef char* memory = <char*>malloc(job.scratch * sizeof(double) + ALIGNMENT)
+    cdef double* scratch = <double*>(memory + (-<uintptr_t>memory) % ALIGNMENT)
+    if memory is NULL:
+        s0_write_int(job.failed, NO_MEMORY)
+        return
+    if job.step == FACTOR:
+        done = TABLE.tall_factor(job.all, first, last, scratch)
+    elif job.step == JOIN:
+        done = TABLE.tall_join(job.all, first, last)
+    elif job.step == SPREAD:
+        done = TABLE.tall_spread(job.all, first, last, job.by, scratch)
+    else:
+        TABLE.tall_apply(job.all, first, last, scratch)
+    free(memory)
+    if not done:
+        s0_write_int(job.failed, REFUSED)
+
+
+cdef bint run_step(Tall tall, Step step, const double* by) except -1:
+    """Run a step for all sections or matrices; False where it refuses a matrix."""
+    cdef Job job
+    cdef Py_ssize_t n = tall.all.columns, square = n * tall.all.pitch, rows = tall.all.rows * tall.count
+    cdef int64_t work
+    cdef int threads
+    cdef bint done = True
+    job.all, job.step, job.by, job.failed = &tall.all, step, by, 0
+    # Rough estimates, in nanoseconds.
+    if step == FACTOR or step == APPLY:
+        job.count = tall.count * tall.all.sections
+        work = rows * n * (n + 20) // 10
+        job.scratch = tall.all.block * tall.all.pitch if step == FACTOR else 3 * square + 2 * tall.all.block * n
+    else:
+        job.count = tall.count
+        work = job.count * tall.all.sections * square * n // 5
+        job.scratch = 4 * square
+    if work < LONG_RUN:
+        job.each = job.count
+        run_some(&job, 0)
+    else:
+        with nogil:
+            threads = threads_for(work)
+            done = run_equal_chunks(run_some, &job, &job.each, job.count, chunks_for(work, threads), threads)
+    if not done:
+        return -1  # with the exception of a signal handler
+    if job.failed == NO_MEMORY:
+        raise MemoryError()
+    return not job.failed
+
+
+cdef Tall factor_tall(Array x, bint alone):
+    """
+    The factors of matrices for which `is_tall` holds; the triangles `alone`, if that is all that is asked for.
+
+    None where norms would overflow or underflow, or an element is not finite.
+    """
+    cdef Tall tall = Tall.__new__(Tall)
+    cdef s0_tall* all = &tall.all
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t triangles, records = 0, reflectors = 0, square
+    cdef int k
+    tall.operand = stack_of(x, x, all.strides)
+    all.a, all.itemsize = data_of(tall.operand), itemsize_at(x.code)
+    all.rows, all.columns = x.shape_[x.ndim - 2], x.shape_[x.ndim - 1]
+    all.pitch = (all.columns + UNIT - 1) // UNIT * UNIT
+    tall.count = x.size // (all.rows * all.columns)
+    # By shapes alone, so that no bit depends on the number of threads.
+    all.sections = max(1, min(<Py_ssize_t>MOST_SECTIONS, all.rows // max(<Py_ssize_t>LEAST_HEIGHT, SECTION_RATIO * all.columns)))
+    all.height = (all.rows + all.sections - 1) // all.sections
+    all.block = min(<Py_ssize_t>BLOCK, all.height)
+    square = all.columns * all.pitch
+    triangles = tall.count * all.sections * square
+    if not alone:
+        records = tall.count * all.sections * ((all.height + all.block - 1) // all.block + 1) * (square + 2 * all.pitch)
+        reflectors = 0 if x.code == FLOAT64 else x.size
+        for k in range(x.ndim):
+            shape[k] = x.shape_[k]
+        tall.out = new_array(x.code, x.ndim, shape, NULL, False)
+    shape[0] = records + reflectors + triangles * (1 if alone else 2)
+    tall.memory = new_array(FLOAT64, 1, shape, NULL, False)
+    all.triangles = <double*>data_of(tall.memory)
+    all.records = all.reflectors = all.coefficients = NULL
+    if not alone:
+        all.coefficients = all.triangles + triangles
+        all.records = all.coefficients + triangles
+        all.reflectors = all.records + records if reflectors else <double*>data_of(tall.out)
+        all.out = data_of(tall.out)
+    return tall if run_step(tall, FACTOR, NULL) and run_step(tall, JOIN, NULL) else None
+
+
+cdef class Tall:
+    """Factors of matrices, each as its sections."""
+
+    cdef Array squares(self):
+        """The triangles, with the leading axes of the operand: a view of float64."""
+        cdef Array x = self.operand
+        cdef Py_ssize_t shape[MAX_NDIM]
+        cdef Py_ssize_t strides[MAX_NDIM]
+        cdef Py_ssize_t size = itemsize_at(FLOAT64), stride = self.all.sections * self.all.columns * self.all.pitch * size
+        cdef int k
+        for k in range(x.ndim - 3, -1, -1):
+            shape[k], strides[k] = x.shape_[k], stride
+            stride *= shape[k]
+        shape[x.ndim - 2] = shape[x.ndim - 1] = self.all.columns
+        strides[x.ndim - 2], strides[x.ndim - 1] = self.all.pitch * size, size
+        return view_of(self.memory, data_of(self.memory), x.ndim, shape, strides)
+
+    cdef Array multiplied(self, Array by):
+        """
+        The first columns of the orthogonal factors; or these times squares, of float64 in C order. Once.
+
+        The columns, and then the rows of `squares`, have the signs that LAPACK gives them; None where rounding errors would
+        choose one.
+        """
+        if not run_step(self, SPREAD, NULL if by is None else <const double*>data_of(by)):
+            return None
+        run_step(self, APPLY, NULL)
+        return self.out
