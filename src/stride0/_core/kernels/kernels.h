@@ -151,7 +151,7 @@ typedef struct {
     int (*tall_factor)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, double *scratch);
     int (*tall_join)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last);
     int (*tall_spread)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, const double *by, double *scratch);
-    void (*tall_apply)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, double *scratch);
+    void (*tall_apply)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, int unrolled, double *scratch);
     const s0_sorter *sorter;
     int vector; /* bytes of the vectors that these loops use */
     /* Set by the core: whether a long loop may return early, since its call was interrupted. */

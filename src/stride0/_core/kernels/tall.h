@@ -9,7 +9,7 @@
 #include "packs.h"
 #include "products.h"
 
-enum { S0_UNIT = 8, S0_AT_ONCE = 4 }; /* columns and rows that a sweep takes at once */
+enum { S0_UNIT = 8, S0_AT_ONCE = 4, S0_MOST_ROWS = 512 }; /* columns and rows that a sweep takes at once */
 
 /* Squares of norms between these bounds have neither overflowed nor lost digits to underflow. */
 #define S0_LEAST_SQUARE 0x1p-800
@@ -20,79 +20,55 @@ enum { S0_UNIT = 8, S0_AT_ONCE = 4 }; /* columns and rows that a sweep takes at 
 
 /* -- factoring ---------------------------------------------------------------------------------------------------- */
 
-/* `m` rows, of which x are the elements of one column, times x, summed up in a unit of columns. */
-S0_INLINE void s0_sum_unit(const double *rows, Py_ssize_t pitch, int m, const double *x, double *sums)
+/* Of a unit of columns of `count` rows: multiples `old` of `factors` are added, where there are any, and the rows, each times x,
+ * are summed up, four at once. Of its own unit, x is column j, written to `x` before. */
+S0_INLINE void s0_sweep_unit(double *rows, Py_ssize_t count, Py_ssize_t pitch, const double *old, const double *factors,
+                             double *x, Py_ssize_t j, double *sums, int updates, int own)
 {
-    f64_8 total = s0_load_f64_8(sums), part[S0_AT_ONCE];
-    for (int i = 0; i < m; i++) {
-        part[i] = s0_load_f64_8(rows + i * pitch);
-        S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] *= x[i];
-    }
-    if (m == 4)
+    f64_8 total, factor, part[S0_AT_ONCE];
+    S0_FOR_ALL(S0_COUNT(total)) total.of[k] = (__typeof__(total.of[0])){0};
+    if (updates)
+        factor = s0_load_f64_8(factors);
+    for (; count > 0; count -= S0_AT_ONCE, rows += S0_AT_ONCE * pitch, x += S0_AT_ONCE, old += S0_AT_ONCE) {
+        const int m = count < S0_AT_ONCE ? (int)count : S0_AT_ONCE;
+        for (int i = 0; i < S0_AT_ONCE; i++) {
+            if (i >= m) {
+                S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] = (__typeof__(total.of[0])){0};
+                continue;
+            }
+            part[i] = s0_load_f64_8(rows + i * pitch);
+            if (updates) {
+                S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] += old[i] * factor.of[k];
+                s0_store_f64_8(rows + i * pitch, part[i]);
+            }
+            if (own)
+                x[i] = rows[i * pitch + j];
+            S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] *= x[i];
+        }
         S0_FOR_ALL(S0_COUNT(total))
             total.of[k] += (part[0].of[k] + part[1].of[k]) + (part[2].of[k] + part[3].of[k]);
-    else
-        S0_FOR_ALL(S0_COUNT(total)) total.of[k] += part[0].of[k];
+    }
     s0_store_f64_8(sums, total);
 }
 
-/* The rows of a unit of columns, to which multiples of `factors` are added first. */
-S0_INLINE void s0_update_unit(double *rows, Py_ssize_t pitch, int m, const double *old, const double *x,
-                              const double *factors, double *sums)
-{
-    const f64_8 factor = s0_load_f64_8(factors);
-    f64_8 part[S0_AT_ONCE];
-    for (int i = 0; i < m; i++) {
-        part[i] = s0_load_f64_8(rows + i * pitch);
-        S0_FOR_ALL(S0_COUNT(factor)) part[i].of[k] += old[i] * factor.of[k];
-        s0_store_f64_8(rows + i * pitch, part[i]);
-    }
-    if (x) {
-        f64_8 total = s0_load_f64_8(sums);
-        for (int i = 0; i < m; i++)
-            S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] *= x[i];
-        if (m == 4)
-            S0_FOR_ALL(S0_COUNT(total))
-                total.of[k] += (part[0].of[k] + part[1].of[k]) + (part[2].of[k] + part[3].of[k]);
-        else
-            S0_FOR_ALL(S0_COUNT(total)) total.of[k] += part[0].of[k];
-        s0_store_f64_8(sums, total);
-    }
-}
-
-/* Of `m` rows: the reflector of column j - 1 is applied to columns j and on, where j > 0; then the rows, each times its element of column j,
- * are summed up, from unit `first` on. */
-S0_INLINE void s0_sweep_some(double *rows, Py_ssize_t pitch, int m, Py_ssize_t j, Py_ssize_t first, const double *factors,
-                             double *sums)
+/* The reflector of column j - 1, of which `old` are the elements, is applied to columns j and on of `count` rows, where j > 0;
+ * then the rows, each times its element of column j, are summed up, from column `first` on. */
+S0_INLINE void s0_sweep(double *rows, Py_ssize_t count, Py_ssize_t pitch, Py_ssize_t j, Py_ssize_t first,
+                        const double *old, const double *factors, double *x, double *sums)
 {
     const Py_ssize_t own = j / S0_UNIT * S0_UNIT;
-    double old[S0_AT_ONCE], x[S0_AT_ONCE];
     Py_ssize_t c;
-    int i;
-    if (j > 0) {
-        for (i = 0; i < m; i++)
-            old[i] = rows[i * pitch + j - 1];
-        s0_update_unit(rows + own, pitch, m, old, NULL, factors + own, sums);
-    }
-    for (i = 0; i < m; i++)
-        x[i] = rows[i * pitch + j];
-    for (c = first; c <= own; c += S0_UNIT)
-        s0_sum_unit(rows + c, pitch, m, x, sums + c);
     if (j > 0)
-        for (; c < pitch; c += S0_UNIT)
-            s0_update_unit(rows + c, pitch, m, old, x, factors + c, sums + c);
+        s0_sweep_unit(rows + own, count, pitch, old, factors + own, x, j - own, sums + own, 1, 1);
     else
-        for (; c < pitch; c += S0_UNIT)
-            s0_sum_unit(rows + c, pitch, m, x, sums + c);
-}
-
-S0_INLINE void s0_sweep(double *rows, Py_ssize_t count, Py_ssize_t pitch, Py_ssize_t j, Py_ssize_t first,
-                        const double *factors, double *sums)
-{
-    for (; count >= S0_AT_ONCE; count -= S0_AT_ONCE, rows += S0_AT_ONCE * pitch)
-        s0_sweep_some(rows, pitch, S0_AT_ONCE, j, first, factors, sums);
-    for (; count > 0; count--, rows += pitch)
-        s0_sweep_some(rows, pitch, 1, j, first, factors, sums);
+        s0_sweep_unit(rows + own, count, pitch, old, factors + own, x, j - own, sums + own, 0, 1);
+    for (c = first; c < own; c += S0_UNIT)
+        s0_sweep_unit(rows + c, count, pitch, old, factors + c, x, 0, sums + c, 0, 0);
+    for (c = own + S0_UNIT; c < pitch; c += S0_UNIT)
+        if (j > 0)
+            s0_sweep_unit(rows + c, count, pitch, old, factors + c, x, 0, sums + c, 1, 0);
+        else
+            s0_sweep_unit(rows + c, count, pitch, old, factors + c, x, 0, sums + c, 0, 0);
 }
 
 /* What is kept of the reflectors of a block: the products of each with those before it, then its coefficients and scales. */
@@ -106,16 +82,18 @@ static int s0_reflect(double *triangle, double *block, Py_ssize_t count, Py_ssiz
                       double *out)
 {
     double sums[S0_MOST_COLUMNS] __attribute__((aligned(64))), factors[S0_MOST_COLUMNS] __attribute__((aligned(64)));
+    double elements[2][S0_MOST_ROWS];
     Py_ssize_t i, j, k, begin;
     for (j = 0; j < n; j++) {
         double *row = triangle ? triangle + j * pitch : block + j * pitch;
         double alpha, square, beta, tau = 0, scale = 0, inverse = 0;
         begin = triangle ? 0 : j + 1;
-        memset(sums, 0, pitch * sizeof(double));
         if (!triangle && j > 0)
             for (k = j, alpha = row[j - 1]; k < n; k++)
                 row[k] += alpha * factors[k];
-        s0_sweep(block + begin * pitch, count - begin, pitch, j, record ? 0 : j / S0_UNIT * S0_UNIT, factors, sums);
+        /* In the block's own rows, those of the last reflector begin one row higher. */
+        s0_sweep(block + begin * pitch, count - begin, pitch, j, record ? 0 : j / S0_UNIT * S0_UNIT,
+                 elements[~j & 1] + !triangle, factors, elements[j & 1], sums);
         alpha = row[j];
         square = alpha * alpha + sums[j];
         if (sums[j] == 0) {
@@ -243,26 +221,51 @@ S0_INLINE s0_section s0_section_of(const s0_tall *all, Py_ssize_t k)
     return s;
 }
 
-/* Rows of a matrix as a block: float64, with zeros in the columns that fill its pitch. */
-static void s0_read_rows(const s0_tall *all, const char *from, double *block, Py_ssize_t count)
+/* Rows of a matrix, `count` of them from row `first` on, as a block: float64, with zeros in the columns that fill its pitch. */
+static void s0_read_rows(const s0_tall *all, const char *from, Py_ssize_t first, double *block, Py_ssize_t count)
 {
     const Py_ssize_t down = all->strides[1], across = all->strides[2], n = all->columns, pitch = all->pitch;
+    const Py_ssize_t end = (all->rows - 1) * down + n * all->itemsize;
+    uint64_t some[S0_UNIT];
+    u64_8 mask;
     Py_ssize_t i, j;
+    for (j = 0; j < S0_UNIT; j++)
+        some[j] = pitch - S0_UNIT + j < n ? ~(uint64_t)0 : 0;
+    mask = s0_load_u64_8(some);
     for (i = 0; i < count; i++) {
-        if (across == all->itemsize && all->itemsize == 4)
-            for (j = 0; j < n; j++)
-                block[i * pitch + j] = ((const float *)(from + i * down))[j];
-        else if (across == all->itemsize)
-            memcpy(block + i * pitch, from + i * down, n * sizeof(double));
-        for (j = n; j < pitch; j++)
-            block[i * pitch + j] = 0;
+        const char *row = from + (first + i) * down;
+        double *to = block + i * pitch;
+        if (across != all->itemsize || down < 0 || (first + i) * down + pitch * all->itemsize > end) {
+            for (j = 0; j < pitch; j++)
+                to[j] = j >= n ? 0 : all->itemsize == 4 ? *(const float *)(row + j * across) : *(const double *)(row + j * across);
+            continue;
+        }
+        /* Whole units, the last one with the beginning of the next row. */
+        for (j = 0; j < pitch; j += S0_UNIT) {
+            f64_8 unit = all->itemsize == 4 ? s0_widen_f64_8((const float *)row + j) : s0_load_f64_8((const double *)row + j);
+            if (j + S0_UNIT == pitch)
+                S0_FOR_ALL(S0_COUNT(unit))
+                    unit.of[k] = (__typeof__(unit.of[0]))((__typeof__(mask.of[0]))unit.of[k] & mask.of[k]);
+            s0_store_f64_8(to + j, unit);
+        }
     }
-    if (across != all->itemsize)
-        for (j = 0; j < n; j++)
-            for (i = 0; i < count; i++) {
-                const char *element = from + i * down + j * across;
-                block[i * pitch + j] = all->itemsize == 4 ? *(const float *)element : *(const double *)element;
-            }
+}
+
+/* The rows of a block, with `size` bytes each of their `pitch` bytes, to contiguous memory. */
+S0_INLINE void s0_pack_rows(const char *block, char *to, Py_ssize_t count, Py_ssize_t size, Py_ssize_t pitch, int unit)
+{
+    Py_ssize_t i, j;
+    if (size == pitch) {
+        memcpy(to, block, count * size);
+        return;
+    }
+    /* What whole units write behind a row is written again by the next ones. */
+    for (i = 0; i < count; i++, block += pitch, to += size)
+        if (i + S0_UNIT <= count)
+            for (j = 0; j < pitch; j += unit)
+                memcpy(to + j, block + j, unit);
+        else
+            memcpy(to, block, size);
 }
 
 /* Factor sections `first` to `last` of all matrices; `scratch` is for a block. 0 where norms would overflow or underflow. */
@@ -271,18 +274,17 @@ static int s0_tall_factor(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
     for (Py_ssize_t t = first; t < last; t++) {
         const Py_ssize_t matrix = t / all->sections;
         const s0_section s = s0_section_of(all, t % all->sections);
-        const char *from = all->a + matrix * all->strides[0] + s.first * all->strides[1];
+        const char *from = all->a + matrix * all->strides[0];
         double *triangle = all->triangles + t * s.size;
         for (Py_ssize_t b = 0, row = 0; b < s.blocks; b++, row += all->block) {
             const Py_ssize_t count = s.height - row < all->block ? s.height - row : all->block;
             double *record = all->records ? all->records + t * s.records + b * s.record : NULL;
-            s0_read_rows(all, from + row * all->strides[1], scratch, count);
+            s0_read_rows(all, from, s.first + row, scratch, count);
             if (!s0_reflect(b ? triangle : NULL, scratch, count, s.n, s.pitch, record, triangle))
                 return 0;
             if (all->reflectors)
-                for (Py_ssize_t i = 0; i < count; i++)
-                    memcpy(all->reflectors + (matrix * all->rows + s.first + row + i) * s.n, scratch + i * s.pitch,
-                           s.n * sizeof(double));
+                s0_pack_rows((char *)scratch, (char *)(all->reflectors + (matrix * all->rows + s.first + row) * s.n), count,
+                             s.n * sizeof(double), s.pitch * sizeof(double), S0_UNIT * sizeof(double));
         }
     }
     return 1;
@@ -363,16 +365,49 @@ static int s0_find_signs(const s0_tall *all, Py_ssize_t matrix, double *top, dou
     return 1;
 }
 
-/* What the factors of the sections of matrices are multiplied by, into `coefficients`: of n columns of the first factors, with
- * the signs that LAPACK gives them, which the rows of the triangles get too; or, of these times the squares `by`, in C order. `scratch` is for
- * four squares. 0 where rounding errors would choose a sign. */
+/* Of a section, whose factor is multiplied by the square `c`: the squares by which the reflectors of its blocks are multiplied, in
+ * the place of their products, and the first n rows of the result in the place of those of the reflectors. */
+static void s0_unroll(const s0_tall *all, Py_ssize_t t, double *c, double *scratch)
+{
+    const s0_section s = s0_section_of(all, t % all->sections);
+    double *w = scratch, *head = w + s.size, *top = head + s.size;
+    double *rows = all->reflectors + (t / all->sections * all->rows + s.first) * s.n;
+    for (Py_ssize_t b = s.blocks - 1; b >= 0; b--) {
+        double *record = all->records + t * s.records + b * s.record;
+        Py_ssize_t i;
+        if (b == 0)
+            for (i = 0; i < s.n; i++)
+                memcpy(head + i * s.pitch, rows + i * s.n, s.n * sizeof(double));
+        s0_solve_record(record, b ? NULL : head, c, w, s.n, s.pitch);
+        if (b == 0) {
+            s0_head_rows(head, c, w, top, s.n, s.pitch);
+            for (i = 0; i < s.n; i++)
+                memcpy(rows + i * s.n, top + i * s.pitch, s.n * sizeof(double));
+        }
+        s0_scale_rows(record, b ? c : NULL, w, s.n, s.pitch);
+        memcpy(record, w, s.size * sizeof(double));
+    }
+}
+
+/* Columns of `count` rows, `pitch` apart, get signs. */
+S0_INLINE void s0_sign_columns(double *rows, Py_ssize_t count, Py_ssize_t pitch, const double *signs, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 0; i < count; i++)
+        for (Py_ssize_t k = 0; k < n; k++)
+            rows[i * pitch + k] *= signs[k];
+}
+
+/* The squares by which the factors of sections are multiplied, into `coefficients`, for the first n columns of the factors of
+ * matrices; or, of these columns times the squares `by`, in C order. Without `by` the columns get the signs that LAPACK gives them, as do the
+ * rows of the triangles, and the first sections are unrolled. 0 where rounding errors would choose a sign. `scratch` is for three squares. */
 static int s0_tall_spread(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, const double *by, double *scratch)
 {
     const s0_section s = s0_section_of(all, 0);
     const Py_ssize_t strides[3] = {0, s.pitch * (Py_ssize_t)sizeof(double), sizeof(double)};
     for (Py_ssize_t matrix = first; matrix < last; matrix++) {
         const Py_ssize_t t = matrix * all->sections;
-        double *c = all->coefficients + t * s.size, *w = scratch, *top = scratch + s.size;
+        double *c = all->coefficients + t * s.size, *w = scratch, *triangle = all->triangles + t * s.size;
+        double *rows = all->reflectors + matrix * all->rows * s.n;
         double signs[S0_MOST_COLUMNS];
         Py_ssize_t i, k;
         memset(c, 0, s.size * sizeof(double));
@@ -385,70 +420,57 @@ static int s0_tall_spread(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
             const double *record = all->records + (t + k + 1) * s.records - s.record;
             s0_solve_record(record, NULL, c, w, s.n, s.pitch);
             s0_scale_rows(record, c, w, s.n, s.pitch);
-            s0_product_f64((char *)(all->triangles + (t + k) * s.size), strides, (char *)w, strides,
-                           (char *)(c + k * s.size), 1, s.n, s.n, s.pitch);
+            s0_product_f64((char *)(triangle + k * s.size), strides, (char *)w, strides, (char *)(c + k * s.size), 1, s.n,
+                           s.n, s.pitch);
         }
         if (by)
             continue;
-        memcpy(top, c, s.size * sizeof(double));
-        for (k = s0_section_of(all, 0).blocks - 1; k >= 0; k--) {
-            const double *record = all->records + t * s.records + k * s.record;
-            double *head = k ? NULL : top + s.size;
-            if (head)
-                for (i = 0; i < s.n; i++)
-                    memcpy(head + i * s.pitch, all->reflectors + (matrix * all->rows + i) * s.n, s.n * sizeof(double));
-            s0_solve_record(record, head, top, w, s.n, s.pitch);
-            if (head)
-                s0_head_rows(head, top, w, head + s.size, s.n, s.pitch);
-            else
-                s0_scale_rows(record, top, w, s.n, s.pitch);
-        }
-        if (!s0_find_signs(all, matrix, top + 2 * s.size, signs))
+        s0_unroll(all, t, c, scratch);
+        for (i = 0; i < s.n; i++)
+            memcpy(scratch + i * s.pitch, rows + i * s.n, s.n * sizeof(double));
+        if (!s0_find_signs(all, matrix, scratch, signs))
             return 0;
-        for (i = 0; i < s.n; i++) {
-            double *row = all->triangles + t * s.size + i * s.pitch;
+        for (i = 0; i < s.n; i++)
             for (k = 0; k < s.n; k++)
-                row[k] *= signs[i];
-        }
-        for (i = 0; i < all->sections * s.n; i++)
-            for (k = 0; k < s.n; k++)
-                c[i * s.pitch + k] *= signs[k];
+                triangle[i * s.pitch + k] *= signs[i];
+        s0_sign_columns(rows, s.n, s.n, signs, s.n);
+        for (k = 0; k < s.blocks; k++)
+            s0_sign_columns(all->records + t * s.records + k * s.record, s.n, s.pitch, signs, s.n);
+        s0_sign_columns(c + s.size, (all->sections - 1) * s.n, s.pitch, signs, s.n);
     }
     return 1;
 }
 
-/* The rows of the results of sections `first` to `last`, whose coefficients are overwritten. `scratch` is for three squares and
- * two blocks. */
-static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, double *scratch)
+/* The rows of the results of sections `first` to `last`, of which the first one of each matrix may be unrolled. `scratch` is for
+ * three squares and two blocks. */
+static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, int unrolled, double *scratch)
 {
     const Py_ssize_t size = sizeof(double);
     for (Py_ssize_t t = first; t < last; t++) {
-        const Py_ssize_t matrix = t / all->sections;
         const s0_section s = s0_section_of(all, t % all->sections);
         const Py_ssize_t mine[3] = {0, s.n * size, size}, padded[3] = {0, s.pitch * size, size};
-        double *c = all->coefficients + t * s.size, *w = scratch, *head = w + s.size, *top = head + s.size;
-        double *rows = top + s.size, *wide = rows + all->block * s.n;
-        for (Py_ssize_t b = s.blocks - 1; b >= 0; b--) {
-            const Py_ssize_t row = matrix * all->rows + s.first + b * all->block, done = b ? 0 : s.n;
+        double *wide = scratch;
+        float *narrow = (float *)(wide + all->block * s.pitch);
+        if (s.first || !unrolled)
+            s0_unroll(all, t, all->coefficients + t * s.size, scratch);
+        for (Py_ssize_t b = 0; b < s.blocks; b++) {
+            const Py_ssize_t row = t / all->sections * all->rows + s.first + b * all->block, done = b ? 0 : s.n;
             const Py_ssize_t count = s.height - b * all->block < all->block ? s.height - b * all->block : all->block;
-            const double *record = all->records + t * s.records + b * s.record;
-            double *target = all->itemsize == 8 ? (double *)all->out + row * s.n : wide;
-            Py_ssize_t i, k;
-            memcpy(rows, all->reflectors + row * s.n, count * s.n * size);
+            const double *rows = all->reflectors + row * s.n;
+            Py_ssize_t i;
             for (i = 0; i < done; i++)
-                memcpy(head + i * s.pitch, rows + i * s.n, s.n * size);
-            s0_solve_record(record, done ? head : NULL, c, w, s.n, s.pitch);
-            if (done)
-                s0_head_rows(head, c, w, top, s.n, s.pitch);
-            s0_scale_rows(record, c, w, s.n, s.pitch);
-            for (i = 0; i < done; i++)
-                memcpy(target + i * s.n, top + i * s.pitch, s.n * size);
+                memcpy(wide + i * s.pitch, rows + i * s.n, s.n * size);
             if (count > done)
-                s0_product_f64((char *)(rows + done * s.n), mine, (char *)w, padded, (char *)(target + done * s.n), 1,
-                               count - done, s.n, s.n);
-            if (all->itemsize == 4)
-                for (k = 0; k < count * s.n; k++)
-                    ((float *)all->out)[row * s.n + k] = (float)wide[k];
+                s0_product_f64((const char *)(rows + done * s.n), mine,
+                               (const char *)(all->records + t * s.records + b * s.record), padded,
+                               (char *)(wide + done * s.pitch), 1, count - done, s.n, s.pitch);
+            if (all->itemsize == 8) {
+                s0_pack_rows((char *)wide, all->out + row * s.n * size, count, s.n * size, s.pitch * size, S0_UNIT * size);
+                continue;
+            }
+            for (i = 0; i < count * s.pitch; i++)
+                narrow[i] = (float)wide[i];
+            s0_pack_rows((char *)narrow, all->out + row * s.n * 4, count, s.n * 4, s.pitch * 4, S0_UNIT * 4);
         }
     }
 }

@@ -14,7 +14,8 @@ from stride0._core.ops.systems cimport stack_of
 
 cdef enum:
     UNIT = 8                # columns that kernels take at once
-    BLOCK = 256             # rows of a block, which stays in the second cache
+    BLOCK = 256             # rows of a block, which stays in the second cache, of at most
+    NARROW = 48             # columns, and twice as many of more
     MOST_SECTIONS = 16
     LEAST_HEIGHT = 512      # rows of a section; and as a multiple of its columns,
     SECTION_RATIO = 16      # so that joining sections takes little of the time
@@ -35,6 +36,7 @@ cdef struct Job:
     const s0_tall* all
     Step step
     const double* by
+    bint unrolled           # whether the first sections of matrices are
     Py_ssize_t count        # of sections, or of matrices,
     Py_ssize_t each         # and of those of a chunk
     Py_ssize_t scratch      # numbers
@@ -66,29 +68,29 @@ cdef void run_some(void* context, int chunk) noexcept nogil:
     elif job.step == SPREAD:
         done = TABLE.tall_spread(job.all, first, last, job.by, scratch)
     else:
-        TABLE.tall_apply(job.all, first, last, scratch)
+        TABLE.tall_apply(job.all, first, last, job.unrolled, scratch)
     free(memory)
     if not done:
         s0_write_int(job.failed, REFUSED)
 
 
-cdef bint run_step(Tall tall, Step step, const double* by) except -1:
+cdef bint run_step(Tall tall, Step step, const double* by=NULL, bint unrolled=False) except -1:
     """Run a step for all sections or matrices; False where it refuses a matrix."""
     cdef Job job
     cdef Py_ssize_t n = tall.all.columns, square = n * tall.all.pitch, rows = tall.all.rows * tall.count
     cdef int64_t work
     cdef int threads
     cdef bint done = True
-    job.all, job.step, job.by, job.failed = &tall.all, step, by, 0
+    job.all, job.step, job.by, job.unrolled, job.failed = &tall.all, step, by, unrolled, 0
     # Rough estimates, in nanoseconds.
     if step == FACTOR or step == APPLY:
         job.count = tall.count * tall.all.sections
         work = rows * n * (n + 20) // 10
-        job.scratch = tall.all.block * tall.all.pitch if step == FACTOR else 3 * square + 2 * tall.all.block * n
+        job.scratch = tall.all.block * tall.all.pitch if step == FACTOR else 3 * square + 2 * tall.all.block * tall.all.pitch
     else:
         job.count = tall.count
         work = job.count * tall.all.sections * square * n // 5
-        job.scratch = 4 * square
+        job.scratch = 3 * square
     if work < LONG_RUN:
         job.each = job.count
         run_some(&job, 0)
@@ -122,7 +124,7 @@ cdef Tall factor_tall(Array x, bint alone):
     # By shapes alone, so that no bit depends on the number of threads.
     all.sections = max(1, min(<Py_ssize_t>MOST_SECTIONS, all.rows // max(<Py_ssize_t>LEAST_HEIGHT, SECTION_RATIO * all.columns)))
     all.height = (all.rows + all.sections - 1) // all.sections
-    all.block = min(<Py_ssize_t>BLOCK, all.height)
+    all.block = min(<Py_ssize_t>(BLOCK if all.columns <= NARROW else 2 * BLOCK), all.height)
     square = all.columns * all.pitch
     triangles = tall.count * all.sections * square
     if not alone:
@@ -140,7 +142,7 @@ cdef Tall factor_tall(Array x, bint alone):
         all.records = all.coefficients + triangles
         all.reflectors = all.records + records if reflectors else <double*>data_of(tall.out)
         all.out = data_of(tall.out)
-    return tall if run_step(tall, FACTOR, NULL) and run_step(tall, JOIN, NULL) else None
+    return tall if run_step(tall, FACTOR) and run_step(tall, JOIN) else None
 
 
 cdef class Tall:
@@ -169,5 +171,5 @@ cdef class Tall:
         """
         if not run_step(self, SPREAD, NULL if by is None else <const double*>data_of(by)):
             return None
-        run_step(self, APPLY, NULL)
+        run_step(self, APPLY, NULL, by is None)
         return self.out

@@ -100,7 +100,7 @@ cdef extern from "kernels.h":
         int (*tall_factor)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
         int (*tall_join)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         int (*tall_spread)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, const double* by, double* scratch) noexcept nogil
-        void (*tall_apply)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
+        void (*tall_apply)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, bint unrolled, double* scratch) noexcept nogil
         const s0_sorter* sorter
         int vector
         bint (*interrupted)() noexcept nogil
