@@ -49,6 +49,9 @@ cdef extern from *:
     bint s0_all_finite(const double* x, Py_ssize_t n) noexcept nogil
     void s0_copy_upper(char* out, const char* a, Py_ssize_t down, Py_ssize_t across, Py_ssize_t rows, Py_ssize_t columns, size_t size) noexcept nogil
 
+cdef enum:
+    MANY = 1 << 12          # elements of a matrix from which systems are reduced first
+
 cdef double LOG_2 = 0.693147180559945309417232121458
 
 # Set by `linalg/_decompositions`, which is a higher layer: the types of results, and the function that raises where LAPACK failed.
@@ -242,7 +245,7 @@ cdef object eigvalsh(str name, PyObject** given):
 
 cdef Array compute_svdvals(Array x):
     cdef Py_ssize_t rows = x.shape_[x.ndim - 2], columns = x.shape_[x.ndim - 1]
-    cdef Tall tall = factor_tall(x, True) if is_tall(x) else None
+    cdef Tall tall = factor_tall(x, True) if is_tall(x, True) else None
     cdef Array a = widened(x, wide_code(x.code)) if tall is None else tall.squares(), out
     if tall is None and not is_finite(a):
         return None
@@ -354,7 +357,7 @@ cdef object slogdet(str name, PyObject** given):
 cdef tuple compute_svd(Array x, bint full):
     cdef int code = wide_code(x.code)
     cdef Py_ssize_t rows = x.shape_[x.ndim - 2], columns = x.shape_[x.ndim - 1], few = min(rows, columns)
-    cdef Tall tall = factor_tall(x, False) if is_tall(x) and not full else None
+    cdef Tall tall = factor_tall(x, False) if not full and is_tall(x, False) else None
     cdef Array a = widened(x, code) if tall is None else tall.squares(), u, s, vh
     if tall is not None:
         rows = few
@@ -391,7 +394,7 @@ cdef object qr(str name, PyObject** given):
     if not isinstance(mode, str) or mode not in ("reduced", "complete"):
         raise ArgumentValueError("qr", f"unknown mode {shown(mode)}", (), "mode must be 'reduced' or 'complete'.")
     complete = mode == "complete" and rows > columns
-    cdef Tall tall = factor_tall(x, False) if is_tall(x) and not complete else None
+    cdef Tall tall = factor_tall(x, False) if not complete and is_tall(x, False) else None
     if tall is not None:
         q = tall.multiplied(None)
         if q is not None:
@@ -434,6 +437,39 @@ cdef Array least_values(limit, int code, Array x):
     return out
 
 
+cdef tuple reduced_systems(Array x1, Array x2):
+    """
+    Systems with as many equations as unknowns, of the same solutions of least squares, in float64; None where it is not worthwhile.
+
+    They are the triangles of the matrices with the right-hand sides as further columns.
+    """
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t last = x1.ndim - 1, columns = x1.shape_[last], sides = x2.shape_[x2.ndim - 1], size = itemsize_at(FLOAT64)
+    cdef Array joined, squares, part
+    cdef Tall tall
+    cdef int k
+    if x1.size < MANY or not is_tall(x1, True):
+        return None
+    for k in range(last):
+        shape[k] = x1.shape_[k]
+    shape[last] = columns + sides
+    joined = new_array(x1.code, x1.ndim, shape, NULL, False)
+    if not is_tall(joined, True):
+        return None
+    shape[last] = columns
+    assign_array(view_of(joined, data_of(joined), x1.ndim, shape, joined.strides_), x1, "lstsq")
+    shape[last] = sides
+    assign_array(view_of(joined, data_of(joined) + columns * itemsize_at(x1.code), x1.ndim, shape, joined.strides_), x2, "lstsq")
+    tall = factor_tall(joined, True)
+    if tall is None:
+        return None
+    squares = tall.squares()
+    shape[last - 1] = shape[last] = columns
+    part = view_of(squares, data_of(squares), x1.ndim, shape, squares.strides_)
+    shape[last] = sides
+    return part, view_of(squares, data_of(squares) + columns * size, x1.ndim, shape, squares.strides_)
+
+
 def least_squares(Array x1 not None, Array x2 not None, limit):
     """
     Solve least squares by one function of LAPACK.
@@ -454,18 +490,24 @@ def least_squares(Array x1 not None, Array x2 not None, limit):
     """
     cdef int code = x1.code, real = FLOAT32 if code == FLOAT32 or code == COMPLEX64 else FLOAT64
     cdef Py_ssize_t rows = x1.shape_[x1.ndim - 2], columns = x1.shape_[x1.ndim - 1], sides = x2.shape_[x2.ndim - 1]
-    cdef Array limits, solution, residuals, ranks, values
+    cdef Array limits, solution, residuals, ranks, values, a = x1, b = x2
     if x2.code != code or not x1.size or not x2.size or not has_loop(LSTSQ, code):
         return None
     if x2.ndim > 2 and x2.shape[:-2] != x1.shape[:-2]:
         return None
+    reduced = reduced_systems(x1, x2)
+    if reduced is not None:
+        a, b = reduced
+        code = real = FLOAT64
     limits = least_values(limit, real, x1)
     # LAPACK would print what it finds.
-    if limits is None or not is_finite(widened(x1, wide_code(code))) or not is_finite(widened(x2, wide_code(code))):
+    if limits is None or (reduced is None and not (is_finite(widened(x1, wide_code(code))) and is_finite(widened(x2, wide_code(code))))):
         return None
     solution, residuals = per_matrix(x1, code, 2, columns, sides), per_matrix(x1, real, 1, sides, 0)
     ranks, values = per_matrix(x1, INT32, 0, 0, 0), per_matrix(x1, real, 1, min(rows, columns), 0)
-    return None if run_lstsq(x1, x2, limits, solution, residuals, ranks, values) else (values, solution, ranks)
+    if run_lstsq(a, b, limits, solution, residuals, ranks, values):
+        return None
+    return narrowed(values, x1.code), narrowed(solution, x1.code), ranks
 
 
 def fails(str op, Array x not None):

@@ -22,27 +22,27 @@ enum { S0_UNIT = 8, S0_AT_ONCE = 4, S0_MOST_ROWS = 512 }; /* columns and rows th
 
 /* Of a unit of columns of `count` rows: multiples `old` of `factors` are added, where there are any, and the rows, each times x,
  * are summed up, four at once. Of its own unit, x is column j, written to `x` before. */
-S0_INLINE void s0_sweep_unit(double *rows, Py_ssize_t count, Py_ssize_t pitch, const double *old, const double *factors,
+S0_INLINE void s0_sweep_unit(double *rows, Py_ssize_t line, Py_ssize_t count, const double *old, const double *factors,
                              double *x, Py_ssize_t j, double *sums, int updates, int own)
 {
     f64_8 total, factor, part[S0_AT_ONCE];
     S0_FOR_ALL(S0_COUNT(total)) total.of[k] = (__typeof__(total.of[0])){0};
     if (updates)
         factor = s0_load_f64_8(factors);
-    for (; count > 0; count -= S0_AT_ONCE, rows += S0_AT_ONCE * pitch, x += S0_AT_ONCE, old += S0_AT_ONCE) {
+    for (; count > 0; count -= S0_AT_ONCE, rows += S0_AT_ONCE * line, x += S0_AT_ONCE, old += S0_AT_ONCE) {
         const int m = count < S0_AT_ONCE ? (int)count : S0_AT_ONCE;
         for (int i = 0; i < S0_AT_ONCE; i++) {
             if (i >= m) {
                 S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] = (__typeof__(total.of[0])){0};
                 continue;
             }
-            part[i] = s0_load_f64_8(rows + i * pitch);
+            part[i] = s0_load_f64_8(rows + i * line);
             if (updates) {
                 S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] += old[i] * factor.of[k];
-                s0_store_f64_8(rows + i * pitch, part[i]);
+                s0_store_f64_8(rows + i * line, part[i]);
             }
             if (own)
-                x[i] = rows[i * pitch + j];
+                x[i] = rows[i * line + j];
             S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] *= x[i];
         }
         S0_FOR_ALL(S0_COUNT(total))
@@ -53,22 +53,22 @@ S0_INLINE void s0_sweep_unit(double *rows, Py_ssize_t count, Py_ssize_t pitch, c
 
 /* The reflector of column j - 1, of which `old` are the elements, is applied to columns j and on of `count` rows, where j > 0;
  * then the rows, each times its element of column j, are summed up, from column `first` on. */
-S0_INLINE void s0_sweep(double *rows, Py_ssize_t count, Py_ssize_t pitch, Py_ssize_t j, Py_ssize_t first,
+S0_INLINE void s0_sweep(double *rows, Py_ssize_t line, Py_ssize_t count, Py_ssize_t pitch, Py_ssize_t j, Py_ssize_t first,
                         const double *old, const double *factors, double *x, double *sums)
 {
     const Py_ssize_t own = j / S0_UNIT * S0_UNIT;
     Py_ssize_t c;
     if (j > 0)
-        s0_sweep_unit(rows + own, count, pitch, old, factors + own, x, j - own, sums + own, 1, 1);
+        s0_sweep_unit(rows + own, line, count, old, factors + own, x, j - own, sums + own, 1, 1);
     else
-        s0_sweep_unit(rows + own, count, pitch, old, factors + own, x, j - own, sums + own, 0, 1);
+        s0_sweep_unit(rows + own, line, count, old, factors + own, x, j - own, sums + own, 0, 1);
     for (c = first; c < own; c += S0_UNIT)
-        s0_sweep_unit(rows + c, count, pitch, old, factors + c, x, 0, sums + c, 0, 0);
+        s0_sweep_unit(rows + c, line, count, old, factors + c, x, 0, sums + c, 0, 0);
     for (c = own + S0_UNIT; c < pitch; c += S0_UNIT)
         if (j > 0)
-            s0_sweep_unit(rows + c, count, pitch, old, factors + c, x, 0, sums + c, 1, 0);
+            s0_sweep_unit(rows + c, line, count, old, factors + c, x, 0, sums + c, 1, 0);
         else
-            s0_sweep_unit(rows + c, count, pitch, old, factors + c, x, 0, sums + c, 0, 0);
+            s0_sweep_unit(rows + c, line, count, old, factors + c, x, 0, sums + c, 0, 0);
 }
 
 /* What is kept of the reflectors of a block: the products of each with those before it, then its coefficients and scales. */
@@ -78,27 +78,27 @@ S0_INLINE double *s0_scales(double *record, Py_ssize_t n, Py_ssize_t pitch) { re
 /* Eliminate the columns of `count` rows of a block by a triangle above them; without a `triangle` above, by the block's own
  * first n rows: then `out` gets the triangle. The reflectors take the place of the block. 0 where norms would overflow or
  * underflow. */
-static int s0_reflect(double *triangle, double *block, Py_ssize_t count, Py_ssize_t n, Py_ssize_t pitch, double *record,
-                      double *out)
+static int s0_reflect(double *triangle, double *block, Py_ssize_t line, Py_ssize_t count, Py_ssize_t n, Py_ssize_t pitch,
+                      double *record, double *out)
 {
     double sums[S0_MOST_COLUMNS] __attribute__((aligned(64))), factors[S0_MOST_COLUMNS] __attribute__((aligned(64)));
     double elements[2][S0_MOST_ROWS];
     Py_ssize_t i, j, k, begin;
     for (j = 0; j < n; j++) {
-        double *row = triangle ? triangle + j * pitch : block + j * pitch;
+        double *row = triangle ? triangle + j * pitch : block + j * line;
         double alpha, square, beta, tau = 0, scale = 0, inverse = 0;
         begin = triangle ? 0 : j + 1;
         if (!triangle && j > 0)
             for (k = j, alpha = row[j - 1]; k < n; k++)
                 row[k] += alpha * factors[k];
         /* In the block's own rows, those of the last reflector begin one row higher. */
-        s0_sweep(block + begin * pitch, count - begin, pitch, j, record ? 0 : j / S0_UNIT * S0_UNIT,
+        s0_sweep(block + begin * line, line, count - begin, pitch, j, record ? 0 : j / S0_UNIT * S0_UNIT,
                  elements[~j & 1] + !triangle, factors, elements[j & 1], sums);
         alpha = row[j];
         square = alpha * alpha + sums[j];
         if (sums[j] == 0) {
             for (i = begin; i < count; i++)
-                if (block[i * pitch + j] != 0)
+                if (block[i * line + j] != 0)
                     return 0;
             beta = alpha;
         } else if (square > S0_LEAST_SQUARE && square < S0_MOST_SQUARE) {
@@ -222,7 +222,8 @@ S0_INLINE s0_section s0_section_of(const s0_tall *all, Py_ssize_t k)
 }
 
 /* Rows of a matrix, `count` of them from row `first` on, as a block: float64, with zeros in the columns that fill its pitch. */
-static void s0_read_rows(const s0_tall *all, const char *from, Py_ssize_t first, double *block, Py_ssize_t count)
+static void s0_read_rows(const s0_tall *all, const char *from, Py_ssize_t first, double *block, Py_ssize_t line,
+                         Py_ssize_t count)
 {
     const Py_ssize_t down = all->strides[1], across = all->strides[2], n = all->columns, pitch = all->pitch;
     const Py_ssize_t end = (all->rows - 1) * down + n * all->itemsize;
@@ -234,7 +235,7 @@ static void s0_read_rows(const s0_tall *all, const char *from, Py_ssize_t first,
     mask = s0_load_u64_8(some);
     for (i = 0; i < count; i++) {
         const char *row = from + (first + i) * down;
-        double *to = block + i * pitch;
+        double *to = block + i * line;
         if (across != all->itemsize || down < 0 || (first + i) * down + pitch * all->itemsize > end) {
             for (j = 0; j < pitch; j++)
                 to[j] = j >= n ? 0 : all->itemsize == 4 ? *(const float *)(row + j * across) : *(const double *)(row + j * across);
@@ -251,18 +252,18 @@ static void s0_read_rows(const s0_tall *all, const char *from, Py_ssize_t first,
     }
 }
 
-/* The rows of a block, with `size` bytes each of their `pitch` bytes, to contiguous memory. */
-S0_INLINE void s0_pack_rows(const char *block, char *to, Py_ssize_t count, Py_ssize_t size, Py_ssize_t pitch, int unit)
+/* The rows of a block, `line` bytes apart, with `size` bytes each, to contiguous memory. */
+S0_INLINE void s0_pack_rows(const char *block, Py_ssize_t line, char *to, Py_ssize_t count, Py_ssize_t size, int unit)
 {
     Py_ssize_t i, j;
-    if (size == pitch) {
+    if (size == line) {
         memcpy(to, block, count * size);
         return;
     }
     /* What whole units write behind a row is written again by the next ones. */
-    for (i = 0; i < count; i++, block += pitch, to += size)
+    for (i = 0; i < count; i++, block += line, to += size)
         if (i + S0_UNIT <= count)
-            for (j = 0; j < pitch; j += unit)
+            for (j = 0; j < size; j += unit)
                 memcpy(to + j, block + j, unit);
         else
             memcpy(to, block, size);
@@ -275,16 +276,19 @@ static int s0_tall_factor(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
         const Py_ssize_t matrix = t / all->sections;
         const s0_section s = s0_section_of(all, t % all->sections);
         const char *from = all->a + matrix * all->strides[0];
+        /* Rows an odd number of cache lines apart do not contend for places in the cache. */
+        const Py_ssize_t line = (s.pitch / S0_UNIT | 1) * S0_UNIT;
         double *triangle = all->triangles + t * s.size;
         for (Py_ssize_t b = 0, row = 0; b < s.blocks; b++, row += all->block) {
             const Py_ssize_t count = s.height - row < all->block ? s.height - row : all->block;
             double *record = all->records ? all->records + t * s.records + b * s.record : NULL;
-            s0_read_rows(all, from, s.first + row, scratch, count);
-            if (!s0_reflect(b ? triangle : NULL, scratch, count, s.n, s.pitch, record, triangle))
+            s0_read_rows(all, from, s.first + row, scratch, line, count);
+            if (!s0_reflect(b ? triangle : NULL, scratch, line, count, s.n, s.pitch, record, triangle))
                 return 0;
             if (all->reflectors)
-                s0_pack_rows((char *)scratch, (char *)(all->reflectors + (matrix * all->rows + s.first + row) * s.n), count,
-                             s.n * sizeof(double), s.pitch * sizeof(double), S0_UNIT * sizeof(double));
+                s0_pack_rows((char *)scratch, line * sizeof(double),
+                             (char *)(all->reflectors + (matrix * all->rows + s.first + row) * s.n), count,
+                             s.n * sizeof(double), S0_UNIT * sizeof(double));
         }
     }
     return 1;
@@ -299,7 +303,7 @@ static int s0_tall_join(const s0_tall *all, Py_ssize_t first, Py_ssize_t last)
         Py_ssize_t k;
         for (k = 1; k < all->sections; k++) {
             double *record = all->records ? all->records + (matrix * all->sections + k + 1) * s.records - s.record : NULL;
-            if (!s0_reflect(triangle, triangle + k * s.size, s.n, s.n, s.pitch, record, NULL))
+            if (!s0_reflect(triangle, triangle + k * s.size, s.pitch, s.n, s.n, s.pitch, record, NULL))
                 return 0;
         }
         for (k = 0; k < s.size; k++)
@@ -465,12 +469,12 @@ static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
                                (const char *)(all->records + t * s.records + b * s.record), padded,
                                (char *)(wide + done * s.pitch), 1, count - done, s.n, s.pitch);
             if (all->itemsize == 8) {
-                s0_pack_rows((char *)wide, all->out + row * s.n * size, count, s.n * size, s.pitch * size, S0_UNIT * size);
+                s0_pack_rows((char *)wide, s.pitch * size, all->out + row * s.n * size, count, s.n * size, S0_UNIT * size);
                 continue;
             }
             for (i = 0; i < count * s.pitch; i++)
                 narrow[i] = (float)wide[i];
-            s0_pack_rows((char *)narrow, all->out + row * s.n * 4, count, s.n * 4, s.pitch * 4, S0_UNIT * 4);
+            s0_pack_rows((char *)narrow, s.pitch * 4, all->out + row * s.n * 4, count, s.n * 4, S0_UNIT * 4);
         }
     }
 }

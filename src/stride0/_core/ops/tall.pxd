@@ -11,5 +11,5 @@ cdef class Tall:
     cdef Array squares(self)
     cdef Array multiplied(self, Array by)
 
-cdef bint is_tall(Array x) noexcept
+cdef bint is_tall(Array x, bint alone) noexcept
 cdef Tall factor_tall(Array x, bint alone)
