@@ -473,3 +473,6 @@ def linalg(scale: Scale) -> Iterator[Row]:
             options = ", axis=1" if len(shape) > 1 else ""
             what = f"linalg.vector_norm(x{options})"
             yield Row("linalg", f"vector_norm(x{options}) {dtype}, {how}", what, {"x": Operand(shape, dtype)})
+        for what in ("qr(x)", "svd(x, full_matrices=False)", "svdvals(x)"):
+            x = Operand((10 * n, 40), dtype)
+            yield Row("linalg", f"{what} {dtype}, tall", f"linalg.{what}", {"x": x}, compared="magnitudes")

@@ -283,7 +283,22 @@ def systems() -> Iterator[tuple[str, Any]]:
         yield f"solve {n} by a vector", xp.linalg.solve(x, y[0, :, 0])
 
 
-GROUPS = {f.__name__: f for f in (elementwise, pairs, casts, selections, reductions, runs, products, systems)}
+def tall() -> Iterator[tuple[str, Any]]:
+    """Orthogonal factors of matrices of one block and of many, and of one section and of several."""
+    rng = np.random.default_rng(10)
+    for rows, columns in ((6, 3), (300, 8), (700, 29), (600, 100), (2100, 16), (5000, 7)):
+        a = rng.standard_normal((rows, columns))
+        a[rows // 2 :: 7] = 0
+        for dtype in ("float32", "float64"):
+            q, r = xp.linalg.qr(xp.asarray(a.astype(dtype)))
+            yield f"qr, Q {dtype} {rows} {columns}", q
+            yield f"qr, R {dtype} {rows} {columns}", r
+            yield f"svdvals {dtype} {rows} {columns}", xp.linalg.svdvals(xp.asarray(a.astype(dtype)))
+
+
+GROUPS = {
+    f.__name__: f for f in (elementwise, pairs, casts, selections, reductions, runs, products, systems, tall)
+}
 
 
 def report() -> dict[str, Any]:

@@ -384,11 +384,23 @@ cdef object svd(str name, PyObject** given):
     return singular_vectors("svd", x, flag_argument(given[1], "svd", "full_matrices"))
 
 
+cdef Array upper_triangles(Array a, Py_ssize_t kept, Py_ssize_t few):
+    """So many first rows of matrices, whose batch is in C order, the upper triangles of `few` of them alone, above zeros."""
+    cdef int last = a.ndim - 1
+    cdef Py_ssize_t columns = a.shape_[last], size = itemsize_at(a.code), next_one = a.strides_[last - 2] if last > 1 else 0, k
+    cdef Array r = per_matrix(a, a.code, 2, kept, columns, zeroed=True)
+    if r.size:
+        for k in range(r.size // (kept * columns)):
+            s0_copy_upper(
+                data_of(r) + k * kept * columns * size, data_of(a) + k * next_one, a.strides_[last - 1], a.strides_[last], few, columns, size)
+    return r
+
+
 cdef object qr(str name, PyObject** given):
     """`given`: x, mode."""
-    cdef Array x = matrices_argument(given[0], "qr"), a, q, r, tau
+    cdef Array x = matrices_argument(given[0], "qr"), a, q, tau
     cdef int code = wide_code(x.code), last = x.ndim - 1
-    cdef Py_ssize_t rows = x.shape_[last - 1], columns = x.shape_[last], few = min(rows, columns), k, size = itemsize_at(code)
+    cdef Py_ssize_t rows = x.shape_[last - 1], columns = x.shape_[last], few = min(rows, columns)
     cdef bint complete
     mode = <object>given[1]
     if not isinstance(mode, str) or mode not in ("reduced", "complete"):
@@ -398,7 +410,7 @@ cdef object qr(str name, PyObject** given):
     if tall is not None:
         q = tall.multiplied(None)
         if q is not None:
-            return QR(q, copy_array(tall.squares(), x.code, True))
+            return QR(q, narrowed(upper_triangles(tall.squares(), columns, columns), x.code))
     if not has_loop(QR_RAW, code) or not has_loop(QR_COMPLETE if complete else QR_REDUCED, code):
         with quiet():
             return QR(*[narrowed(from_numpy(part), x.code) for part in numpy().linalg.qr(to_numpy(widened(x, code)), mode=mode)])
@@ -409,13 +421,7 @@ cdef object qr(str name, PyObject** given):
     q = per_matrix(a, code, 2, rows, rows if complete else few)
     if run_lapack(QR_RAW, a, tau, None, None) or run_lapack(QR_COMPLETE if complete else QR_REDUCED, a, tau, q, None):
         return raise_failure("qr", x, "x")
-    cdef Py_ssize_t kept = rows if complete else few
-    r = per_matrix(a, code, 2, kept, columns, zeroed=True)
-    if r.size:
-        for k in range(r.size // (kept * columns)):
-            # The stack was made in C order.
-            s0_copy_upper(data_of(r) + k * kept * columns * size, data_of(a) + k * rows * columns * size, size, rows * size, few, columns, size)
-    return QR(narrowed(q, x.code), narrowed(r, x.code))
+    return QR(narrowed(q, x.code), narrowed(upper_triangles(a, rows if complete else few, few), x.code))
 
 
 cdef Array least_values(limit, int code, Array x):
@@ -448,7 +454,7 @@ cdef tuple reduced_systems(Array x1, Array x2):
     cdef Array joined, squares, part
     cdef Tall tall
     cdef int k
-    if x1.size < MANY or not is_tall(x1, True):
+    if x1.size < MANY or not is_tall(x1, True) or not has_loop(LSTSQ, FLOAT64):
         return None
     for k in range(last):
         shape[k] = x1.shape_[k]

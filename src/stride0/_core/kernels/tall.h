@@ -329,16 +329,20 @@ static int s0_is_untouched(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t j)
     return 1;
 }
 
-/* Whether a row of a matrix has only zeros up to column j. */
-static int s0_is_zero_row(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t i, Py_ssize_t j)
+S0_INLINE double s0_element(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t i, Py_ssize_t j)
 {
-    const char *from = all->a + matrix * all->strides[0] + i * all->strides[1];
-    for (; j >= 0; j--) {
-        const char *element = from + j * all->strides[2];
-        if (all->itemsize == 4 ? *(const float *)element != 0 : *(const double *)element != 0)
+    const char *from = all->a + matrix * all->strides[0] + i * all->strides[1] + j * all->strides[2];
+    return all->itemsize == 4 ? *(const float *)from : *(const double *)from;
+}
+
+/* The sign of a zero that LAPACK's reflectors leave on the diagonal of row i, whose elements are zeros up to there; 0 where it is
+ * not known. */
+static double s0_sign_of_zero(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t i)
+{
+    for (Py_ssize_t j = 0; j <= i; j++)
+        if (s0_element(all, matrix, i, j) != 0)
             return 0;
-    }
-    return 1;
+    return !signbit(s0_element(all, matrix, i, i)) ? 1 : i == 0 ? -1 : 0;
 }
 
 /* The signs of the columns of the factor that LAPACK's reflectors give: Note [Tall matrices]. `top` has the first n rows, and
@@ -356,9 +360,9 @@ static int s0_find_signs(const s0_tall *all, Py_ssize_t matrix, double *top, dou
         }
         if (fabs(own) >= S0_LEAST_OWN)
             signs[j] = own > 0 ? -1 : 1;
-        else if (s0_is_zero_row(all, matrix, j, j))
-            signs[j] = triangle[j * pitch + j] > 0 ? -1 : 1;
         else
+            signs[j] = s0_sign_of_zero(all, matrix, j) * (triangle[j * pitch + j] > 0 ? -1 : 1);
+        if (signs[j] == 0)
             return 0;
         for (i = j + 1; i < n; i++) {
             const double factor = top[i * pitch + j] / (own - signs[j]);
