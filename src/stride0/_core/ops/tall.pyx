@@ -49,7 +49,7 @@ cdef enum:
     LEAST_RATIO = 2         # of rows to columns
     LEAST_COLUMNS = 3       # where more than the triangles is asked for
     UNIT = 8                # columns that kernels take at once
-    BLOCK = 256             # rows of a block, which stays in the second cache, of at most
+    BLOCK = 256             # rows of a block, which stays in the L2 cache, of at most
     NARROW = 48             # columns, and twice as many rows of more
     MOST_SECTIONS = 16
     LEAST_HEIGHT = 512      # rows of a section; and as a multiple of its columns,
