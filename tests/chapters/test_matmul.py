@@ -311,7 +311,7 @@ def test_numpys_own_builds_have_a_blas_that_is_known():
 def test_stacks_without_a_blas_that_is_known(dtype, monkeypatch):
     x, y = matrices(dtype, 64, 64, 64), matrices(dtype, 64, 64, 64)
     there = np.asarray(xp.matmul(x[0], y[0]))
-    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, 0, 0, 0))
+    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, 0, 0, 0, 0, 0))
     try:
         load_anew()
         product(x, y)
@@ -424,7 +424,7 @@ def test_tall_matrices_and_long_sums_are_multiplied_in_pieces(monkeypatch):
         prototype(there)(*arguments)
 
     address = ctypes.cast(watched, ctypes.c_void_p).value
-    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, address, 0, 0))
+    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, address, 0, 0, 0, 0))
     try:
         load_anew()
         for m, k, n in (*TALL, *LONG, (300, 200, 150), (30, 511, 40), (101, 1000, 20)):

@@ -25,6 +25,11 @@ cdef struct Product:
     char* sums              # a result for each part, where there are several
     int code
 
+cdef enum:
+    MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
+
+cdef bint begin_alone() except -1
+cdef void end_alone() noexcept
 cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1
 cdef int64_t time_of(const Product* product) noexcept nogil
 cdef Array as_operand(Array x, int code, bint in_rows)

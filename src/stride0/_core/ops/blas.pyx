@@ -29,6 +29,14 @@ Note [Calls of BLAS]
     float64                           3650     920            880     580             1490     380            950     310
 
     Blocks and parts depend on shapes and strides alone, so that no bit depends on the number of threads.
+
+Note [One thread of BLAS]
+    The threads of OpenBLAS wait for each other in loops, after each step of a decomposition that is long enough for several of
+    them (a matrix by a vector from 10^4 elements on). On busy processors each of these steps may take a time slice: eigh of 40x40,
+    by NumPy on two busy processors, took 90 milliseconds, and 1 alone. So LAPACK computes matrices of few rows or few columns
+    on the calling thread: `begin_alone` has OpenBLAS use no other, `end_alone` undoes that, if nothing else has changed the
+    number meanwhile. It is a number of the process, so that NumPy called from another thread then computes on one thread, too.
+    Threads of the pool may share a stack of such matrices.
 """
 
 from libc.stdint cimport int64_t, uintptr_t
@@ -44,6 +52,8 @@ from stride0._core.ops.copy cimport copy_array
 
 from stride0._core.array.views import without_broadcast_axes
 
+import os
+
 cdef enum:
     FEW_PRODUCTS = 256      # multiplications altogether that are made in a fourth of a nanosecond each
     ALONE = 1 << 18         # multiplications of a product for which BLAS has one thread
@@ -56,7 +66,6 @@ cdef enum:
     MOST_STEP = 1024        # elements, parts of at least
     STEPS = 4               # steps, but not into more than
     MOST_PARTS = 64         # parts
-    MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
 
 cdef enum:                  # of the interface to BLAS in C
     BY_ROWS = 101
@@ -77,6 +86,10 @@ ctypedef fused Real:
     float
     double
 
+ctypedef int (*CountThreads)() noexcept nogil
+
+ctypedef void (*LimitThreads)(int threads) noexcept nogil
+
 cdef s0_lock setting = 0
 cdef bint is_set = False
 
@@ -89,6 +102,12 @@ cdef Gemm64 gemm64 = NULL
 cdef Syrk32 syrk32 = NULL
 cdef Syrk64 syrk64 = NULL
 
+# Note [One thread of BLAS]: the calls that compute alone now, and the threads that there are otherwise.
+cdef CountThreads count_threads = NULL
+cdef LimitThreads limit_threads = NULL
+cdef int alone = 0
+cdef int usual_threads = 1
+
 
 def set_blas(load):
     """
@@ -97,23 +116,69 @@ def set_blas(load):
     Parameters
     ----------
     load : callable
-        Called on first use; returns the addresses of gemm for float32 and float64, then of syrk, or zeros.
+        Called on first use; returns the addresses of gemm for float32 and float64, of syrk, and of the functions that return and
+        set the number of threads, or zeros.
     """
     global load_blas, is_set
     load_blas, is_set = load, False
 
 
 cdef int ask_for_blas() except -1:
-    global gemm32, gemm64, syrk32, syrk64, is_set
-    single, double_, own_single, own_double = load_blas()
+    global gemm32, gemm64, syrk32, syrk64, count_threads, limit_threads, is_set
+    single, double_, own_single, own_double, count, limit = load_blas()
     # Of several threads that ask at once, the first one sets them: what is set is never replaced, as others read it.
     s0_acquire(&setting)
     if not is_set:
         gemm32, gemm64 = <Gemm32><uintptr_t>single, <Gemm64><uintptr_t>double_
         syrk32, syrk64 = <Syrk32><uintptr_t>own_single, <Syrk64><uintptr_t>own_double
+        if count and limit:
+            count_threads, limit_threads = <CountThreads><uintptr_t>count, <LimitThreads><uintptr_t>limit
         s0_write_int(is_set, True)
     s0_leave(&setting)
     return 0
+
+
+cdef bint begin_alone() except -1:
+    """
+    Have BLAS compute on the threads that call it, until `end_alone`: Note [One thread of BLAS].
+
+    False, with nothing to end, where it is not known how.
+    """
+    global alone, usual_threads
+    if not s0_read_int(is_set):
+        ask_for_blas()
+    if limit_threads is NULL:
+        return False
+    s0_acquire(&setting)
+    if alone == 0:
+        usual_threads = count_threads()
+        if usual_threads > 1:
+            limit_threads(1)
+    alone += 1
+    s0_leave(&setting)
+    return True
+
+
+cdef void end_alone() noexcept:
+    global alone
+    s0_acquire(&setting)
+    alone -= 1
+    if alone == 0:
+        restore_threads()
+    s0_leave(&setting)
+
+
+cdef void restore_threads() noexcept:
+    if usual_threads > 1 and count_threads() == 1:
+        limit_threads(usual_threads)
+
+
+def forget_other_threads():
+    """In a forked process, which has the thread that forked only."""
+    global alone
+    if alone:
+        alone = 0
+        restore_threads()
 
 
 cdef void split(Product* product) noexcept nogil:
@@ -316,3 +381,7 @@ cdef Array packed(Array x, int code):
     for axis in range(x.ndim):
         strides[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
     return view_of(base, data_of(base), x.ndim, x.shape_, strides)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_other_threads)

@@ -16,7 +16,8 @@ Note [Loops of NumPy]
 
     Matrices of at most NARROW rows and columns are shared among the threads of the pool where a stack has many: each
     has the bits that it has alone. eigh of 100 of 4x4 takes 149 microseconds on one thread and 85 on two, eigvalsh 80 and
-    51. For larger ones, from 32 rows on, OpenBLAS wakes threads of its own, which would contend with ours.
+    51. Larger ones, up to FEW rows or columns, only where OpenBLAS can be kept from waking threads of its own, which would contend
+    with ours: Note [One thread of BLAS].
 """
 
 from cpython.exc cimport PyErr_Clear, PyErr_Occurred
@@ -30,6 +31,7 @@ from stride0._core.plan.plan cimport MAX_NDIM, Operand
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.array.array cimport Array, guard_gradient, read_operand
 from stride0._core.array.views cimport is_aligned
+from stride0._core.ops.blas cimport MOST_CALLERS, begin_alone, end_alone
 from stride0._core.ops.copy cimport copy_array
 
 cdef extern from *:
@@ -61,7 +63,8 @@ cdef enum:
     MOST_OPERANDS = 7
     MOST_AXES = 2           # of an operand that a loop computes with: its last ones
     HEAVY = 1 << 8          # elements of an operand from which the interpreter's lock is released
-    NARROW = 16             # rows and columns of matrices that the threads share
+    NARROW = 16             # rows and columns of matrices that the threads share, and
+    FEW = 128               # rows or columns of those that are computed on one thread each
     REFUSED = 1 << 30       # status of a loop that lacks memory
     DTYPES = 4
 
@@ -199,11 +202,12 @@ cdef int run_shared(Batch* batch, int threads, int64_t work) noexcept nogil:
     return REFUSED if batch.refused else batch.failed
 
 
-cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_ssize_t* shape, bint is_shared) noexcept nogil:
+cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_ssize_t* shape, int shared) noexcept nogil:
     """
     Call a loop for all matrices or lanes of a batch of `shape`, to which the leading axes of the operands broadcast.
 
-    With `is_shared`, threads may share them. Returns a status: whether LAPACK failed for one of them, or REFUSED.
+    Threads may share matrices of `shared` rows and columns at most. Returns a status: whether LAPACK failed for one of them, or
+    REFUSED.
     """
     cdef Batch whole
     cdef Py_ssize_t side
@@ -246,11 +250,11 @@ cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_
     sizes[0] = counts[0] if outer else 1
     for k in range(loop.operands):
         strides[k] = batch[k][0] if outer else 0
-    if is_shared and outer == 1:
+    if shared and outer == 1:
         side = max(operands[0].shape[operands[0].ndim - 2], operands[0].shape[operands[0].ndim - 1])
         # A rough estimate for the routines that are fast, in nanoseconds.
         work = sizes[0] * (25 * side + side * side * side // 2)
-        threads = threads_for(work) if side <= NARROW else 1
+        threads = min(threads_for(work), <int>MOST_CALLERS) if side <= shared else 1
         if threads > 1:
             whole.loop, whole.first, whole.sizes, whole.strides = loop, first, sizes, strides
             return run_shared(&whole, threads, work)
@@ -274,22 +278,34 @@ cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_
             return fetestexcept(FE_INVALID)
 
 
-cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy, bint is_shared) except -1:
+cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy, int shared) except -1:
     """`run_loop`, for the batch of the last operand."""
     cdef const Operand* last = &operands[loop.operands - 1]
     cdef int lead = last.ndim - loop.axes[loop.operands - 1]
     cdef int status
     if heavy >= HEAVY:
         with nogil:
-            status = run_loop(loop, operands, lead, last.shape, is_shared)
+            status = run_loop(loop, operands, lead, last.shape, shared)
     else:
-        status = run_loop(loop, operands, lead, last.shape, False)
+        status = run_loop(loop, operands, lead, last.shape, 0)
     # That memory was refused, or that of a signal handler.
     if PyErr_Occurred() is not NULL:
         return -1
     if status == REFUSED:
         raise MemoryError()
     return status != 0
+
+
+cdef bint call_lapack(const Loop* loop, const Operand* operands, Array a, bint may_share) except -1:
+    """`call_loop` for matrices `a`: on one thread each if they have few rows or columns, which several threads may share."""
+    cdef Py_ssize_t rows = a.shape_[a.ndim - 2], columns = a.shape_[a.ndim - 1]
+    # Too few elements for more than one thread of OpenBLAS anyway.
+    if max(rows, columns) <= NARROW or min(rows, columns) > FEW or not begin_alone():
+        return call_loop(loop, operands, a.size, NARROW if may_share else 0)
+    try:
+        return call_loop(loop, operands, a.size, FEW if may_share else 0)
+    finally:
+        end_alone()
 
 
 cdef Array readable(Array x):
@@ -320,7 +336,7 @@ cdef bint run_lapack(int routine, Array a, Array b, Array c, Array d) except -1:
         read_operand(&operands[2], c)
     if d is not None:
         read_operand(&operands[3], d)
-    return call_loop(loop, operands, a.size, True)
+    return call_lapack(loop, operands, a, True)
 
 
 cdef bint run_lstsq(Array a, Array b, Array limit, Array x, Array residuals, Array ranks, Array s) except -1:
@@ -338,7 +354,7 @@ cdef bint run_lstsq(Array a, Array b, Array limit, Array x, Array residuals, Arr
     a, b = readable(a), readable(b)
     for k, each in enumerate((a, b, limit, x, residuals, ranks, s)):
         read_operand(&operands[k], each)
-    return call_loop(&LOOPS[<int>LSTSQ][slot_of(a.code)], operands, a.size, False)
+    return call_lapack(&LOOPS[<int>LSTSQ][slot_of(a.code)], operands, a, False)
 
 
 cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
@@ -360,7 +376,7 @@ cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
     operands[1].data = <char*>&single if slot == 0 or slot == 2 else <char*>&factor
     operands[1].ndim = 0
     operands[1].shape = operands[1].strides = NULL
-    call_loop(&LOOPS[routine][slot], operands, x.size + out.size, False)
+    call_loop(&LOOPS[routine][slot], operands, x.size + out.size, 0)
     return 0
 
 
@@ -380,5 +396,5 @@ cdef int run_matmul(Array x1, Array x2, Array out) except -1:
     read_operand(&operands[0], x1)
     read_operand(&operands[1], x2)
     read_operand(&operands[2], out)
-    call_loop(&LOOPS[<int>MATMUL][slot], operands, x1.size + x2.size, False)
+    call_loop(&LOOPS[<int>MATMUL][slot], operands, x1.size + x2.size, 0)
     return 0
