@@ -417,7 +417,7 @@ def moving_loop(row: Row, any_strides: str) -> str:
 
 def inverting_loop(text: str, row: Row, divisor: int, loop: str) -> str:
     """
-    A loop of quotients by one value that runs the loop of products, which is faster, where that has the same bits.
+    A loop of quotients by one value that runs that of products, which is faster, where it has the same bits.
 
     Both are the same number, rounded once, where the inverse of the value is exact: for powers of two.
     """
