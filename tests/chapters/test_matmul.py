@@ -272,6 +272,7 @@ STACKS = [
     (64, 64, 64, 64),
     (7, 5, 33, 2),
     (3, 64, 64, 64),
+    (2, 300, 200, 150),
     (300, 20, 30, 40),
     (65, 1, 64, 64),
     (65, 64, 64, 1),
@@ -373,6 +374,7 @@ TALL = [
     *[(2049, 2, 2), (25, 100, 100), (300, 101, 9), (1000, 500, 10), (150, 8, 1999)],
 ]
 # Long sums: one block of rows and several, one part more than complete steps, as many parts as there may be.
+MIDDLE = [(200, 200, 200), (300, 200, 150), (390, 300, 500), (2000, 130, 200)]
 LONG = [(40, 3000, 40), (5, 9001, 40), (100, 700, 97), (49, 2000, 30), (2, 300_001, 3), (40, 20_000, 5)]
 
 
@@ -413,7 +415,7 @@ def test_tall_matrices_and_long_sums_are_multiplied_in_pieces(monkeypatch):
     numbers = [ctypes.c_int] * 3 + [ctypes.c_int64] * 3
     places = [ctypes.c_void_p, ctypes.c_int64] * 2 + [ctypes.c_double, ctypes.c_void_p, ctypes.c_int64]
     prototype = ctypes.CFUNCTYPE(None, *numbers, ctypes.c_double, *places)
-    _, there, *_ = numpy_calls.functions_of_blas()
+    _, there, _, _, *threads = numpy_calls.functions_of_blas()
     if not there:
         pytest.skip("this NumPy's BLAS is not known")
     calls = []
@@ -424,15 +426,23 @@ def test_tall_matrices_and_long_sums_are_multiplied_in_pieces(monkeypatch):
         prototype(there)(*arguments)
 
     address = ctypes.cast(watched, ctypes.c_void_p).value
-    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, address, 0, 0, 0, 0))
+    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, address, 0, 0, *threads))
     try:
         load_anew()
-        for m, k, n in (*TALL, *LONG, (300, 200, 150), (30, 511, 40), (101, 1000, 20)):
+        for m, k, n in (*TALL, *LONG, *MIDDLE, (190, 200, 150), (30, 511, 40), (101, 1000, 20)):
             x, y = matrices("float64", m, k), matrices("float64", k, n)
             product(x, y)
             assert sum(rows * columns * inner for rows, columns, inner, _ in calls) == m * k * n
             assert {call[1] for call in calls} == {n}
             whole = k * n > 1 << 14 and (k < 512 or max(m, n) > 100 or m * k * n <= 1 << 18)
+            if whole and m >= 192:
+                # Blocks for BLAS on one thread, as many as a power of two.
+                assert (
+                    len(calls) == {200: 2, 300: 2, 390: 4, 2000: 16}[m]
+                    and max(call[0] for call in calls) <= m // len(calls) + 8
+                )
+                calls.clear()
+                continue
             assert (len(calls) == 1) == (whole or m * k * n <= 1 << 17)
             assert whole or all(rows * columns * inner <= 1 << 18 for rows, columns, inner, _ in calls)
             # Each block of each part begins with a call that replaces what was there.

@@ -19,6 +19,8 @@ Note [Calls of BLAS]
     * By a second matrix of at most THIN elements: blocks of rows, of GEMM_BLOCK multiplications and LEAST_ROWS rows, but no more than ALONE. A
       transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of float32,
       microseconds: 2,900, and 1,290 when packed).
+    * Other products of up to MIDDLE multiplications: blocks of rows for BLAS on one thread (Note [One thread of BLAS]), which takes
+      1 to 5 % more than one call without threads, and two thirds of the time of OpenBLAS's two threads.
     * Sums of LONG and more elements, of results of at most WIDE rows and columns: parts of the sums, each by calls that add
       to a result of its own; these are added in their order.
 
@@ -60,6 +62,9 @@ cdef enum:
     GEMM_BLOCK = 1 << 16    # multiplications of a block of rows, if there are at most
     THIN = 1 << 14          # elements of the second one; a block has at least
     LEAST_ROWS = 32         # rows
+    MIDDLE = 1 << 26        # multiplications up to which a product has blocks of rows anyway: at most
+    MOST_BLOCKS = 16        # of at least
+    ENOUGH = 96             # rows
     LONG = 512              # elements from which sums are split, of matrices of at most
     WIDE = 100              # rows and columns, into blocks of
     SIDE = 48               # rows, steps of at most
@@ -194,6 +199,12 @@ cdef void split(Product* product) noexcept nogil:
             product.rows = ((m + product.blocks - 1) // product.blocks + 7) // 8 * 8
         product.step = min(MOST_STEP, ALONE // (product.rows * p) // 8 * 8)
         product.length = max(STEPS * product.step, ((n + MOST_PARTS - 1) // MOST_PARTS + product.step - 1) // product.step * product.step)
+    elif not own and limit_threads is not NULL and ALONE < m * n * p <= MIDDLE:
+        # As many blocks as a power of two: for any such number of threads.
+        product.blocks = 1
+        while product.blocks < MOST_BLOCKS and 2 * product.blocks * ENOUGH <= m:
+            product.blocks *= 2
+        product.rows = ((m + product.blocks - 1) // product.blocks + 7) // 8 * 8
     product.blocks = (m + product.rows - 1) // product.rows
     product.parts = (n + product.length - 1) // product.length
 
@@ -249,11 +260,14 @@ cdef int call_in_chunks(Product* product) except -1:
     cdef int threads = 1
     cdef int64_t work = time_of(product)
     cdef Py_ssize_t calls = product.count * product.blocks * product.parts
-    cdef bint done
+    cdef bint done, is_small = product.rows * product.step * product.p <= ALONE
+    cdef bint limited = not is_small and product.blocks > 1 and begin_alone()
     with nogil:
-        if product.rows * product.step * product.p <= ALONE:
+        if is_small or limited:
             threads = min(threads_for(work), <int>MOST_CALLERS)
         done = run_equal_chunks(call_for_some, product, &product.matrices, calls, chunks_for(work, threads), threads)
+    if limited:
+        end_alone()
     return 0 if done else -1  # with the exception of a signal handler
 
 
@@ -340,7 +354,7 @@ cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1:
     if not is_known(&product):
         return False
     split(&product)
-    if product.rows < product.m and product.parts == 1:
+    if product.rows < product.m and product.n * product.p <= THIN:
         x2 = as_operand(x2, x2.code, True)
         matrix_strides(product.strides2, x2)
         product.right = data_of(x2)
