@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
+import sys
+
 import numpy as np
 import pytest
 
@@ -332,3 +336,35 @@ def test_without_the_loops_of_numpy():
         set_gufuncs(numpy_calls.load_gufuncs, numpy_calls.compute)
     for got, wanted in zip(found, expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-12)
+
+
+def between_guards(a, at_end):
+    """The elements at the end or the beginning of memory of their own, between pages that cannot be read."""
+    protect = ctypes.CDLL(None).mprotect
+    page = mmap.PAGESIZE
+    size = -(-a.nbytes // page) * page
+    memory = mmap.mmap(-1, size + 2 * page)
+    first = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    assert protect(ctypes.c_void_p(first), page, 0) == 0
+    assert protect(ctypes.c_void_p(first + page + size), page, 0) == 0
+    start = page + size - a.nbytes if at_end else page
+    out = np.frombuffer(memory, dtype=a.dtype, count=a.size, offset=start).reshape(a.shape)
+    out[...] = a
+    return out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mprotect of the C library")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("shape", [(6, 3), (300, 9), (1500, 13), (700, 1), (515, 100)])
+def test_no_element_of_others_is_read(shape, dtype):
+    a = random(*shape, dtype=dtype)
+    expected = [np.asarray(part) for part in results(xp.asarray(a))]
+    for at_end in (False, True):
+        for view in (
+            between_guards(a, at_end),
+            between_guards(a[::-1], at_end)[::-1],
+            between_guards(a[:, ::-1], at_end)[:, ::-1],
+            between_guards(np.ascontiguousarray(a.T), at_end).T,
+        ):
+            for got, wanted in zip(results(xp.asarray(view)), expected, strict=True):
+                assert np.array_equal(np.asarray(got), wanted)

@@ -237,8 +237,15 @@ static void s0_read_rows(const s0_tall *all, const char *from, Py_ssize_t first,
         const char *row = from + (first + i) * down;
         double *to = block + i * line;
         if (across != all->itemsize || down < 0 || (first + i) * down + pitch * all->itemsize > end) {
-            for (j = 0; j < pitch; j++)
-                to[j] = j >= n ? 0 : all->itemsize == 4 ? *(const float *)(row + j * across) : *(const double *)(row + j * across);
+            /* In two loops: of a choice in one, GCC reads both kinds of elements. */
+            if (all->itemsize == 4)
+                for (j = 0; j < n; j++)
+                    to[j] = *(const float *)(row + j * across);
+            else
+                for (j = 0; j < n; j++)
+                    to[j] = *(const double *)(row + j * across);
+            for (j = n; j < pitch; j++)
+                to[j] = 0;
             continue;
         }
         /* Whole units, the last one with the beginning of the next row. */
@@ -329,20 +336,16 @@ static int s0_is_untouched(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t j)
     return 1;
 }
 
-S0_INLINE double s0_element(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t i, Py_ssize_t j)
-{
-    const char *from = all->a + matrix * all->strides[0] + i * all->strides[1] + j * all->strides[2];
-    return all->itemsize == 4 ? *(const float *)from : *(const double *)from;
-}
-
 /* The sign of a zero that LAPACK's reflectors leave on the diagonal of row i, whose elements are zeros up to there; 0 where it is
  * not known. */
 static double s0_sign_of_zero(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t i)
 {
+    double row[S0_MOST_COLUMNS];
+    s0_read_rows(all, all->a + matrix * all->strides[0], i, row, all->pitch, 1);
     for (Py_ssize_t j = 0; j <= i; j++)
-        if (s0_element(all, matrix, i, j) != 0)
+        if (row[j] != 0)
             return 0;
-    return !signbit(s0_element(all, matrix, i, i)) ? 1 : i == 0 ? -1 : 0;
+    return !signbit(row[i]) ? 1 : i == 0 ? -1 : 0;
 }
 
 /* The signs of the columns of the factor that LAPACK's reflectors give: Note [Tall matrices]. `top` has the first n rows, and
