@@ -119,7 +119,7 @@ cdef PendingChain new_chain(int ndim, const Py_ssize_t* shape):
     if places is NULL:
         raise MemoryError("fused: no memory for deferred operations")
     chain.places, chain.leaf, chain.steps, chain.strides = places, places.leaf, places.steps, places.strides
-    chain.results, chain.names = places.results, places.names
+    chain.results, chain.names, chain.reduction = places.results, places.names, places.reduction
     chain.ndim, chain.size = ndim, 1
     for axis in range(ndim):
         chain.shape[axis] = shape[axis]
@@ -166,11 +166,17 @@ cdef int release(PendingChain chain) noexcept:
 cdef int release_leaf(Leaf* leaf) noexcept:
     if leaf.storage is not NULL:
         (<Storage>leaf.storage).readers -= 1
-        if FREE_THREADED:
-            s0_drop_later(&dropped, leaf.storage)
-        else:
-            Py_DECREF(<Storage>leaf.storage)
+        drop_leaf(leaf.storage)
         leaf.storage = NULL
+    return 0
+
+
+cdef int drop_leaf(PyObject* storage) noexcept:
+    """Drop a reference to memory that is read."""
+    if FREE_THREADED:
+        s0_drop_later(&dropped, storage)
+    else:
+        Py_DECREF(<Storage>storage)
     return 0
 
 

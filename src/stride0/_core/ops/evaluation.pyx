@@ -2,17 +2,19 @@
 
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from stride0._core.array.array cimport Array, hooks, is_deferred, not_completed, refuse_batched, root_of, same_shape
+from stride0._core.array.switches cimport enter_fused, leave_fused
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, dtype_at, itemsize_at
-from stride0._core.memory.guards cimport FREE_THREADED, s0_drop_later, s0_pause_section, s0_reset_section, s0_resume_section, s0_write
+from stride0._core.memory.guards cimport s0_pause_section, s0_reset_section, s0_resume_section, s0_write
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage
 from stride0._core.ops.deferred cimport (
-    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, alive, drop_reductions, drop_step, drop_unread, dropped,
-    enter_pending, forget_result, leave_pending, pending_chains, pending_lock, release,
+    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, MOST_REDUCTIONS, Leaf, PendingChain, Reduction, alive, drop_reductions, drop_step, drop_unread,
+    drop_leaf, enter_pending, forget_result, leave_pending, pending_chains, pending_lock, release,
 )
 from stride0._core.plan.chain cimport MAX_STEPS, Chain, Step
 from stride0._core.plan.partition cimport LONG_RUN, run_chain, run_contiguous
@@ -26,14 +28,30 @@ cdef enum:
     FILL_BYTES = 1 << 14        # that are copied at once, from the first-level cache
     SHARED_COST = 10            # of an element that is stored for a later pass, in the unit of `cost_of`
     STEP_COST = 2               # of one in a slot, beside that
+    MOST_RESULTS = MAX_STEPS + MOST_REDUCTIONS + 1
 
 # Statistics: passes over memory, steps in them, and bytes of results that were never written.
 cdef Py_ssize_t passes = 0
 cdef Py_ssize_t steps_run = 0
 cdef Py_ssize_t bytes_saved = 0
 
-# The calls that compute a chain now: threads and chains.
-cdef list evaluations = []
+
+ctypedef struct Evaluation:
+    # A call that computes a chain, in a list of all.
+    unsigned long thread
+    PyObject* chain                     # not a reference: the call has one
+    Evaluation* before
+    Evaluation* after
+    # References: the memory that is read, which another call may drop; the results, or NULL for what only this call reads;
+    # and the memory of each.
+    int leaves
+    PyObject* leaf[MOST_LEAVES]
+    int count
+    PyObject* results[MOST_RESULTS]
+    PyObject* memory[MOST_RESULTS]
+
+
+cdef Evaluation* evaluations = NULL
 
 
 cdef int evaluate(Array x) except -1:
@@ -88,13 +106,35 @@ cdef int evaluate_readers_of(Storage root) except -1:
     return 0
 
 
-def evaluate_pending():
+cpdef int evaluate_pending() except -1:
     """Compute what this thread has deferred: all that there is memory for, before MemoryError."""
     enter_pending()
     try:
-        evaluate_own()
+        return evaluate_own()
     finally:
         leave_pending()
+
+
+cdef class FusedBlock:
+    """A ``with`` block that defers results of `_value` elements or more, and computes at its end what is still referenced."""
+
+    cdef public Py_ssize_t _value
+    cdef list entered
+
+    def __enter__(self):
+        if self.entered is None:
+            self.entered = []
+        self.entered.append(enter_fused(self._value))
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        leave_fused(<tuple>self.entered.pop(), self._value)
+        try:
+            evaluate_pending()
+        except MemoryError:
+            # The error that ends the block is not replaced: who reads the array gets this one then.
+            if kind is None:
+                raise
 
 
 cdef int evaluate_own() except -1:
@@ -186,9 +226,7 @@ cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage 
     cdef Leaf* leaf
     cdef int k
     cdef bint done
-    evaluation = (PyThread_get_thread_ident(), chain)
-    evaluations.append(evaluation)
-    chain.evaluating += 1
+    cdef Evaluation* evaluation = begin_call(chain)
     try:
         for k in range(chain.leaves):
             leaf = &chain.leaf[k]
@@ -197,33 +235,77 @@ cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage 
                     evaluate_result(<Storage>leaf.storage)
                 if chain.count:     # else a signal handler evaluated this one, too
                     leaf.data = (<Storage>leaf.storage).data
-        done = compute(chain, result, x, spared, leaves_steps)
+        done = compute(chain, evaluation, result, x, spared, leaves_steps)
     finally:
-        chain.evaluating -= 1
-        remove_evaluation(evaluation)
+        end_call(evaluation)
     return done
 
 
-cdef int remove_evaluation(tuple evaluation) except -1:
-    cdef Py_ssize_t k
-    for k in range(len(evaluations)):
-        if evaluations[k] is evaluation:
-            del evaluations[k]
-            break
+cdef Evaluation* begin_call(PendingChain chain) except NULL:
+    global evaluations
+    cdef Evaluation* evaluation = <Evaluation*>malloc(sizeof(Evaluation))
+    if evaluation is NULL:
+        raise MemoryError("fused: no memory to compute deferred operations")
+    evaluation.thread, evaluation.chain = PyThread_get_thread_ident(), <PyObject*>chain
+    evaluation.leaves = evaluation.count = 0
+    evaluation.before, evaluation.after = NULL, evaluations
+    if evaluations is not NULL:
+        evaluations.before = evaluation
+    evaluations = evaluation
+    chain.evaluating += 1
+    return evaluation
+
+
+cdef int end_call(Evaluation* evaluation) noexcept:
+    cdef int k
+    forget_call(evaluation)
+    for k in range(evaluation.count):
+        Py_DECREF(<Storage>evaluation.memory[k])
+        if evaluation.results[k] is not NULL:
+            Py_DECREF(<Storage>evaluation.results[k])
+    for k in range(evaluation.leaves):
+        drop_leaf(evaluation.leaf[k])
+    free(evaluation)
+    return 0
+
+
+cdef int forget_call(Evaluation* evaluation) noexcept:
+    global evaluations
+    if evaluation.before is NULL:
+        evaluations = evaluation.after
+    else:
+        evaluation.before.after = evaluation.after
+    if evaluation.after is not NULL:
+        evaluation.after.before = evaluation.before
+    (<PendingChain>evaluation.chain).evaluating -= 1
+    return 0
+
+
+cdef int add_result(Evaluation* evaluation, Storage result, Storage memory) noexcept:
+    """Add a result, or None, and its memory."""
+    cdef int k = evaluation.count
+    evaluation.results[k] = NULL
+    if result is not None:
+        Py_INCREF(result)
+        evaluation.results[k] = <PyObject*>result
+    Py_INCREF(memory)
+    evaluation.memory[k] = <PyObject*>memory
+    evaluation.count += 1
     return 0
 
 
 def forget_other_threads():
     """In a forked process, which has the thread that forked only: the others go on computing in their own process."""
     cdef unsigned long thread = PyThread_get_thread_ident()
+    cdef Evaluation* at = evaluations
     s0_reset_section(&pending_lock)
-    for found in evaluations[:]:
-        if found[0] != thread:
-            (<PendingChain>found[1]).evaluating -= 1
-            remove_evaluation(found)
+    while at is not NULL:
+        if at.thread != thread:
+            forget_call(at)
+        at = at.after
 
 
-cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
+cdef bint compute(PendingChain chain, Evaluation* evaluation, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
     """
     Allocate memory for the results that are still referenced, run the steps, and publish.
 
@@ -233,7 +315,7 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
     """
     cdef bint needed[MAX_STEPS]
     cdef bint stays = result is not None and spared is result
-    cdef list results = [], memory = [], held = []
+    cdef PyObject** memory = evaluation.memory
     cdef char* known[MAX_STEPS]         # where results lie that were computed
     cdef int outputs[MAX_STEPS]
     cdef int s, k, first = 0, count = 0
@@ -242,10 +324,9 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
     cdef Reduction* one
     for k in range(chain.leaves):
         if chain.leaf[k].storage is not NULL:
-            held.append(<Storage>chain.leaf[k].storage)
-    if FREE_THREADED:
-        Py_INCREF(held)
-        s0_drop_later(&dropped, <PyObject*>held)
+            Py_INCREF(<Storage>chain.leaf[k].storage)
+            evaluation.leaf[evaluation.leaves] = chain.leaf[k].storage
+            evaluation.leaves += 1
     if find_needed(chain, needed, result, spared) + stays > MOST_OUTPUTS:
         if stays:
             return False
@@ -258,8 +339,7 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
         if spared is None and takes_passes(chain):
             return False
         outputs[0], count, first = result.step, 1, 1
-        results.append(result)
-        memory.append(foreign_storage(x.address, 0, x.storage, False))
+        add_result(evaluation, result, foreign_storage(x.address, 0, x.storage, False))
     for s in range(chain.count):
         known[s] = NULL
         if chain.results[s] is not NULL and needed[s] and not leaves_steps and not (count and s == outputs[0]) and chain.results[s] is not <PyObject*>spared:
@@ -269,10 +349,9 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
                 continue
             outputs[count] = s
             count += 1
-            results.append(storage)
-            memory.append(memory_for(chain, storage, result_code(chain.steps[s].kernel), chain.strides[s], <str>chain.names[s]))
+            add_result(evaluation, storage, memory_for(chain, storage, result_code(chain.steps[s].kernel), chain.strides[s], <str>chain.names[s]))
     if spared is None:
-        count = store_shared(chain, outputs, count, results, memory)
+        count = store_shared(chain, evaluation, outputs, count)
     for k in range(chain.reductions if spared is None else 0):
         one = &chain.reduction[k]
         storage = <Storage>alive(one.result)
@@ -280,8 +359,7 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
             one.result = NULL
         else:
             reduction = one if reduction is NULL else reduction
-            results.append(storage)
-            memory.append(memory_for(chain, storage, one.code, one.strides, <str>one.name))
+            add_result(evaluation, storage, memory_for(chain, storage, one.code, one.strides, <str>one.name))
     if first:
         # It is the only pass.
         first = count
@@ -291,11 +369,11 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
                 drop_step(chain, result, root_of(x.storage))
                 result.pending = None
             for k in range(1, count):
-                publish(<Storage>results[k], <Storage>memory[k])
+                publish(<Storage>evaluation.results[k], <Storage>memory[k])
             return True
     # Outputs in passes of as many as a chain may have, the first of the reductions with the last of these.
     while (count - first > MOST_OUTPUTS or (count > first and (reduction is NULL or reduction.inputs[1] >= 0))) and chain.count:
-        run_pass(chain, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory[first:], NULL, None, None)
+        run_pass(chain, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory + first, NULL, None, None)
         first += MOST_OUTPUTS
     s = count
     for k in range(chain.reductions):
@@ -304,13 +382,13 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
             total = <Storage>memory[s]
             if one.code != result_code(one.kernel):
                 total = allocate_storage(total.nbytes // itemsize_at(one.code) * itemsize_at(result_code(one.kernel)), False)
-            run_pass(chain, known, outputs + first, max(0, count - first), memory[first:], one, total, None)
+            run_pass(chain, known, outputs + first, max(0, count - first), memory + first, one, total, None)
             finish_reduction(one, total, <Storage>memory[s])
             first = max(first, count)
             s += 1
-    for storage, fresh in zip(results, memory):
-        if storage is not None:
-            publish(storage, <Storage>fresh)
+    for k in range(evaluation.count):
+        if evaluation.results[k] is not NULL:
+            publish(<Storage>evaluation.results[k], <Storage>memory[k])
     if not leaves_steps:
         release(chain)
     elif drop_reductions(chain):
@@ -318,7 +396,7 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
     return True
 
 
-cdef int store_shared(PendingChain chain, int* outputs, int count, list results, list memory) except -1:
+cdef int store_shared(PendingChain chain, Evaluation* evaluation, int* outputs, int count) except -1:
     """
     Add to the outputs what several passes need and is faster to read than to compute again; the number of outputs then.
 
@@ -349,10 +427,9 @@ cdef int store_shared(PendingChain chain, int* outputs, int count, list results,
     for s in range(chain.count - 1, -1, -1):
         if not stored[s] and needed[s] & (needed[s] - 1) and cost[s] == SHARED_COST and count < MOST_KNOWN and chain.results[s] is NULL:
             try:
-                memory.append(allocate_storage(chain.size * itemsize_at(result_code(chain.steps[s].kernel)), False))
+                add_result(evaluation, None, allocate_storage(chain.size * itemsize_at(result_code(chain.steps[s].kernel)), False))
             except MemoryError:     # then it is computed again
                 return count
-            results.append(None)
             outputs[count], stored[s] = s, True
             count += 1
         for q in range(inputs_of(chain.steps[s].kernel)):
@@ -450,7 +527,7 @@ cdef Storage memory_for(PendingChain chain, Storage storage, int code, const Py_
 
 
 cdef int run_pass(
-    PendingChain chain, char** known, const int* outputs, int count, list memory, Reduction* reduction, Storage total, Array x
+    PendingChain chain, char** known, const int* outputs, int count, PyObject** memory, Reduction* reduction, Storage total, Array x
 ) except -1:
     """
     Run the steps that some outputs and a reduction need, as one chain of the executor.
@@ -463,8 +540,8 @@ cdef int run_pass(
         For each step, its result in memory or NULL; those of the outputs are set.
     outputs : pointer
         Numbers of steps, `count` of them.
-    memory : list of Storage
-        For each of them.
+    memory : pointer
+        A storage for each of them.
     reduction : pointer
         Or NULL.
     total : Storage
@@ -596,6 +673,14 @@ cdef int describe_steps(
             for q in range(inputs_of(chain.steps[s].kernel)):
                 live[chain.steps[s].inputs[q]] = True
     program.leaves = program.constants = program.count = 0
+    if reduction is NULL and count == 1 and known[outputs[0]] is NULL:
+        # One step of what is in memory, constants included, reads it as the call itself would.
+        for s in range(outputs[0]):
+            if live[MOST_LEAVES + s] and known[s] is NULL:
+                break
+        else:
+            describe_one(program, chain, known, outputs[0], operands)
+            return 0
     for k in range(chain.leaves):
         if live[k]:
             leaf = &chain.leaf[k]
@@ -636,6 +721,24 @@ cdef int describe_steps(
         for q in range(inputs_of(reduction.kernel)):
             step.inputs[q] = value[reduction.inputs[q]]
         program.count += 1
+    return 0
+
+
+cdef int describe_one(Chain* program, PendingChain chain, char** known, int s, Operand* operands) noexcept:
+    """The same of one step, whose operands are leaves of the program in their order."""
+    cdef int q, k
+    cdef Leaf* leaf
+    program.steps[0].kernel = chain.steps[s].kernel
+    program.leaves, program.count = inputs_of(chain.steps[s].kernel), 1
+    for q in range(program.leaves):
+        k = chain.steps[s].inputs[q]
+        if k >= MOST_LEAVES:
+            describe_result(&operands[q], chain, k - MOST_LEAVES, known[k - MOST_LEAVES])
+        else:
+            leaf = &chain.leaf[k]
+            describe_value(&operands[q], chain, k, &leaf.value[0] if leaf.storage is NULL else leaf.data)
+        program.steps[0].inputs[q] = q
+    program.stored[0] = program.leaves
     return 0
 
 
