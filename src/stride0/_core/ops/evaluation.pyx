@@ -119,16 +119,16 @@ cdef class FusedBlock:
     """A ``with`` block that defers results of `_value` elements or more, and computes at its end what is still referenced."""
 
     cdef public Py_ssize_t _value
-    cdef list entered
+    # What `leave_fused` needs, and the same of the block around this one, if that is of the same object.
+    cdef tuple entered
 
     def __enter__(self):
-        if self.entered is None:
-            self.entered = []
-        self.entered.append(enter_fused(self._value))
+        self.entered = (enter_fused(self._value), self.entered)
         return self
 
     def __exit__(self, kind, error, traceback):
-        leave_fused(<tuple>self.entered.pop(), self._value)
+        entered, self.entered = self.entered
+        leave_fused(<tuple>entered, self._value)
         try:
             evaluate_pending()
         except MemoryError:
