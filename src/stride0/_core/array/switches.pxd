@@ -17,7 +17,7 @@ cdef inline bint is_only_device(object device) noexcept:
 
 
 cdef enum:
-    DEFERRED_SIZE = 1 << 13     # fewest elements of a result that is deferred, if nobody says another number
+    DEFERRED_SIZE = 1 << 14     # fewest elements of a result that is deferred, if nobody says another number
 
 # Fewest elements of a result that may be deferred in some context: Note [Deferred results].
 cdef s0_shared_size fused_from

@@ -54,6 +54,7 @@ from stride0._core.plan.table cimport KIND_CAST, Kernel, cast_kernel, inputs_of,
 cdef enum:
     MOST_CHAINS = 64            # that are pending
     MOST_BYTES = 1 << 30        # of results that are pending
+    FEW = 1 << 11               # elements that are computed in less time than deferring them takes
 
 cdef Switch FUSING = FUSED
 cdef str MEAN = "mean"
@@ -108,7 +109,7 @@ cdef bint defers(Py_ssize_t size, bint pending) except -1:
     if not FUSING.used or PyErr_Occurred() is not NULL:
         return False
     least = FUSING.value()
-    return least != 0 and (pending or size >= least)
+    return least != 0 and size >= (min(least, <Py_ssize_t>FEW) if pending else least)
 
 
 cdef PendingChain new_chain(int ndim, const Py_ssize_t* shape):

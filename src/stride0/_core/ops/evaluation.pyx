@@ -5,7 +5,7 @@ from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 from stride0._core.array.array cimport Array, hooks, is_deferred, not_completed, refuse_batched, root_of, same_shape
 from stride0._core.array.switches cimport enter_fused, leave_fused
@@ -19,7 +19,7 @@ from stride0._core.ops.deferred cimport (
 from stride0._core.plan.chain cimport MAX_STEPS, Chain, Step
 from stride0._core.plan.partition cimport LONG_RUN, run_chain, run_contiguous
 from stride0._core.plan.plan cimport MAX_VIEWS, Operand, Plan, coalesce, order_axes, set_result, set_strides
-from stride0._core.plan.table cimport cast_kernel, cost_of, inputs_of, result_code
+from stride0._core.plan.table cimport KIND_CAST, Kernel, cast_kernel, cost_of, inputs_of, result_code
 from stride0._core.plan.tuning cimport tuning
 
 import os
@@ -657,30 +657,31 @@ cdef int describe_steps(
 ) noexcept:
     """Fill in the leaves, steps and stored values that outputs, and a reduction after them, need; and operands for the leaves."""
     cdef bint live[MOST_LEAVES + MAX_STEPS]
+    cdef bint stored[MAX_STEPS]     # an output, or what a reduction reads in an order of its own
     cdef int value[MOST_LEAVES + MAX_STEPS]
-    cdef int s, q, k, o
+    cdef int s, q, k, o, run = 0
     cdef Leaf* leaf
     cdef Step* step
     for k in range(MOST_LEAVES + chain.count):
         live[k] = False
+    for s in range(chain.count):
+        stored[s] = False
     for o in range(count):
-        live[MOST_LEAVES + outputs[o]] = True
+        live[MOST_LEAVES + outputs[o]] = stored[outputs[o]] = True
     if reduction is not NULL:
         for q in range(inputs_of(reduction.kernel)):
-            live[reduction.inputs[q]] = True
+            k = reduction.inputs[q]
+            live[k] = True
+            if k >= MOST_LEAVES and not is_in_place(chain, k - MOST_LEAVES):
+                stored[k - MOST_LEAVES] = True
     for s in range(chain.count - 1, -1, -1):
         if live[MOST_LEAVES + s] and known[s] is NULL:
+            run += stored[s] or not is_copy(chain.steps[s].kernel)
             for q in range(inputs_of(chain.steps[s].kernel)):
                 live[chain.steps[s].inputs[q]] = True
     program.leaves = program.constants = program.count = 0
-    if reduction is NULL and count == 1 and known[outputs[0]] is NULL:
-        # One step of what is in memory, constants included, reads it as the call itself would.
-        for s in range(outputs[0]):
-            if live[MOST_LEAVES + s] and known[s] is NULL:
-                break
-        else:
-            describe_one(program, chain, known, outputs[0], operands)
-            return 0
+    if run == 1 and count == 1 and reduction is NULL:
+        return describe_one(program, chain, known, outputs[0], operands)
     for k in range(chain.leaves):
         if live[k]:
             leaf = &chain.leaf[k]
@@ -703,6 +704,10 @@ cdef int describe_steps(
     for s in range(chain.count):
         if not live[MOST_LEAVES + s] or known[s] is not NULL:
             continue
+        if not stored[s] and is_copy(chain.steps[s].kernel):
+            # Who reads the copy of a value reads the value.
+            value[MOST_LEAVES + s] = value[chain.steps[s].inputs[0]]
+            continue
         step = &program.steps[program.count]
         step.kernel = chain.steps[s].kernel
         for q in range(inputs_of(step.kernel)):
@@ -724,6 +729,17 @@ cdef int describe_steps(
     return 0
 
 
+cdef inline bint is_copy(Kernel kernel) noexcept:
+    return kernel.kind == KIND_CAST and kernel.row == kernel.code
+
+
+cdef bint is_in_place(PendingChain chain, int s) noexcept:
+    """Whether a step has elements that lie as those of its first operand do: a reduction reads both in the same order."""
+    cdef int k = chain.steps[s].inputs[0]
+    cdef const Py_ssize_t* strides = &chain.leaf[k].strides[0] if k < MOST_LEAVES else &chain.strides[k - MOST_LEAVES][0]
+    return memcmp(strides, &chain.strides[s][0], chain.ndim * sizeof(Py_ssize_t)) == 0
+
+
 cdef int describe_one(Chain* program, PendingChain chain, char** known, int s, Operand* operands) noexcept:
     """The same of one step, whose operands are leaves of the program in their order."""
     cdef int q, k
@@ -732,6 +748,8 @@ cdef int describe_one(Chain* program, PendingChain chain, char** known, int s, O
     program.leaves, program.count = inputs_of(chain.steps[s].kernel), 1
     for q in range(program.leaves):
         k = chain.steps[s].inputs[q]
+        while k >= MOST_LEAVES and known[k - MOST_LEAVES] is NULL:
+            k = chain.steps[k - MOST_LEAVES].inputs[0]      # a copy
         if k >= MOST_LEAVES:
             describe_result(&operands[q], chain, k - MOST_LEAVES, known[k - MOST_LEAVES])
         else:
