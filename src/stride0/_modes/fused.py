@@ -29,8 +29,8 @@ class fused(FusedBlock, Setting):
     Parameters
     ----------
     size : int, optional
-        Fewest elements of a result that is deferred, unless an operand is; for fewer, the passes saved cost
-        less than deferring. 0 turns deferring off in the block.
+        Fewest elements of a result that is deferred; for fewer, the passes saved cost less than deferring.
+        If an operand is deferred, 2048 elements are enough. 0 turns deferring off in the block.
 
     Raises
     ------
