@@ -69,6 +69,7 @@ cdef PyObject* youngest = NULL
 cdef int chains = 0
 cdef Py_ssize_t serials = 0
 cdef Py_ssize_t pending_bytes = 0
+cdef Places* unused_places = NULL
 
 
 @cython.final
@@ -80,8 +81,8 @@ cdef class PendingChain:
     def __dealloc__(self):
         enter_pending()
         release(self)
+        give_places(self.places)
         leave_pending()
-        free(self.places)
 
 
 cdef void drop_and_leave() noexcept:
@@ -112,10 +113,27 @@ cdef bint defers(Py_ssize_t size, bint pending) except -1:
     return least != 0 and size >= (min(least, <Py_ssize_t>FEW) if pending else least)
 
 
+cdef Places* take_places() noexcept:
+    global unused_places
+    cdef Places* places = unused_places
+    if places is NULL:
+        return <Places*>malloc(sizeof(Places))
+    unused_places = NULL
+    return places
+
+
+cdef int give_places(Places* places) noexcept:
+    """Free the places of a chain, or keep them for the next one: what was written last is in a cache."""
+    global unused_places
+    free(unused_places)
+    unused_places = places
+    return 0
+
+
 cdef PendingChain new_chain(int ndim, const Py_ssize_t* shape):
     global oldest, youngest, chains, serials
     cdef PendingChain chain = PendingChain.__new__(PendingChain)
-    cdef Places* places = <Places*>malloc(sizeof(Places))
+    cdef Places* places = take_places()
     cdef int axis
     if places is NULL:
         raise MemoryError("fused: no memory for deferred operations")

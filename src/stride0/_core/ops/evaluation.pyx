@@ -52,6 +52,7 @@ ctypedef struct Evaluation:
 
 
 cdef Evaluation* evaluations = NULL
+cdef Evaluation* unused = NULL
 
 
 cdef int evaluate(Array x) except -1:
@@ -242,8 +243,11 @@ cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage 
 
 
 cdef Evaluation* begin_call(PendingChain chain) except NULL:
-    global evaluations
-    cdef Evaluation* evaluation = <Evaluation*>malloc(sizeof(Evaluation))
+    global evaluations, unused
+    cdef Evaluation* evaluation = unused
+    unused = NULL
+    if evaluation is NULL:
+        evaluation = <Evaluation*>malloc(sizeof(Evaluation))
     if evaluation is NULL:
         raise MemoryError("fused: no memory to compute deferred operations")
     evaluation.thread, evaluation.chain = PyThread_get_thread_ident(), <PyObject*>chain
@@ -257,6 +261,7 @@ cdef Evaluation* begin_call(PendingChain chain) except NULL:
 
 
 cdef int end_call(Evaluation* evaluation) noexcept:
+    global unused
     cdef int k
     forget_call(evaluation)
     for k in range(evaluation.count):
@@ -265,7 +270,8 @@ cdef int end_call(Evaluation* evaluation) noexcept:
             Py_DECREF(<Storage>evaluation.results[k])
     for k in range(evaluation.leaves):
         drop_leaf(evaluation.leaf[k])
-    free(evaluation)
+    free(unused)
+    unused = evaluation
     return 0
 
 
