@@ -2,13 +2,13 @@
 
     python benchmarks/downstream.py
     python benchmarks/downstream.py -k PCA --rounds 25
-    python benchmarks/downstream.py --json now.json --page docs/downstream.md
+    python benchmarks/downstream.py --threads 1 2 --json now.json --page docs/downstream.md
 
 Each case is measured in a process of its own, so that the state in which other cases leave the allocators
 does not count (`--shared`: one process for all). All libraries run in it in alternating rounds, with
-SCIPY_ARRAY_API=1 and scikit-learn's `array_api_dispatch`; on one thread by default, by the processor's time.
-Each result is compared with NumPy's first. A speedup is formed within each round, and the median over the
-rounds reported.
+SCIPY_ARRAY_API=1 and scikit-learn's `array_api_dispatch`: on one thread, by the processor's time; on several,
+by the clock. Each result is compared with NumPy's first. A speedup is formed within each round, and the
+median over the rounds reported.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ all libraries run in alternating rounds of 50 ms and more, with `SCIPY_ARRAY_API
 What a library of arrays can do is limited: sampled by `perf` on arrays of NumPy, 63 % of a call's time (the
 median of all calls) is NumPy's, less than 20 % in 14 of 61; the rest is code of scikit-learn, of SciPy and
 of Python, which takes as long with any array. If all that is NumPy's, but for its BLAS, took a half, a
-fourth or an eighth of its time, the mean of all calls would be 1.31, 1.59 or 1.81.
+fourth or an eighth of its time, the mean of all calls on one thread would be 1.31, 1.59 or 1.81.
 
 The page is written by
 
-    python benchmarks/downstream.py --json now.json --page docs/downstream.md
+    python benchmarks/downstream.py --threads 1 2 --json now.json --page docs/downstream.md
 """
 
 
@@ -64,7 +64,14 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("-k", default="", metavar="TEXT", help="only cases with this in their name")
     parser.add_argument("--rounds", type=int, default=11, metavar="N")
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="for every library (1)")
+    parser.add_argument(
+        "--threads",
+        type=int,
+        nargs="+",
+        default=[1],
+        metavar="N",
+        help="for every library (1); one run for each",
+    )
     parser.add_argument("--samples", type=int, metavar="N", help="of the data (10,000)")
     parser.add_argument("--without", nargs="+", default=[], choices=("torch",), help="a peer to leave out")
     parser.add_argument(
@@ -95,14 +102,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """Measure the chosen cases, each in a process of its own unless all are to share this one."""
-    limit_threads(options.threads)
+    limit_threads(options.threads[0])
     os.environ["SCIPY_ARRAY_API"] = "1"  # read by SciPy when it is loaded
     libraries = load([OURS, *(name for name in ("torch",) if name not in options.without)])
     importlib.import_module("sklearn").set_config(array_api_dispatch=True)
     cases = importlib.import_module("downstream_cases")
     versions = {name: importlib.import_module(name) for name in ("scipy", "sklearn")}
     report: dict[str, Any] = {
-        "described": f"{describe({**libraries, **versions})}; {options.threads} thread(s)",
+        "described": describe({**libraries, **versions}),
         "rounds": options.rounds,
         "shared": options.shared,
         "rows": [],
@@ -110,21 +117,24 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     if not options.case:
         print(f"{report['described']}; {options.rounds} rounds. NumPy's time / the library's.\n\n{header()}")
     chosen = [
-        (group, name)
+        (threads, group, name)
+        for threads in options.threads
         for group, members in cases.CASES.items()
         for name in members
         if (name == options.case if options.case else options.k in name)
     ]
     made = {}
     if options.shared or options.case:
+        if len(options.threads) > 1:
+            raise SystemExit("one process has one number of threads")
         samples = options.samples or cases.SAMPLES
         made = {name: cases.data(maker(name, library), samples) for name, library in libraries.items()}
-    for group, name in chosen:
+    for threads, group, name in chosen:
         if made:
             row = measure(name, cases.CASES[group][name], made, libraries, options)
         else:
-            row = measure_apart(name, options)
-        report["rows"].append({"group": group, **row})
+            row = measure_apart(name, threads, options)
+        report["rows"].append({"group": group, "threads": threads, **row})
         if not options.case:
             print(line(row), flush=True)
         for label, why in row["wrong"].items():
@@ -132,18 +142,19 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     return report
 
 
-def measure_apart(name: str, options: argparse.Namespace) -> dict[str, Any]:
+def measure_apart(name: str, threads: int, options: argparse.Namespace) -> dict[str, Any]:
     """Measure a case in a new process."""
     with tempfile.TemporaryDirectory() as place:
         written = Path(place) / "row.json"
         passed = ["--case", name, "--json", str(written), "--rounds", str(options.rounds)]
-        passed += ["--threads", str(options.threads), "--sample", str(options.sample)]
+        passed += ["--threads", str(threads), "--sample", str(options.sample)]
         passed += ["--samples", str(options.samples)] if options.samples else []
         passed += ["--without", *options.without] if options.without else []
         done = subprocess.run([sys.executable, __file__, *passed], stdout=subprocess.DEVNULL)
         if not written.exists():
             raise SystemExit(f"{name}: the process ended with {done.returncode}")
         found: dict[str, Any] = json.loads(written.read_text(encoding="utf-8"))["rows"][0]
+        del found["group"], found["threads"]
         return found
 
 
@@ -184,7 +195,7 @@ def measure(
         if difference:
             (wrong if library == OURS else unable)[label] = difference
             del calls[label]
-    clock = time.process_time if options.threads == 1 else time.perf_counter
+    clock = time.process_time if options.threads == [1] else time.perf_counter
     timers = {label: timeit.Timer(call, timer=clock) for label, call in calls.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -241,31 +252,43 @@ def line(row: dict[str, Any]) -> str:
 
 def means(report: dict[str, Any]) -> str:
     """The geometric means as a table, by group and of all."""
-    lines = [f"| calls | | {OURS} | {FUSED} | torch |", "|---|---:|---:|---:|---:|"]
+    lines = [f"| calls | | threads | {OURS} | {FUSED} | torch |", "|---|---:|---:|---:|---:|---:|"]
     groups = [*dict.fromkeys(row["group"] for row in report["rows"])]
-    for group in [*groups, "all"]:
-        rows = [row for row in report["rows"] if group in (row["group"], "all")]
-        found = [
-            [row["speedups"][label] for row in rows if label in row["speedups"]]
-            for label in (OURS, FUSED, "torch")
-        ]
-        cells = [f"{geometric_mean(speedups):.2f}" if speedups else "-" for speedups in found]
-        lines.append(f"| {group} | {len(rows)} | {' | '.join(cells)} |")
+    for threads in counts(report):
+        for group in [*groups, "all"]:
+            rows = chosen_rows(report, threads, group)
+            found = [
+                [row["speedups"][label] for row in rows if label in row["speedups"]]
+                for label in (OURS, FUSED, "torch")
+            ]
+            cells = [f"{geometric_mean(speedups):.2f}" if speedups else "-" for speedups in found]
+            lines.append(f"| {group} | {len(rows)} | {threads} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def counts(report: dict[str, Any]) -> list[int]:
+    """The numbers of threads of a run."""
+    return [*dict.fromkeys(row["threads"] for row in report["rows"])]
+
+
+def chosen_rows(report: dict[str, Any], threads: int, group: str) -> list[dict[str, Any]]:
+    return [row for row in report["rows"] if row["threads"] == threads and group in (row["group"], "all")]
 
 
 def page(report: dict[str, Any]) -> str:
     """Return the page of a run."""
     parts = [HEAD, f"\nMeasured with {report['described']}; {report['rounds']} rounds.\n"]
     parts += [f"\n## Geometric means\n\n{means(report)}"]
-    for group in dict.fromkeys(row["group"] for row in report["rows"]):
-        lines = [line(row) for row in report["rows"] if row["group"] == group]
-        parts.append(f"\n## {group}\n\n{header()}\n" + "\n".join(lines) + "\n")
+    for threads in counts(report):
+        for group in dict.fromkeys(row["group"] for row in report["rows"]):
+            lines = [line(row) for row in chosen_rows(report, threads, group)]
+            title = f"{group[0].upper()}{group[1:]}, {threads} thread{'s' if threads > 1 else ''}"
+            parts.append(f"\n## {title}\n\n{header()}\n" + "\n".join(lines) + "\n")
     unable = [
         f"* {row['name']}: {label}: {why}\n" for row in report["rows"] for label, why in row["unable"].items()
     ]
     if unable:
-        parts += ["\n## What a peer cannot do\n\n", *unable]
+        parts += ["\n## What a peer cannot do\n\n", *dict.fromkeys(unable)]
     return "".join(parts)
 
 

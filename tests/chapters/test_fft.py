@@ -21,6 +21,8 @@ from helpers import (
 )
 
 import stride0 as xp
+from stride0._core.plan import threads as pool
+from stride0._core.plan import tuning
 
 TO_COMPLEX = ["fft", "ifft"]
 FROM_REAL = ["rfft", "ihfft"]
@@ -351,3 +353,36 @@ def emptied(shape, dtype):
     order = tuple(reversed(range(len(shape))))
     yield xp.permute_dims(xp.zeros(shape[::-1], dtype=getattr(xp, dtype)), order)
     yield xp.broadcast_to(xp.ones((), dtype=getattr(xp, dtype)), shape)
+
+
+# Lanes that threads share: units and less, several axes of a batch, lanes along each axis.
+SHARED = [
+    *[((37, 100), (1,)), ((100, 37), (0,)), ((7, 300), (1,)), ((5, 6, 64), (1,)), ((17, 9, 33), (0, 2))],
+    *[((3, 4, 5, 60), (2,)), ((9, 1000), (0, 1)), ((70,), (0,)), ((8, 8, 8, 8), (0, 1, 2, 3))],
+]
+
+
+@pytest.mark.parametrize("dtype", FLOATING)
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
+def test_lanes_are_the_same_on_any_number_of_threads(name, dtype):
+    before, backs_off = xp.get_num_threads(), pool.back_off(False)
+    tuned = tuning.tune(threads_from=0, wake_from=0, per_thread=1)
+    try:
+        for shape, axes in SHARED:
+            x, a = both(values(dtype, shape))
+            if name == "rfftn" and a.dtype.kind == "c":
+                x, a = xp.real(x), a.real
+            wide, flipped = (
+                xp.asarray(np.repeat(a, 2, axis=-1))[..., ::2],
+                xp.asarray(a[::-1].copy())[::-1, ...],
+            )
+            found = []
+            for threads in (1, 2, 5):
+                xp.set_num_threads(threads)
+                found += [np.asarray(getattr(xp.fft, name)(y, axes=axes)) for y in (x, wide, flipped)]
+            assert all(np.array_equal(found[0], other, equal_nan=True) for other in found[1:]), (shape, axes)
+            same(fft(name, axes=axes), (x, a), rtol=EPS[dtype] * 100, what=f"{shape} {axes}")
+    finally:
+        tuning.tune(**tuned)
+        pool.back_off(backs_off)
+        xp.set_num_threads(before)

@@ -272,6 +272,7 @@ STACKS = [
     (64, 64, 64, 64),
     (7, 5, 33, 2),
     (3, 64, 64, 64),
+    (2, 300, 200, 150),
     (300, 20, 30, 40),
     (65, 1, 64, 64),
     (65, 64, 64, 1),
@@ -311,7 +312,7 @@ def test_numpys_own_builds_have_a_blas_that_is_known():
 def test_stacks_without_a_blas_that_is_known(dtype, monkeypatch):
     x, y = matrices(dtype, 64, 64, 64), matrices(dtype, 64, 64, 64)
     there = np.asarray(xp.matmul(x[0], y[0]))
-    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, 0, 0, 0))
+    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, 0, 0, 0, 0, 0))
     try:
         load_anew()
         product(x, y)
@@ -370,8 +371,11 @@ def test_integers_and_matrices_by_vectors_take_no_call(counted):
 # Note [Calls of BLAS]: even pieces and uneven ones, the fewest rows, and a matrix that is one call.
 TALL = [
     *[(3000, 20, 30), (2999, 30, 20), (20011, 8, 8), (700, 100, 100)],
-    *[(2049, 2, 2), (25, 100, 100), (300, 101, 9)],
+    *[(2049, 2, 2), (25, 100, 100), (300, 101, 9), (1000, 500, 10), (150, 8, 1999)],
 ]
+# Long sums: one block of rows and several, one part more than complete steps, as many parts as there may be.
+MIDDLE = [(200, 200, 200), (300, 200, 150), (390, 300, 500), (2000, 130, 200)]
+LONG = [(40, 3000, 40), (5, 9001, 40), (100, 700, 97), (49, 2000, 30), (2, 300_001, 3), (40, 20_000, 5)]
 
 
 @pytest.mark.parametrize("dtype", FLOATING)
@@ -407,35 +411,83 @@ def test_small_stacks_that_blas_reads(dtype):
                 product(x, y)
 
 
-def test_tall_matrices_are_multiplied_in_pieces(monkeypatch):
+def test_tall_matrices_and_long_sums_are_multiplied_in_pieces(monkeypatch):
     numbers = [ctypes.c_int] * 3 + [ctypes.c_int64] * 3
     places = [ctypes.c_void_p, ctypes.c_int64] * 2 + [ctypes.c_double, ctypes.c_void_p, ctypes.c_int64]
     prototype = ctypes.CFUNCTYPE(None, *numbers, ctypes.c_double, *places)
-    _, there, *_ = numpy_calls.functions_of_blas()
+    _, there, _, _, *threads = numpy_calls.functions_of_blas()
     if not there:
         pytest.skip("this NumPy's BLAS is not known")
     calls = []
 
     @prototype
     def watched(*arguments):
-        calls.append(arguments[3:6])
+        calls.append((*arguments[3:6], arguments[11]))
         prototype(there)(*arguments)
 
     address = ctypes.cast(watched, ctypes.c_void_p).value
-    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, address, 0, 0))
+    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, address, 0, 0, *threads))
     try:
         load_anew()
-        for m, k, n in (*TALL, (300, 200, 150)):
+        for m, k, n in (*TALL, *LONG, *MIDDLE, (190, 200, 150), (30, 511, 40), (101, 1000, 20)):
             x, y = matrices("float64", m, k), matrices("float64", k, n)
             product(x, y)
-            rows = [call[0] for call in calls]
-            assert sum(rows) == m and {call[1:] for call in calls} == {(n, k)}
-            assert (len(rows) > 1) == (k <= 100 and m * k * n > 1 << 17)
-            assert k > 100 or max(rows) * k * n <= 1 << 18
+            assert sum(rows * columns * inner for rows, columns, inner, _ in calls) == m * k * n
+            assert {call[1] for call in calls} == {n}
+            whole = k * n > 1 << 14 and (k < 512 or max(m, n) > 100 or m * k * n <= 1 << 18)
+            if whole and m >= 192:
+                # Blocks for BLAS on one thread, as many as a power of two.
+                assert (
+                    len(calls) == {200: 2, 300: 2, 390: 4, 2000: 16}[m]
+                    and max(call[0] for call in calls) <= m // len(calls) + 8
+                )
+                calls.clear()
+                continue
+            assert (len(calls) == 1) == (whole or m * k * n <= 1 << 17)
+            assert whole or all(rows * columns * inner <= 1 << 18 for rows, columns, inner, _ in calls)
+            # Each block of each part begins with a call that replaces what was there.
+            begun = [call for call in calls if call[3] == 0]
+            assert len(begun) <= 64 * (m // 48 + 1) or k * n <= 1 << 14
             calls.clear()
     finally:
         monkeypatch.undo()
         load_anew()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", LONG)
+def test_long_sums(dtype, shape):
+    """Accurate, the same at every number of threads and twice, symmetric where they should be."""
+    m, k, n = shape
+    (x, a), (y, b) = matrices(dtype, k, m), matrices(dtype, k, n)
+    exact, magnitude = a.T.astype(np.longdouble) @ b.astype(np.longdouble), np.abs(a.T) @ np.abs(b)
+    before, backs_off = xp.get_num_threads(), pool.back_off(False)
+    found = []
+    try:
+        for threads in (1, 2, 5):
+            xp.set_num_threads(threads)
+            found += [np.asarray(x.T @ y), np.asarray(xp.matmul(x.T, y))]
+            own = np.asarray(x.T @ x)
+            assert np.array_equal(own, own.T)
+            assert np.allclose(own, a.T.astype(float) @ a, rtol=0, atol=1e-4 * k)
+    finally:
+        xp.set_num_threads(before)
+        pool.back_off(backs_off)
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+    assert np.all(np.abs(found[0] - exact) <= 64 * np.finfo(dtype).eps * magnitude)
+    # Stacks, and operands in other orders, which BLAS may sum up otherwise.
+    stacked, other = xp.stack([x, x + 1]), xp.asarray(np.asfortranarray(b))
+    for got in (
+        xp.matmul(xp.matrix_transpose(stacked), y)[0, ...],
+        xp.matmul(x.T, other),
+        xp.asarray(a.T.copy()) @ y,
+    ):
+        assert np.all(np.abs(np.asarray(got) - exact) <= 64 * np.finfo(dtype).eps * magnitude)
+    # Non-finite values reach their row and their column, and nothing else.
+    a = a.copy()
+    a[k // 2, 0] = np.nan
+    spoiled = np.asarray(xp.asarray(a).T @ y)
+    assert np.all(np.isnan(spoiled[0])) and np.array_equal(spoiled[1:], found[0][1:])
 
 
 def test_blas_is_called_without_numpy_where_it_is_known(counted):

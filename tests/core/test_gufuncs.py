@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import threading
+
 import numpy as np
 import pytest
 
 import stride0 as xp
 from stride0._core.exchange import numpy_calls
 from stride0._core.ops.gufuncs import set_gufuncs
+from stride0._core.plan import threads as pool
+from stride0._core.plan import tuning
 
 WIDE = ["float64", "complex128"]
 FLOATING = ["float32", "float64", "complex64", "complex128"]
@@ -197,3 +203,124 @@ def test_failures_name_the_first_matrix():
     with pytest.raises(xp.linalg.LinAlgError) as caught:
         xp.linalg.cholesky(xp.asarray(upper), upper=True)
     assert "(1,)" in str(caught.value)
+
+
+# Note [One thread of BLAS]
+
+
+@pytest.fixture
+def blas_threads():
+    """What returns the number of threads of NumPy's BLAS, and what sets it; 3 threads within the test."""
+    *_, count, limit = numpy_calls.functions_of_blas()
+    if not limit:
+        pytest.skip("this NumPy's BLAS is not known")
+    count, limit = ctypes.CFUNCTYPE(ctypes.c_int)(count), ctypes.CFUNCTYPE(None, ctypes.c_int)(limit)
+    before = count()
+    limit(3)
+    yield count, limit
+    limit(before)
+
+
+def seen_while(work, count):
+    """The numbers of threads of BLAS that another thread sees while `work` runs."""
+    seen, done = set(), threading.Event()
+
+    def watch():
+        while not done.is_set():
+            seen.add(count())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        work()
+    finally:
+        done.set()
+        watcher.join()
+    return seen
+
+
+def test_blas_computes_small_decompositions_on_one_thread(blas_threads):
+    count, limit = blas_threads
+    x, large = xp.asarray(random("float64", 100, 100)), xp.asarray(random("float64", 300, 300))
+    assert seen_while(lambda: [xp.linalg.svdvals(x) for _ in range(20)], count) == {1, 3}
+    assert seen_while(lambda: xp.linalg.svdvals(large), count) == {3}
+    assert count() == 3
+    # A failure restores it, too.
+    with pytest.raises(xp.linalg.LinAlgError):
+        xp.linalg.cholesky(-xp.eye(50))
+    assert count() == 3
+    limit(1)
+    xp.linalg.svdvals(x)
+    assert count() == 1
+
+
+def test_threads_that_call_blas_at_once_restore_its_number(blas_threads):
+    count, limit = blas_threads
+    x = xp.asarray(random("float64", 40, 40))
+    expected = np.asarray(xp.linalg.svdvals(x))
+    wrong = []
+
+    def work():
+        for _ in range(100):
+            if not np.array_equal(np.asarray(xp.linalg.svdvals(x)), expected):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and count() == 3
+    # What another part of the program sets meanwhile stays.
+    seen_while(lambda: [xp.linalg.svdvals(x) for _ in range(20)], lambda: limit(2))
+    assert count() == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_while_blas_computes_alone_restores_its_number(blas_threads):
+    count, _ = blas_threads
+    x = xp.asarray(random("float64", 120, 120))
+    done = threading.Event()
+
+    def work():
+        while not done.is_set():
+            xp.linalg.svdvals(x)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    found = []
+    try:
+        for _ in range(10):
+            while count() != 1:
+                pass
+            child = os.fork()
+            if child == 0:
+                os._exit(10 + count())
+            found.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    finally:
+        done.set()
+        worker.join()
+    assert found == [13] * 10 and count() == 3
+
+
+@pytest.mark.parametrize("size", [17, 32, 33, 60])
+def test_larger_matrices_of_a_stack_are_shared_among_threads(size):
+    a = hermitian("float64", 40, size, size)
+    x = xp.asarray(a)
+    before, backs_off = xp.get_num_threads(), pool.back_off(False)
+    tuned = tuning.tune(threads_from=0, wake_from=0, per_thread=1)
+    found = []
+    try:
+        for threads in (1, 2, 5):
+            xp.set_num_threads(threads)
+            found.append(
+                [part for f in (xp.linalg.eigh, xp.linalg.svd, xp.linalg.qr) for part in parts(f(x))]
+            )
+    finally:
+        tuning.tune(**tuned)
+        pool.back_off(backs_off)
+        xp.set_num_threads(before)
+    for other in found[1:]:
+        assert all(np.array_equal(one, two) for one, two in zip(found[0], other, strict=True))
+    assert np.allclose(found[0][0], np.linalg.eigh(a)[0], rtol=1e-12)

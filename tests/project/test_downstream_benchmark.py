@@ -37,13 +37,15 @@ def test_cases_agree_with_numpy_and_the_page_has_them(tmp_path: Path) -> None:
 
 def test_a_case_in_a_process_of_its_own(tmp_path: Path) -> None:
     written = tmp_path / "run.json"
-    options = [*QUICK, "-k", "hilbert", "--json", written]
+    options = [*QUICK, "-k", "hilbert", "--threads", "1", "2", "--json", written]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", BENCHMARK, *options], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    (row,) = json.loads(written.read_text(encoding="utf-8"))["rows"]
-    assert row["name"] == "signal.hilbert" and row["speedups"].keys() == {"stride0", "stride0 fused"}
+    rows = json.loads(written.read_text(encoding="utf-8"))["rows"]
+    assert [row["threads"] for row in rows] == [1, 2]
+    for row in rows:
+        assert row["name"] == "signal.hilbert" and row["speedups"].keys() == {"stride0", "stride0 fused"}
 
 
 def test_a_difference_is_an_error(tmp_path: Path) -> None:
@@ -53,8 +55,8 @@ def test_a_difference_is_an_error(tmp_path: Path) -> None:
         "assert downstream.difference_of(two, two, 1e-9) == ''\n"
         'assert downstream.difference_of(two * (1 + 1e-6), two, 1e-9) == "other values than NumPy\'s"\n'
         "assert '(3,)' in downstream.difference_of(numpy.ones(3), two, 1e-9)\n"
-        "row = {'group': 'g', 'name': 'n', 'wrong': {'stride0': 'why'}, 'unable': {}, 'speedups': {},\n"
-        "       'seconds': {'numpy': 1.0}}\n"
+        "row = {'group': 'g', 'threads': 1, 'name': 'n', 'wrong': {'stride0': 'why'}, 'unable': {},\n"
+        "       'speedups': {}, 'seconds': {'numpy': 1.0}}\n"
         "report = {'described': 'd', 'rounds': 1, 'rows': [row]}\n"
         "import json; open(sys.argv[2], 'w').write(json.dumps(report))\n"
         "assert downstream.main(['--read', sys.argv[2]]) == 1\n"

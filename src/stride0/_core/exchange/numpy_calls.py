@@ -60,20 +60,23 @@ def call_quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
 
 
 def functions_of_blas() -> tuple[int, ...]:
-    """Return the addresses of products of matrices in the BLAS that NumPy's wheels contain; zeros elsewhere.
+    """Return the addresses of functions of the BLAS that NumPy's wheels contain; zeros elsewhere.
 
-    Those of sgemm and dgemm, then of ssyrk and dsyrk: a matrix by its own transpose. The suffix of the names
-    means that sizes have 64 bits. A name is also found in the libraries that a library is linked with.
+    Those of sgemm and dgemm, then of ssyrk and dsyrk, a matrix by its own transpose, and those that return
+    and set the number of threads. The suffix of the names means that sizes have 64 bits. A name is also found
+    in the libraries that a library is linked with.
     """
+    products = ("sgemm", "dgemm", "ssyrk", "dsyrk")
+    threads = ("get_num_threads", "set_num_threads")
+    names = [*(f"cblas_{name}64_" for name in products), *(f"openblas_{name}64_" for name in threads)]
     try:
         import ctypes
 
         library = ctypes.CDLL(numpy()._core._multiarray_umath.__file__)
-        names = ("sgemm", "dgemm", "ssyrk", "dsyrk")
-        found = [library[f"scipy_cblas_{name}64_"] for name in names]
+        found = [library[f"scipy_{name}"] for name in names]
         return tuple([ctypes.cast(function, ctypes.c_void_p).value or 0 for function in found])
     except (ImportError, OSError, AttributeError):
-        return 0, 0, 0, 0
+        return (0,) * len(names)
 
 
 class Routine(NamedTuple):

@@ -202,6 +202,9 @@ class Emitter:
         out = Operand(op.nin, out_row, how[-1], unsigned and out_row is row)
         if layout != 3 or row.name in (*op.gains, *op.call):
             text = map_loop(name, inputs, out, fill(expression, row), names_of(op.nin))
+            if op.name == "divide" and row.letter == "f" and how == "csc":
+                number = [other.name for other in operations.OPS].index("multiply")
+                text = inverting_loop(text, row, 1, f"ops[{number}][{CODE[row.name]}][{layout}]")
             return name, text, STRIDED if "v" in how and row.name not in op.gains else ARITHMETIC
         small = op.nin == 1 and row.itemsize <= 4
         each, text = "NULL", ""
@@ -290,6 +293,10 @@ class Emitter:
                     name = f"{pair.first}_{pair.second}_{pair.at}_{row.name}_{layout}"
                     inputs = [Operand(k, row, how[k]) for k in range(nin)]
                     text = map_loop(name, inputs, Operand(nin, row, "c"), expression, names_of(nin))
+                    other = pair._replace(second="multiply")
+                    if pair.second == "divide" and how[nin - 1] == "s" and other in operations.PAIRS:
+                        loop = f"pairs[{operations.PAIRS.index(other)}][{CODE[row.name]}][{layout}]"
+                        text = inverting_loop(text, row, nin - 1, loop)
                     place = f"[{number}][{CODE[row.name]}][{layout}]"
                     self.add(PAIRS, [f"pairs{place}"], name, text, spared=layout > 0)
                     loop, text = past(name, [row] * (nin + 1), how)
@@ -406,6 +413,20 @@ def moving_loop(row: Row, any_strides: str) -> str:
         test = f"if (s[0] == {step * row.itemsize} && s[1] == {row.itemsize})"
         lines += indent(block(test, [*runs, "return;"]))
     return any_strides.replace("\n{\n", "\n".join(["\n{", *lines, ""]), 1)
+
+
+def inverting_loop(text: str, row: Row, divisor: int, loop: str) -> str:
+    """
+    A loop of quotients by one value that runs that of products, which is faster, where it has the same bits.
+
+    Both are the same number, rounded once, where the inverse of the value is exact: for powers of two.
+    """
+    value = f"*(const {row.ctype} *)a[{divisor}]"
+    places = ["(char *)&inverse" if k == divisor else f"a[{k}]" for k in range(divisor + 2)]
+    test = f"(m == 1 || t[{divisor}] == 0) && s0_has_inverse_f{8 * row.itemsize}({value}, &inverse)"
+    run = [f"char *args[] = {{{', '.join(places)}}};", f"s0_table->{loop}(args, s, t, n, m);", "return;"]
+    lines = [f"{row.ctype} inverse;", *block(f"if ({test})", run)]
+    return text.replace("\n{\n", "\n".join(["\n{", *indent(lines), ""]), 1)
 
 
 def blockwise_loop(name: str, loops: str, rows: list[Row], each: str = "NULL") -> str:

@@ -21,6 +21,31 @@
 
 #define S0_BODY static inline __attribute__((unused))
 
+/* Whether y is a power of two whose inverse is normal, too; and that. */
+S0_BODY int s0_has_inverse_f64(double y, double *inverse)
+{
+    uint64_t bits, exponent;
+    memcpy(&bits, &y, sizeof(bits));
+    exponent = bits >> 52 & 0x7FF;
+    if (bits << 12 || exponent == 0 || exponent > 2045)
+        return 0;
+    bits = (bits & (uint64_t)1 << 63) | (2046 - exponent) << 52;
+    memcpy(inverse, &bits, sizeof(bits));
+    return 1;
+}
+
+S0_BODY int s0_has_inverse_f32(float y, float *inverse)
+{
+    uint32_t bits, exponent;
+    memcpy(&bits, &y, sizeof(bits));
+    exponent = bits >> 23 & 0xFF;
+    if (bits << 9 || exponent == 0 || exponent > 253)
+        return 0;
+    bits = (bits & (uint32_t)1 << 31) | (254 - exponent) << 23;
+    memcpy(inverse, &bits, sizeof(bits));
+    return 1;
+}
+
 #define fabs_f64 fabs
 #define fabs_f32 fabsf
 #define sqrt_f64 sqrt

@@ -12,22 +12,37 @@ Note [Calls of BLAS]
     a stack one after the other; here the threads of the pool call it, each for a chunk of the stack: 64 products of 64x64,
     two threads, microseconds, 320 by `numpy.matmul` and 165 by the pool in float32, 850 and 370 in float64.
 
-    Matrices with many rows of THIN elements are such stacks too, of blocks of GEMM_BLOCK multiplications and LEAST_ROWS rows.
-    From 10^6 multiplications on OpenBLAS would copy to buffers first, which is slow where little is computed per element,
-    and use threads of its own. One thread, called from C, and two of ours:
+    From 10^6 multiplications on OpenBLAS would copy to buffers first, which is slow where little is computed per element, and
+    use threads of its own, which wait for each other in loops: where other threads run too, such as those of a second OpenBLAS
+    in SciPy, that takes several times as long. So large products by few columns, or of few, are many small calls:
 
-    M x K times K x N   7680x8 by 8x8  8000x16 by 16x16  2000x32 by 32x32  8000x32 by 32x32  8000x96 by 96x96
-    float32  as one                21                59                47               193              1515
-             in blocks             21                38                36               150              1303
-    float64  as one                20               136               105               424              3436
-             in blocks             20                78                74               300              2717
+    * By a second matrix of at most THIN elements: blocks of rows, of GEMM_BLOCK multiplications and LEAST_ROWS rows, but no more than ALONE. A
+      transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of float32,
+      microseconds: 2,900, and 1,290 when packed).
+    * Other products of up to MIDDLE multiplications: blocks of rows for BLAS on one thread (Note [One thread of BLAS]), which takes
+      1 to 5 % more than one call without threads, and two thirds of the time of OpenBLAS's two threads.
+    * Sums of LONG and more elements, of results of at most WIDE rows and columns: parts of the sums, each by calls that add
+      to a result of its own; these are added in their order.
 
-    A transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of float32:
-    2,900, and 1,290 when packed). The blocks depend on shapes and strides alone, so that no bit depends on the number
-    of threads.
+    Microseconds, NumPy's `matmul` and this, medians of one run, with one thread and with two:
+
+    M x K times K x N  one thread: 10000x200 by 200x5  40x10000 by 10000x40  two: 10000x200 by 200x5  40x10000 by 10000x40
+    float32                            660     300            430     320              420     140            480     170
+    float64                           3650     920            880     580             1490     380            950     310
+
+    Blocks and parts depend on shapes and strides alone, so that no bit depends on the number of threads.
+
+Note [One thread of BLAS]
+    The threads of OpenBLAS wait for each other in loops, after each step of a decomposition that is long enough for several of
+    them (a matrix by a vector from 10^4 elements on). On busy processors each of these steps may take a time slice: eigh of 40x40,
+    by NumPy on two busy processors, took 90 milliseconds, and 1 alone. So LAPACK computes matrices of few rows or few columns
+    on the calling thread: `begin_alone` has OpenBLAS use no other, `end_alone` undoes that, if nothing else has changed the
+    number meanwhile. It is a number of the process, so that NumPy called from another thread then computes on one thread, too.
+    Threads of the pool may share a stack of such matrices.
 """
 
 from libc.stdint cimport int64_t, uintptr_t
+from libc.stdlib cimport free, malloc
 
 from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, itemsize_at
 from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_int, s0_write_int
@@ -39,13 +54,23 @@ from stride0._core.ops.copy cimport copy_array
 
 from stride0._core.array.views import without_broadcast_axes
 
+import os
+
 cdef enum:
     FEW_PRODUCTS = 256      # multiplications altogether that are made in a fourth of a nanosecond each
     ALONE = 1 << 18         # multiplications of a product for which BLAS has one thread
-    GEMM_BLOCK = 1 << 16    # multiplications of a block of rows, if the rows of both matrices have at most
-    THIN = 100              # elements; a block has at least
+    GEMM_BLOCK = 1 << 16    # multiplications of a block of rows, if there are at most
+    THIN = 1 << 14          # elements of the second one; a block has at least
     LEAST_ROWS = 32         # rows
-    MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
+    MIDDLE = 1 << 26        # multiplications up to which a product has blocks of rows anyway: at most
+    MOST_BLOCKS = 16        # of at least
+    ENOUGH = 96             # rows
+    LONG = 512              # elements from which sums are split, of matrices of at most
+    WIDE = 100              # rows and columns, into blocks of
+    SIDE = 48               # rows, steps of at most
+    MOST_STEP = 1024        # elements, parts of at least
+    STEPS = 4               # steps, but not into more than
+    MOST_PARTS = 64         # parts
 
 cdef enum:                  # of the interface to BLAS in C
     BY_ROWS = 101
@@ -66,6 +91,10 @@ ctypedef fused Real:
     float
     double
 
+ctypedef int (*CountThreads)() noexcept nogil
+
+ctypedef void (*LimitThreads)(int threads) noexcept nogil
+
 cdef s0_lock setting = 0
 cdef bint is_set = False
 
@@ -78,6 +107,12 @@ cdef Gemm64 gemm64 = NULL
 cdef Syrk32 syrk32 = NULL
 cdef Syrk64 syrk64 = NULL
 
+# Note [One thread of BLAS]: the calls that compute alone now, and the threads that there are otherwise.
+cdef CountThreads count_threads = NULL
+cdef LimitThreads limit_threads = NULL
+cdef int alone = 0
+cdef int usual_threads = 1
+
 
 def set_blas(load):
     """
@@ -86,30 +121,92 @@ def set_blas(load):
     Parameters
     ----------
     load : callable
-        Called on first use; returns the addresses of gemm for float32 and float64, then of syrk, or zeros.
+        Called on first use; returns the addresses of gemm for float32 and float64, of syrk, and of the functions that return and
+        set the number of threads, or zeros.
     """
     global load_blas, is_set
     load_blas, is_set = load, False
 
 
 cdef int ask_for_blas() except -1:
-    global gemm32, gemm64, syrk32, syrk64, is_set
-    single, double_, own_single, own_double = load_blas()
+    global gemm32, gemm64, syrk32, syrk64, count_threads, limit_threads, is_set
+    single, double_, own_single, own_double, count, limit = load_blas()
     # Of several threads that ask at once, the first one sets them: what is set is never replaced, as others read it.
     s0_acquire(&setting)
     if not is_set:
         gemm32, gemm64 = <Gemm32><uintptr_t>single, <Gemm64><uintptr_t>double_
         syrk32, syrk64 = <Syrk32><uintptr_t>own_single, <Syrk64><uintptr_t>own_double
+        if count and limit:
+            count_threads, limit_threads = <CountThreads><uintptr_t>count, <LimitThreads><uintptr_t>limit
         s0_write_int(is_set, True)
     s0_leave(&setting)
     return 0
 
 
-cdef Py_ssize_t rows_of_block(const Product* product) noexcept nogil:
-    cdef Py_ssize_t each = product.n * product.p
-    if product.n > THIN or product.p > THIN or is_by_own_transpose(product):
-        return product.m
-    return min(product.m, max(8, min(max(LEAST_ROWS, GEMM_BLOCK // each), ALONE // each) // 8 * 8))
+cdef bint begin_alone() except -1:
+    """
+    Have BLAS compute on the threads that call it, until `end_alone`: Note [One thread of BLAS].
+
+    False, with nothing to end, where it is not known how.
+    """
+    global alone, usual_threads
+    if not s0_read_int(is_set):
+        ask_for_blas()
+    if limit_threads is NULL:
+        return False
+    s0_acquire(&setting)
+    if alone == 0:
+        usual_threads = count_threads()
+        if usual_threads > 1:
+            limit_threads(1)
+    alone += 1
+    s0_leave(&setting)
+    return True
+
+
+cdef void end_alone() noexcept:
+    global alone
+    s0_acquire(&setting)
+    alone -= 1
+    if alone == 0:
+        restore_threads()
+    s0_leave(&setting)
+
+
+cdef void restore_threads() noexcept:
+    if usual_threads > 1 and count_threads() == 1:
+        limit_threads(usual_threads)
+
+
+def forget_other_threads():
+    """In a forked process, which has the thread that forked only."""
+    global alone
+    if alone:
+        alone = 0
+        restore_threads()
+
+
+cdef void split(Product* product) noexcept nogil:
+    """Choose the rows and the elements of the sums that a call of BLAS has, by shapes alone: Note [Calls of BLAS]."""
+    cdef Py_ssize_t m = product.m, n = product.n, p = product.p
+    cdef bint own = is_by_own_transpose(product)
+    product.rows, product.length, product.step = m, n, n
+    if n * p <= THIN and not own:
+        product.rows = min(m, max(8, min(max(LEAST_ROWS, GEMM_BLOCK // (n * p)), ALONE // (n * p)) // 8 * 8))
+    elif n >= LONG and p <= WIDE and m <= (SIDE if own else WIDE) and m * n * p > ALONE:
+        product.blocks = (m + SIDE - 1) // SIDE
+        if product.blocks > 1:
+            product.rows = ((m + product.blocks - 1) // product.blocks + 7) // 8 * 8
+        product.step = min(MOST_STEP, ALONE // (product.rows * p) // 8 * 8)
+        product.length = max(STEPS * product.step, ((n + MOST_PARTS - 1) // MOST_PARTS + product.step - 1) // product.step * product.step)
+    elif not own and limit_threads is not NULL and ALONE < m * n * p <= MIDDLE:
+        # As many blocks as a power of two: for any such number of threads.
+        product.blocks = 1
+        while product.blocks < MOST_BLOCKS and 2 * product.blocks * ENOUGH <= m:
+            product.blocks *= 2
+        product.rows = ((m + product.blocks - 1) // product.blocks + 7) // 8 * 8
+    product.blocks = (m + product.rows - 1) // product.rows
+    product.parts = (n + product.length - 1) // product.length
 
 
 cdef bint is_by_own_transpose(const Product* product) noexcept nogil:
@@ -131,35 +228,66 @@ cdef bint is_known(const Product* product) noexcept nogil:
 
 
 cdef int call_blas(Product* product) except -1:
+    cdef Product one = product[0]
+    cdef Py_ssize_t k
+    if product.parts == 1:
+        return call_in_chunks(product)
+    one.count = 1
+    one.sums = <char*>malloc(one.parts * one.m * one.p * itemsize_at(one.code))
+    if one.sums is NULL:
+        raise MemoryError("matmul: no memory for partial sums")
+    try:
+        for k in range(product.count):
+            one.left, one.right = product.left + k * product.strides1[0], product.right + k * product.strides2[0]
+            one.out = product.out + k * one.m * one.p * itemsize_at(one.code)
+            call_in_chunks(&one)
+            if one.code == FLOAT32:
+                add_parts(<float*>one.out, <float*>one.sums, one.m * one.p, one.parts)
+            else:
+                add_parts(<double*>one.out, <double*>one.sums, one.m * one.p, one.parts)
+            if is_by_own_transpose(&one):
+                # Those of the library may sum up the elements of a row and of a column in another order.
+                if one.code == FLOAT32:
+                    mirror(<float*>one.out, one.p)
+                else:
+                    mirror(<double*>one.out, one.p)
+    finally:
+        free(one.sums)
+    return 0
+
+
+cdef int call_in_chunks(Product* product) except -1:
     cdef int threads = 1
     cdef int64_t work = time_of(product)
-    cdef bint done
-    product.rows = rows_of_block(product)
-    product.blocks = (product.m + product.rows - 1) // product.rows
+    cdef Py_ssize_t calls = product.count * product.blocks * product.parts
+    cdef bint done, is_small = product.rows * product.step * product.p <= ALONE
+    cdef bint limited = not is_small and product.blocks > 1 and begin_alone()
     with nogil:
-        if product.rows * product.n * product.p <= ALONE:
+        if is_small or limited:
             threads = min(threads_for(work), <int>MOST_CALLERS)
-        done = run_equal_chunks(call_for_some, product, &product.matrices, product.count * product.blocks, chunks_for(work, threads), threads)
+        done = run_equal_chunks(call_for_some, product, &product.matrices, calls, chunks_for(work, threads), threads)
+    if limited:
+        end_alone()
     return 0 if done else -1  # with the exception of a signal handler
 
 
 cdef void call_for_some(void* context, int chunk) noexcept nogil:
     """A chunk of the calls, for matrices with contiguous rows or contiguous columns."""
     cdef const Product* whole = <const Product*>context
-    cdef Py_ssize_t size = itemsize_at(whole.code), first = chunk * whole.matrices, k, matrix, row, m
-    cdef bint own = is_by_own_transpose(whole)
+    cdef Py_ssize_t size = itemsize_at(whole.code), first = chunk * whole.matrices, k, matrix, row, m, part, at, end
+    cdef bint own = is_by_own_transpose(whole) and whole.parts == 1
     cdef bint transposed1 = whole.strides1[2] != size, transposed2 = whole.strides2[2] != size
     cdef int how1 = TRANSPOSED if transposed1 else AS_IT_IS, how2 = TRANSPOSED if transposed2 else AS_IT_IS
     cdef Py_ssize_t leading1 = whole.strides1[2 if transposed1 else 1] // size, leading2 = whole.strides2[2 if transposed2 else 1] // size
     cdef const char* a
     cdef const char* b
     cdef char* c
-    for k in range(first, min(first + whole.matrices, whole.count * whole.blocks)):
-        matrix, row = k // whole.blocks, k % whole.blocks * whole.rows
+    for k in range(first, min(first + whole.matrices, whole.count * whole.blocks * whole.parts)):
+        matrix, part, row = k // (whole.blocks * whole.parts), k // whole.blocks % whole.parts, k % whole.blocks * whole.rows
         m = min(whole.rows, whole.m - row)
         a = whole.left + matrix * whole.strides1[0] + row * whole.strides1[1]
         b = whole.right + matrix * whole.strides2[0]
-        c = whole.out + (matrix * whole.m + row) * whole.p * size
+        c = (whole.out + matrix * whole.m * whole.p * size if whole.parts == 1 else whole.sums + part * whole.m * whole.p * size) + row * whole.p * size
         if own:
             if whole.code == FLOAT32:
                 syrk32(BY_ROWS, UPPER, how1, whole.p, whole.n, 1, a, leading1, 0, c, whole.p)
@@ -167,10 +295,32 @@ cdef void call_for_some(void* context, int chunk) noexcept nogil:
             else:
                 syrk64(BY_ROWS, UPPER, how1, whole.p, whole.n, 1, a, leading1, 0, c, whole.p)
                 mirror(<double*>c, whole.p)
-        elif whole.code == FLOAT32:
-            gemm32(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, leading1, b, leading2, 0, c, whole.p)
-        else:
-            gemm64(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, leading1, b, leading2, 0, c, whole.p)
+            continue
+        end = min(part * whole.length + whole.length, whole.n)
+        for at from part * whole.length <= at < end by whole.step:
+            multiply(
+                whole, how1, how2, m, min(whole.step, end - at), a + at * whole.strides1[2], leading1, b + at * whole.strides2[1], leading2,
+                c, at > part * whole.length)
+
+
+cdef inline void multiply(
+    const Product* product, int how1, int how2, Py_ssize_t m, Py_ssize_t n, const char* a, Py_ssize_t leading1, const char* b,
+    Py_ssize_t leading2, char* c, bint adds
+) noexcept nogil:
+    """One call of gemm, which adds to what is at `c`, or replaces it."""
+    if product.code == FLOAT32:
+        gemm32(BY_ROWS, how1, how2, m, product.p, n, 1, a, leading1, b, leading2, adds, c, product.p)
+    else:
+        gemm64(BY_ROWS, how1, how2, m, product.p, n, 1, a, leading1, b, leading2, adds, c, product.p)
+
+
+cdef void add_parts(Real* out, const Real* sums, Py_ssize_t size, Py_ssize_t parts) noexcept nogil:
+    cdef Py_ssize_t part, i
+    for i in range(size):
+        out[i] = sums[i]
+    for part in range(1, parts):
+        for i in range(size):
+            out[i] += sums[part * size + i]
 
 
 cdef void mirror(Real* c, Py_ssize_t p) noexcept nogil:
@@ -203,7 +353,8 @@ cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1:
     product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
     if not is_known(&product):
         return False
-    if rows_of_block(&product) < product.m:
+    split(&product)
+    if product.rows < product.m and product.n * product.p <= THIN:
         x2 = as_operand(x2, x2.code, True)
         matrix_strides(product.strides2, x2)
         product.right = data_of(x2)
@@ -244,3 +395,7 @@ cdef Array packed(Array x, int code):
     for axis in range(x.ndim):
         strides[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
     return view_of(base, data_of(base), x.ndim, x.shape_, strides)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_other_threads)

@@ -14,9 +14,11 @@ Note [Loops of NumPy]
 
     The same holds for products of matrices, whose loop chooses among the functions of BLAS. A loop of LAPACK reports failure by the floating-point status "invalid", as it does to NumPy, and writes NaN.
 
+    Lanes that are transformed are shared among the threads of the pool; pocketfft keeps its tables behind a lock of its own.
     Matrices of at most NARROW rows and columns are shared among the threads of the pool where a stack has many: each
     has the bits that it has alone. eigh of 100 of 4x4 takes 149 microseconds on one thread and 85 on two, eigvalsh 80 and
-    51. For larger ones, from 32 rows on, OpenBLAS wakes threads of its own, which would contend with ours.
+    51. Larger ones, up to FEW rows or columns, only where OpenBLAS can be kept from waking threads of its own, which would contend
+    with ours: Note [One thread of BLAS].
 """
 
 from cpython.exc cimport PyErr_Clear, PyErr_Occurred
@@ -30,6 +32,7 @@ from stride0._core.plan.plan cimport MAX_NDIM, Operand
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.array.array cimport Array, guard_gradient, read_operand
 from stride0._core.array.views cimport is_aligned
+from stride0._core.ops.blas cimport MOST_CALLERS, begin_alone, end_alone
 from stride0._core.ops.copy cimport copy_array
 
 cdef extern from *:
@@ -61,7 +64,9 @@ cdef enum:
     MOST_OPERANDS = 7
     MOST_AXES = 2           # of an operand that a loop computes with: its last ones
     HEAVY = 1 << 8          # elements of an operand from which the interpreter's lock is released
-    NARROW = 16             # rows and columns of matrices that the threads share
+    NARROW = 16             # rows and columns of matrices that the threads share, and
+    FEW = 128               # rows or columns of those that are computed on one thread each
+    LANES = 8               # that pocketfft transforms at once, at most: a chunk has a multiple of them
     REFUSED = 1 << 30       # status of a loop that lacks memory
     DTYPES = 4
 
@@ -98,6 +103,14 @@ def set_gufuncs(load, by_functions):
     """
     global load_gufuncs, compute, is_set
     load_gufuncs, compute, is_set = load, by_functions, False
+
+
+cdef int bit_length(Py_ssize_t n) noexcept nogil:
+    cdef int count = 0
+    while n:
+        n >>= 1
+        count += 1
+    return count
 
 
 cdef int slot_of(int code) noexcept nogil:
@@ -160,30 +173,68 @@ cdef bint has_loop(int routine, int code) except -1:
 cdef struct Batch:
     const Loop* loop
     char** first            # the operands
-    const Py_ssize_t* sizes     # the first one is that of the batch
+    const Py_ssize_t* sizes
     const Py_ssize_t* strides
-    Py_ssize_t matrices     # of a chunk
+    # The axes of the batch, the innermost one first, which a loop takes: strides of each operand, and sizes.
+    Py_ssize_t steps[MOST_OPERANDS][MAX_NDIM]
+    Py_ssize_t counts[MAX_NDIM]
+    int outer
+    # A chunk: so many units of so many items along the last of these axes.
+    Py_ssize_t extent
+    Py_ssize_t unit
     int failed
     int refused
+
+
+cdef int run_items(const Batch* batch, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """Call the loop for the items of a range along the outermost axis; whether LAPACK failed for one of them."""
+    cdef const Loop* loop = batch.loop
+    cdef Py_ssize_t sizes[1 + MOST_OPERANDS * MOST_AXES]
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef char* first[MOST_OPERANDS]
+    cdef char* args[MOST_OPERANDS]
+    cdef int k, axis, last = batch.outer - 1
+    memcpy(sizes, batch.sizes, sizeof(sizes))
+    sizes[0] = stop - start if last <= 0 else batch.counts[0]
+    for axis in range(batch.outer):
+        position[axis] = 0
+    for k in range(loop.operands):
+        first[k] = batch.first[k]
+        if last >= 0:
+            first[k] += start * batch.steps[k][last]
+    if last > 0:
+        position[last] = start
+    feclearexcept(FE_INVALID)
+    while True:
+        # Loops move the pointers.
+        memcpy(args, first, sizeof(args))
+        loop.function(args, sizes, batch.strides, loop.data)
+        axis = 1
+        while axis <= last:
+            position[axis] += 1
+            for k in range(loop.operands):
+                first[k] += batch.steps[k][axis]
+            if position[axis] < (stop if axis == last else batch.counts[axis]):
+                break
+            if axis == last:
+                return fetestexcept(FE_INVALID)
+            for k in range(loop.operands):
+                first[k] -= position[axis] * batch.steps[k][axis]
+            position[axis] = 0
+            axis += 1
+        if axis > last:
+            return fetestexcept(FE_INVALID)
 
 
 cdef void run_some(void* context, int chunk) noexcept nogil:
     """A chunk of a batch."""
     cdef Batch* batch = <Batch*>context
-    cdef Py_ssize_t sizes[1 + MOST_OPERANDS * MOST_AXES]
-    cdef char* args[MOST_OPERANDS]
-    cdef Py_ssize_t start = chunk * batch.matrices
-    cdef int k, status
-    memcpy(sizes, batch.sizes, sizeof(sizes))
-    sizes[0] = min(batch.matrices, sizes[0] - start)
-    for k in range(batch.loop.operands):
-        args[k] = batch.first[k] + start * batch.strides[k]
+    cdef Py_ssize_t each = batch.extent * batch.unit
+    cdef int status
     # A loop to which memory is refused raises in the thread that it runs in: this one has a state to raise in.
     with gil:
         with nogil:
-            feclearexcept(FE_INVALID)
-            batch.loop.function(args, sizes, batch.strides, batch.loop.data)
-            status = fetestexcept(FE_INVALID)
+            status = run_items(batch, chunk * each, min(chunk * each + each, batch.counts[batch.outer - 1]))
         if PyErr_Occurred() is not NULL:
             PyErr_Clear()
             s0_write_int(batch.refused, True)
@@ -191,33 +242,20 @@ cdef void run_some(void* context, int chunk) noexcept nogil:
         s0_write_int(batch.failed, True)
 
 
-cdef int run_shared(Batch* batch, int threads, int64_t work) noexcept nogil:
-    """A batch on several threads; the status of `run_loop`."""
-    batch.failed = batch.refused = False
-    if not run_equal_chunks(run_some, batch, &batch.matrices, batch.sizes[0], chunks_for(work, threads), threads):
-        return 0  # with the exception of a signal handler
-    return REFUSED if batch.refused else batch.failed
-
-
-cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_ssize_t* shape, bint is_shared) noexcept nogil:
+cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_ssize_t* shape, int64_t time, Py_ssize_t unit) noexcept nogil:
     """
     Call a loop for all matrices or lanes of a batch of `shape`, to which the leading axes of the operands broadcast.
 
-    With `is_shared`, threads may share them. Returns a status: whether LAPACK failed for one of them, or REFUSED.
+    Threads may share them, in units of `unit`, if the `time` of one, in nanoseconds, is not 0. Returns a status: whether LAPACK
+    failed for one of them, or REFUSED.
     """
-    cdef Batch whole
-    cdef Py_ssize_t side
-    cdef int64_t work
-    cdef int threads
+    cdef Batch batch
     cdef Py_ssize_t sizes[1 + MOST_OPERANDS * MOST_AXES]
     cdef Py_ssize_t strides[MOST_OPERANDS * (1 + MOST_AXES)]
-    cdef Py_ssize_t batch[MOST_OPERANDS][MAX_NDIM]
-    cdef Py_ssize_t counts[MAX_NDIM]
-    cdef Py_ssize_t position[MAX_NDIM]
+    cdef Py_ssize_t units
     cdef char* first[MOST_OPERANDS]
-    cdef char* args[MOST_OPERANDS]
     cdef const Operand* operand
-    cdef int k, i, axis, own, place = loop.operands, outer = 0
+    cdef int k, i, axis, own, threads, place = loop.operands, outer = 0
     cdef bint merged
     for k in range(loop.operands):
         operand = &operands[k]
@@ -227,69 +265,69 @@ cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_
             sizes[1 + loop.which[k][i]] = operand.shape[own]
             strides[place] = operand.strides[own]
             place += 1
-    # The axes of the batch, the innermost one first, merged where every operand allows it.
+    # Merged where every operand allows it.
     for axis in range(lead - 1, -1, -1):
         if shape[axis] == 1:
             continue
         if shape[axis] == 0:
             return 0
         merged = outer > 0
+        time *= shape[axis]
         for k in range(loop.operands):
             own = axis - lead + operands[k].ndim - loop.axes[k]
-            batch[k][outer] = 0 if own < 0 or operands[k].shape[own] == 1 else operands[k].strides[own]
-            merged = merged and batch[k][outer] == batch[k][outer - 1] * counts[outer - 1]
+            batch.steps[k][outer] = 0 if own < 0 or operands[k].shape[own] == 1 else operands[k].strides[own]
+            merged = merged and batch.steps[k][outer] == batch.steps[k][outer - 1] * batch.counts[outer - 1]
         if merged:
-            counts[outer - 1] *= shape[axis]
+            batch.counts[outer - 1] *= shape[axis]
         else:
-            counts[outer], position[outer] = shape[axis], 0
+            batch.counts[outer] = shape[axis]
             outer += 1
-    sizes[0] = counts[0] if outer else 1
     for k in range(loop.operands):
-        strides[k] = batch[k][0] if outer else 0
-    if is_shared and outer == 1:
-        side = max(operands[0].shape[operands[0].ndim - 2], operands[0].shape[operands[0].ndim - 1])
-        # A rough estimate for the routines that are fast, in nanoseconds.
-        work = sizes[0] * (25 * side + side * side * side // 2)
-        threads = threads_for(work) if side <= NARROW else 1
-        if threads > 1:
-            whole.loop, whole.first, whole.sizes, whole.strides = loop, first, sizes, strides
-            return run_shared(&whole, threads, work)
-    feclearexcept(FE_INVALID)
-    while True:
-        # Loops move the pointers.
-        memcpy(args, first, sizeof(args))
-        loop.function(args, sizes, strides, loop.data)
-        axis = 1
-        while axis < outer:
-            position[axis] += 1
-            for k in range(loop.operands):
-                first[k] += batch[k][axis]
-            if position[axis] < counts[axis]:
-                break
-            for k in range(loop.operands):
-                first[k] -= position[axis] * batch[k][axis]
-            position[axis] = 0
-            axis += 1
-        if axis >= outer:
-            return fetestexcept(FE_INVALID)
+        strides[k] = batch.steps[k][0] if outer else 0
+    batch.loop, batch.first, batch.sizes, batch.strides, batch.outer = loop, first, sizes, strides, outer
+    threads = min(threads_for(time), <int>MOST_CALLERS) if outer else 1
+    if threads < 2:
+        return run_items(&batch, 0, batch.counts[outer - 1] if outer else 1)
+    batch.failed = batch.refused = False
+    batch.unit = unit if outer == 1 else 1
+    units = (batch.counts[outer - 1] + batch.unit - 1) // batch.unit
+    if not run_equal_chunks(run_some, &batch, &batch.extent, units, chunks_for(time, threads), threads):
+        return 0  # with the exception of a signal handler
+    return REFUSED if batch.refused else batch.failed
 
 
-cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy, bint is_shared) except -1:
+cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy, int64_t time, Py_ssize_t unit) except -1:
     """`run_loop`, for the batch of the last operand."""
     cdef const Operand* last = &operands[loop.operands - 1]
     cdef int lead = last.ndim - loop.axes[loop.operands - 1]
     cdef int status
     if heavy >= HEAVY:
         with nogil:
-            status = run_loop(loop, operands, lead, last.shape, is_shared)
+            status = run_loop(loop, operands, lead, last.shape, time, unit)
     else:
-        status = run_loop(loop, operands, lead, last.shape, False)
+        status = run_loop(loop, operands, lead, last.shape, 0, 1)
     # That memory was refused, or that of a signal handler.
     if PyErr_Occurred() is not NULL:
         return -1
     if status == REFUSED:
         raise MemoryError()
     return status != 0
+
+
+cdef bint call_lapack(const Loop* loop, const Operand* operands, Array a) except -1:
+    """`call_loop` for matrices `a`: on one thread each if they have few rows or columns, which several threads share."""
+    cdef Py_ssize_t rows = a.shape_[a.ndim - 2], columns = a.shape_[a.ndim - 1], side = max(rows, columns)
+    # A rough estimate for the routines that are fast, in nanoseconds.
+    cdef int64_t time = 25 * side + side * min(rows, columns) * min(rows, columns) // 2
+    # Too few elements for more than one thread of OpenBLAS anyway.
+    if side <= NARROW:
+        return call_loop(loop, operands, a.size, time, 1)
+    if min(rows, columns) > FEW or not begin_alone():
+        return call_loop(loop, operands, a.size, 0, 1)
+    try:
+        return call_loop(loop, operands, a.size, time, 1)
+    finally:
+        end_alone()
 
 
 cdef Array readable(Array x):
@@ -320,7 +358,7 @@ cdef bint run_lapack(int routine, Array a, Array b, Array c, Array d) except -1:
         read_operand(&operands[2], c)
     if d is not None:
         read_operand(&operands[3], d)
-    return call_loop(loop, operands, a.size, True)
+    return call_lapack(loop, operands, a)
 
 
 cdef bint run_lstsq(Array a, Array b, Array limit, Array x, Array residuals, Array ranks, Array s) except -1:
@@ -338,7 +376,7 @@ cdef bint run_lstsq(Array a, Array b, Array limit, Array x, Array residuals, Arr
     a, b = readable(a), readable(b)
     for k, each in enumerate((a, b, limit, x, residuals, ranks, s)):
         read_operand(&operands[k], each)
-    return call_loop(&LOOPS[<int>LSTSQ][slot_of(a.code)], operands, a.size, False)
+    return call_lapack(&LOOPS[<int>LSTSQ][slot_of(a.code)], operands, a)
 
 
 cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
@@ -348,6 +386,7 @@ cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
     Their dtypes are those of one loop. A complex transform of the same length may be in place.
     """
     cdef Operand operands[3]
+    cdef Py_ssize_t n
     cdef float single = <float>factor
     cdef int slot = slot_of(x.code)
     if not has_loop(routine, x.code):
@@ -360,7 +399,8 @@ cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
     operands[1].data = <char*>&single if slot == 0 or slot == 2 else <char*>&factor
     operands[1].ndim = 0
     operands[1].shape = operands[1].strides = NULL
-    call_loop(&LOOPS[routine][slot], operands, x.size + out.size, False)
+    n = max(x.shape_[x.ndim - 1], out.shape_[out.ndim - 1])
+    call_loop(&LOOPS[routine][slot], operands, x.size + out.size, n * bit_length(n) // 2, LANES)
     return 0
 
 
@@ -380,5 +420,5 @@ cdef int run_matmul(Array x1, Array x2, Array out) except -1:
     read_operand(&operands[0], x1)
     read_operand(&operands[1], x2)
     read_operand(&operands[2], out)
-    call_loop(&LOOPS[<int>MATMUL][slot], operands, x1.size + x2.size, False)
+    call_loop(&LOOPS[<int>MATMUL][slot], operands, x1.size + x2.size, 0, 1)
     return 0
