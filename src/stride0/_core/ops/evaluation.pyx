@@ -49,6 +49,10 @@ ctypedef struct Evaluation:
     int count
     PyObject* results[MOST_RESULTS]
     PyObject* memory[MOST_RESULTS]
+    # Of the pass that runs: some 10 KiB, which would be much of a thread's stack.
+    Chain program
+    Plan plan
+    Operand operands[MAX_VIEWS + 1]
 
 
 cdef Evaluation* evaluations = NULL
@@ -369,7 +373,7 @@ cdef bint compute(PendingChain chain, Evaluation* evaluation, Storage result, Ar
     if first:
         # It is the only pass.
         first = count
-        run_pass(chain, known, outputs, first, memory, NULL, None, x)
+        run_pass(chain, evaluation, known, outputs, first, memory, NULL, None, x)
         if spared is not None:
             if result.data is NULL and not stays:   # else another call has published it meanwhile
                 drop_step(chain, result, root_of(x.storage))
@@ -379,7 +383,7 @@ cdef bint compute(PendingChain chain, Evaluation* evaluation, Storage result, Ar
             return True
     # Outputs in passes of as many as a chain may have, the first of the reductions with the last of these.
     while (count - first > MOST_OUTPUTS or (count > first and (reduction is NULL or reduction.inputs[1] >= 0))) and chain.count:
-        run_pass(chain, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory + first, NULL, None, None)
+        run_pass(chain, evaluation, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory + first, NULL, None, None)
         first += MOST_OUTPUTS
     s = count
     for k in range(chain.reductions):
@@ -388,7 +392,7 @@ cdef bint compute(PendingChain chain, Evaluation* evaluation, Storage result, Ar
             total = <Storage>memory[s]
             if one.code != result_code(one.kernel):
                 total = allocate_storage(total.nbytes // itemsize_at(one.code) * itemsize_at(result_code(one.kernel)), False)
-            run_pass(chain, known, outputs + first, max(0, count - first), memory + first, one, total, None)
+            run_pass(chain, evaluation, known, outputs + first, max(0, count - first), memory + first, one, total, None)
             finish_reduction(one, total, <Storage>memory[s])
             first = max(first, count)
             s += 1
@@ -533,7 +537,8 @@ cdef Storage memory_for(PendingChain chain, Storage storage, int code, const Py_
 
 
 cdef int run_pass(
-    PendingChain chain, char** known, const int* outputs, int count, PyObject** memory, Reduction* reduction, Storage total, Array x
+    PendingChain chain, Evaluation* evaluation, char** known, const int* outputs, int count, PyObject** memory, Reduction* reduction,
+    Storage total, Array x
 ) except -1:
     """
     Run the steps that some outputs and a reduction need, as one chain of the executor.
@@ -542,6 +547,8 @@ cdef int run_pass(
     ----------
     chain : PendingChain
         Leaves and steps.
+    evaluation : pointer
+        The call.
     known : pointer
         For each step, its result in memory or NULL; those of the outputs are set.
     outputs : pointer
@@ -556,42 +563,42 @@ cdef int run_pass(
         Where the first output is to be written, by strides of its own; else None. Then the interpreter's lock is kept, and no
         signal handler runs: nobody sees x half written, nor writes to what the pass reads.
     """
-    cdef Chain program
-    cdef Plan plan
-    cdef Operand operands[MAX_VIEWS + 1]
+    cdef Chain* program = &evaluation.program
+    cdef Plan* plan = &evaluation.plan
+    cdef Operand* operands = evaluation.operands
     cdef int s, k, o, found = 0
     # A reference: another call may release the chain while this one runs.
     cdef str name = <str>(chain.names[outputs[count - 1]] if count else reduction.name)
-    describe_steps(&program, chain, known, outputs, count, reduction, operands)
+    if reduction is not NULL and reduction.from_first:
+        run_first(chain, evaluation, known, reduction, total)
+    describe_steps(program, chain, known, outputs, count, reduction, operands)
     for o in range(count):
         describe_result(&operands[program.leaves + o], chain, outputs[o], (<Storage>memory[o]).data)
     if x is not None:
         operands[program.leaves].strides = x.strides_
     program.outputs = count
     if reduction is not NULL:
-        if reduction.from_first:
-            run_first(chain, known, reduction, total)
-        else:
+        if not reduction.from_first:
             fill_with(total, reduction.start, itemsize_at(result_code(reduction.kernel)))
         # The axes are ordered as those of the operands are: that decides the order of additions.
         for k in range(inputs_of(reduction.kernel)):
             describe_value(&operands[program.leaves + count + k], chain, reduction.inputs[k], NULL)
-        set_strides(&plan, &operands[program.leaves + count], inputs_of(reduction.kernel), chain.shape, chain.ndim)
-        order_axes(&plan, False)
+        set_strides(plan, &operands[program.leaves + count], inputs_of(reduction.kernel), chain.shape, chain.ndim)
+        order_axes(plan, False)
         plan.nop = 0
         for k in range(program.leaves + count):
-            set_result(&plan, &operands[k], chain.shape, chain.ndim)
+            set_result(plan, &operands[k], chain.shape, chain.ndim)
         k = program.leaves + count
         operands[k].data, operands[k].code, operands[k].strides = total.data, result_code(reduction.kernel), reduction.strides
-        set_result(&plan, &operands[k], chain.shape, chain.ndim)
+        set_result(plan, &operands[k], chain.shape, chain.ndim)
         program.stored[count] = program.leaves + program.constants + program.count - 1
         program.outputs += 1
     else:
-        set_strides(&plan, operands, program.leaves, chain.shape, chain.ndim)
+        set_strides(plan, operands, program.leaves, chain.shape, chain.ndim)
         for o in range(count):
-            set_result(&plan, &operands[program.leaves + o], chain.shape, chain.ndim)
-        order_axes(&plan, True)
-    run(chain, &plan, &program, name, x is None)
+            set_result(plan, &operands[program.leaves + o], chain.shape, chain.ndim)
+        order_axes(plan, True)
+    run(chain, plan, program, name, x is None)
     for s in range(chain.count):
         found += known[s] is not NULL
     for o in range(min(count, MOST_KNOWN - found)):
@@ -599,24 +606,24 @@ cdef int run_pass(
     return 0
 
 
-cdef int run_first(PendingChain chain, char** known, Reduction* reduction, Storage total) except -1:
+cdef int run_first(PendingChain chain, Evaluation* evaluation, char** known, Reduction* reduction, Storage total) except -1:
     """The first elements of the operand of a reduction along the reduced axes, cast to the accumulators, which are of the same size."""
-    cdef Chain program
-    cdef Plan plan
-    cdef Operand operands[MAX_VIEWS]
+    cdef Chain* program = &evaluation.program
+    cdef Plan* plan = &evaluation.plan
+    cdef Operand* operands = evaluation.operands
     cdef Py_ssize_t shape[MOST_AXES]
     cdef int axis, k, step = reduction.inputs[0] - MOST_LEAVES
     for axis in range(chain.ndim):
         shape[axis] = 1 if reduction.strides[axis] == 0 else chain.shape[axis]
-    describe_steps(&program, chain, known, &step, 1, NULL, operands)
+    describe_steps(program, chain, known, &step, 1, NULL, operands)
     k = program.leaves
     describe_result(&operands[k], chain, step, total.data)
     operands[k].code, operands[k].strides = result_code(reduction.kernel), reduction.strides
     program.outputs = 1
-    set_strides(&plan, operands, program.leaves, shape, chain.ndim)
-    set_result(&plan, &operands[k], shape, chain.ndim)
-    order_axes(&plan, True)
-    return run(chain, &plan, &program, <str>reduction.name, True)
+    set_strides(plan, operands, program.leaves, shape, chain.ndim)
+    set_result(plan, &operands[k], shape, chain.ndim)
+    order_axes(plan, True)
+    return run(chain, plan, program, <str>reduction.name, True)
 
 
 cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name, bint interruptible) except -1:
