@@ -2,11 +2,11 @@
 
     python benchmarks/bench_busy.py                 as many busy processes as processors
     python benchmarks/bench_busy.py --busy 0        on an idle machine
-    python benchmarks/bench_busy.py --libraries stride0 torch
+    python benchmarks/bench_busy.py --libraries stride0 torch numpy
 
 Calls on one thread and on the default number alternate in rounds, in one process, back to back and with
-pauses. The ratio of a case is that of the medians of all calls. With busy processes, at most `LIMIT` is asked
-for; the exit code says whether all cases keep to it.
+pauses; NumPy's, whose number cannot be set, are on the default. The ratio of a case is that of the medians of
+all calls. With busy processes, at most `LIMIT` is asked for; the exit code says whether all cases keep to it.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ CASES: tuple[tuple[str, tuple[int, ...], str, Callable[[Any, Any], Any]], ...] =
     ("sum, 4 10^6", (4_000_000,), "float64", lambda xp, a: xp.sum(a)),
     ("sort of rows, 300x1000", (300, 1000), "float64", lambda xp, a: xp.sort(a)),
     ("a + a, 300x300", (300, 300), "float64", lambda xp, a: a + a),
+    ("a @ a, 300x300", (300, 300), "float64", lambda xp, a: a @ a),
+    ("a.T @ a, 10000x40", (10_000, 40), "float64", lambda xp, a: a.T @ a),
+    ("svdvals, 100x100", (100, 100), "float64", lambda xp, a: xp.linalg.svdvals(a)),
 )
 
 
@@ -64,13 +67,16 @@ def time_case(
     call: Callable[[], Any], xp: Any, seconds: float, pause: float
 ) -> tuple[list[float], list[float]]:
     """Seconds of each call on one thread and on the default number, in rounds of a tenth of a second each."""
-    default = xp.get_num_threads()
+    default = xp.get_num_threads() if hasattr(xp, "get_num_threads") else 0
     one: list[float] = []
     many: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         for threads, times in ((1, one), (default, many)):
-            xp.set_num_threads(threads)
+            if default:
+                xp.set_num_threads(threads)
+            elif threads == 1:
+                continue
             until = time.perf_counter() + 0.1
             while True:
                 time.sleep(pause)
@@ -92,7 +98,9 @@ def main() -> int:
         "--busy", type=int, default=processors, metavar="N", help=f"busy processes ({processors})"
     )
     parser.add_argument("--seconds", type=float, default=6.0, help="for each case and library (6)")
-    parser.add_argument("--libraries", nargs="+", default=["stride0"], metavar="NAME", help="stride0, torch")
+    parser.add_argument(
+        "--libraries", nargs="+", default=["stride0"], metavar="NAME", help="stride0, torch, numpy"
+    )
     options = parser.parse_args()
     if processors < 2:
         print("One processor: the default is one thread.")
@@ -108,7 +116,7 @@ def main() -> int:
                 xp = importlib.import_module(name)
                 a = xp.linspace(0.1, 1.0, math.prod(shape), dtype=getattr(xp, dtype))
                 times = time_case(partial(function, xp, xp.reshape(a, shape)), xp, options.seconds, pause)
-                one, many = map(statistics.median, times)
+                one, many = [statistics.median(part) if part else math.nan for part in times]
                 tail = statistics.quantiles(times[1], n=100)[98]
                 kept = kept and (name != "stride0" or many <= LIMIT * one)
                 figures = f"{one * 1e6:.1f} | {many * 1e6:.1f} | {tail * 1e6:.1f} | {many / one:.2f}"

@@ -62,11 +62,11 @@ def call_quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
 def functions_of_blas() -> tuple[int, ...]:
     """Return the addresses of functions of the BLAS that NumPy's wheels contain; zeros elsewhere.
 
-    Those of sgemm and dgemm, then of ssyrk and dsyrk, a matrix by its own transpose, and those that return
-    and set the number of threads. The suffix of the names means that sizes have 64 bits. A name is also found
-    in the libraries that a library is linked with.
+    Those of sgemm, dgemm, cgemm and zgemm, then of ssyrk and dsyrk, a matrix by its own transpose, and those
+    that return and set the number of threads. The suffix of the names means that sizes have 64 bits. A name is
+    also found in the libraries that a library is linked with.
     """
-    products = ("sgemm", "dgemm", "ssyrk", "dsyrk")
+    products = ("sgemm", "dgemm", "cgemm", "zgemm", "ssyrk", "dsyrk")
     threads = ("get_num_threads", "set_num_threads")
     names = [*(f"cblas_{name}64_" for name in products), *(f"openblas_{name}64_" for name in threads)]
     try:

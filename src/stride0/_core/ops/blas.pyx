@@ -3,12 +3,11 @@
 Note [Calls of BLAS]
     The loops of `numpy.matmul`, called from C (Note [Loops of NumPy]), choose the function of BLAS: another one for a row or a
     column, and for a matrix with its own transpose. If the functions of NumPy's BLAS are found, they are called from here
-    for products of real matrices, but not by a row or a column: gemm, and syrk for a matrix with its own transpose; not for complex
-    ones, for which OpenBLAS uses threads of its own from 2^16 multiplications on, which would contend with ours. Of the
+    for products of matrices, but not by a row or a column: gemm, and syrk for a real matrix with its own transpose. Of the
     product with its own transpose syrk computes one triangle; the other one is its mirror image, copied a cache line at a
     time. NumPy copies in columns, which takes as long as the product where rows are a power of two apart: 1024x64 by its
     transpose, milliseconds, 2.0 in float64 and 2.3 in float32, by the loop of NumPy 4.8 and 3.8. OpenBLAS
-    computes a product of up to ALONE multiplications of real numbers on one thread, and NumPy calls it for the matrices of
+    computes a product of up to ALONE multiplications of real numbers on one thread, or a fourth as many of complex ones, and NumPy calls it for the matrices of
     a stack one after the other; here the threads of the pool call it, each for a chunk of the stack: 64 products of 64x64,
     two threads, microseconds, 320 by `numpy.matmul` and 165 by the pool in float32, 850 and 370 in float64.
 
@@ -44,7 +43,7 @@ Note [One thread of BLAS]
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 
-from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, itemsize_at
+from stride0._core.memory.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, itemsize_at
 from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_int, s0_write_int
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
@@ -87,6 +86,8 @@ ctypedef void (*Syrk32)(int order, int triangle, int how, int64_t m, int64_t n, 
 
 ctypedef void (*Syrk64)(int order, int triangle, int how, int64_t m, int64_t n, double alpha, const char* a, int64_t a_step, double beta, char* c, int64_t c_step) noexcept nogil
 
+ctypedef void (*GemmComplex)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, const void* alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, const void* beta, char* c, int64_t c_step) noexcept nogil
+
 ctypedef fused Real:
     float
     double
@@ -101,9 +102,11 @@ cdef bint is_set = False
 # Set by `exchange/numpy_calls`, a higher layer.
 cdef object load_blas = None
 
-# The products of float32 and float64 in NumPy's BLAS, where they were found: Note [Calls of BLAS].
+# The products in NumPy's BLAS, where they were found: Note [Calls of BLAS].
 cdef Gemm32 gemm32 = NULL
 cdef Gemm64 gemm64 = NULL
+cdef GemmComplex gemm_complex64 = NULL
+cdef GemmComplex gemm_complex128 = NULL
 cdef Syrk32 syrk32 = NULL
 cdef Syrk64 syrk64 = NULL
 
@@ -121,20 +124,21 @@ def set_blas(load):
     Parameters
     ----------
     load : callable
-        Called on first use; returns the addresses of gemm for float32 and float64, of syrk, and of the functions that return and
-        set the number of threads, or zeros.
+        Called on first use; returns the addresses of gemm for float32, float64, complex64 and complex128, of syrk for the first
+        two, and of the functions that return and set the number of threads, or zeros.
     """
     global load_blas, is_set
     load_blas, is_set = load, False
 
 
 cdef int ask_for_blas() except -1:
-    global gemm32, gemm64, syrk32, syrk64, count_threads, limit_threads, is_set
-    single, double_, own_single, own_double, count, limit = load_blas()
+    global gemm32, gemm64, gemm_complex64, gemm_complex128, syrk32, syrk64, count_threads, limit_threads, is_set
+    single, double_, complex_single, complex_double, own_single, own_double, count, limit = load_blas()
     # Of several threads that ask at once, the first one sets them: what is set is never replaced, as others read it.
     s0_acquire(&setting)
     if not is_set:
         gemm32, gemm64 = <Gemm32><uintptr_t>single, <Gemm64><uintptr_t>double_
+        gemm_complex64, gemm_complex128 = <GemmComplex><uintptr_t>complex_single, <GemmComplex><uintptr_t>complex_double
         syrk32, syrk64 = <Syrk32><uintptr_t>own_single, <Syrk64><uintptr_t>own_double
         if count and limit:
             count_threads, limit_threads = <CountThreads><uintptr_t>count, <LimitThreads><uintptr_t>limit
@@ -186,26 +190,37 @@ def forget_other_threads():
         restore_threads()
 
 
+cdef inline Py_ssize_t alone_on(int code) noexcept nogil:
+    """Multiplications of a product of a dtype for which BLAS has one thread."""
+    return ALONE if code == FLOAT32 or code == FLOAT64 else ALONE // 4
+
+
 cdef void split(Product* product) noexcept nogil:
     """Choose the rows and the elements of the sums that a call of BLAS has, by shapes alone: Note [Calls of BLAS]."""
-    cdef Py_ssize_t m = product.m, n = product.n, p = product.p
-    cdef bint own = is_by_own_transpose(product)
+    cdef Py_ssize_t m = product.m, n = product.n, p = product.p, most
+    cdef bint own = is_by_own_transpose(product), is_long = False
     product.rows, product.length, product.step = m, n, n
     if n * p <= THIN and not own:
-        product.rows = min(m, max(8, min(max(LEAST_ROWS, GEMM_BLOCK // (n * p)), ALONE // (n * p)) // 8 * 8))
+        # Blocks of complex numbers are for BLAS on one thread anyway.
+        most = ALONE if alone_on(product.code) == ALONE else 2 * ALONE
+        product.rows = min(m, max(8, min(max(LEAST_ROWS, GEMM_BLOCK // (n * p)), most // (n * p)) // 8 * 8))
     elif n >= LONG and p <= WIDE and m <= (SIDE if own else WIDE) and m * n * p > ALONE:
-        product.blocks = (m + SIDE - 1) // SIDE
-        if product.blocks > 1:
-            product.rows = ((m + product.blocks - 1) // product.blocks + 7) // 8 * 8
-        product.step = min(MOST_STEP, ALONE // (product.rows * p) // 8 * 8)
-        product.length = max(STEPS * product.step, ((n + MOST_PARTS - 1) // MOST_PARTS + product.step - 1) // product.step * product.step)
+        is_long = True
+        product.rows = min(m, SIDE)
     elif not own and limit_threads is not NULL and ALONE < m * n * p <= MIDDLE:
         # As many blocks as a power of two: for any such number of threads.
         product.blocks = 1
         while product.blocks < MOST_BLOCKS and 2 * product.blocks * ENOUGH <= m:
             product.blocks *= 2
-        product.rows = ((m + product.blocks - 1) // product.blocks + 7) // 8 * 8
+        product.rows = (m + product.blocks - 1) // product.blocks
     product.blocks = (m + product.rows - 1) // product.rows
+    if product.blocks > 1:
+        # Of about the same size, and of whole vectors.
+        product.rows = ((m + product.blocks - 1) // product.blocks + 7) // 8 * 8
+        product.blocks = (m + product.rows - 1) // product.rows
+    if is_long:
+        product.step = min(MOST_STEP, ALONE // (product.rows * p) // 8 * 8)
+        product.length = max(STEPS * product.step, ((n + MOST_PARTS - 1) // MOST_PARTS + product.step - 1) // product.step * product.step)
     product.parts = (n + product.length - 1) // product.length
 
 
@@ -224,7 +239,9 @@ cdef bint is_known(const Product* product) noexcept nogil:
         return syrk32 is not NULL if own else gemm32 is not NULL
     if product.code == FLOAT64:
         return syrk64 is not NULL if own else gemm64 is not NULL
-    return False
+    if own:
+        return False
+    return gemm_complex64 is not NULL if product.code == COMPLEX64 else gemm_complex128 is not NULL
 
 
 cdef int call_blas(Product* product) except -1:
@@ -241,10 +258,10 @@ cdef int call_blas(Product* product) except -1:
             one.left, one.right = product.left + k * product.strides1[0], product.right + k * product.strides2[0]
             one.out = product.out + k * one.m * one.p * itemsize_at(one.code)
             call_in_chunks(&one)
-            if one.code == FLOAT32:
-                add_parts(<float*>one.out, <float*>one.sums, one.m * one.p, one.parts)
+            if one.code == FLOAT32 or one.code == COMPLEX64:
+                add_parts(<float*>one.out, <float*>one.sums, one.m * one.p * (1 + (one.code == COMPLEX64)), one.parts)
             else:
-                add_parts(<double*>one.out, <double*>one.sums, one.m * one.p, one.parts)
+                add_parts(<double*>one.out, <double*>one.sums, one.m * one.p * (1 + (one.code == COMPLEX128)), one.parts)
             if is_by_own_transpose(&one):
                 # Those of the library may sum up the elements of a row and of a column in another order.
                 if one.code == FLOAT32:
@@ -260,8 +277,8 @@ cdef int call_in_chunks(Product* product) except -1:
     cdef int threads = 1
     cdef int64_t work = time_of(product)
     cdef Py_ssize_t calls = product.count * product.blocks * product.parts
-    cdef bint done, is_small = product.rows * product.step * product.p <= ALONE
-    cdef bint limited = not is_small and product.blocks > 1 and begin_alone()
+    cdef bint done, is_small = product.rows * product.step * product.p <= alone_on(product.code)
+    cdef bint limited = not is_small and calls > 1 and begin_alone()
     with nogil:
         if is_small or limited:
             threads = min(threads_for(work), <int>MOST_CALLERS)
@@ -308,10 +325,18 @@ cdef inline void multiply(
     Py_ssize_t leading2, char* c, bint adds
 ) noexcept nogil:
     """One call of gemm, which adds to what is at `c`, or replaces it."""
+    cdef float[2] one32 = [1, 0]
+    cdef float[2] beta32 = [adds, 0]
+    cdef double[2] one64 = [1, 0]
+    cdef double[2] beta64 = [adds, 0]
     if product.code == FLOAT32:
         gemm32(BY_ROWS, how1, how2, m, product.p, n, 1, a, leading1, b, leading2, adds, c, product.p)
-    else:
+    elif product.code == FLOAT64:
         gemm64(BY_ROWS, how1, how2, m, product.p, n, 1, a, leading1, b, leading2, adds, c, product.p)
+    elif product.code == COMPLEX64:
+        gemm_complex64(BY_ROWS, how1, how2, m, product.p, n, one32, a, leading1, b, leading2, beta32, c, product.p)
+    else:
+        gemm_complex128(BY_ROWS, how1, how2, m, product.p, n, one64, a, leading1, b, leading2, beta64, c, product.p)
 
 
 cdef void add_parts(Real* out, const Real* sums, Py_ssize_t size, Py_ssize_t parts) noexcept nogil:
@@ -373,6 +398,8 @@ cdef int64_t time_of(const Product* product) noexcept nogil:
     cdef int64_t work = product.count * product.m * product.n * product.p
     if product.m * product.n * product.p <= FEW_PRODUCTS:
         return work // 4
+    if product.code == COMPLEX64 or product.code == COMPLEX128:
+        return work * itemsize_at(product.code) // 64
     return work // (8 if product.p == 1 else 128 // itemsize_at(product.code))
 
 
