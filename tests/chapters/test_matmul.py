@@ -180,6 +180,38 @@ def test_integers_in_blocks(dtype):
             product(x, y, f"{dtype} {m} {k} {n}")
 
 
+# Bits of the elements of both matrices: those of s0_exact_tiles (`products64.h`), and one more.
+LENGTHS = [(1, 1), (22, 22), (22, 23), (0, 44), (0, 45), (44, 1), (31, 31), (32, 32), (53, 1), (63, 63)]
+
+
+def of_length(bits, shape, dtype, rng):
+    """The extreme integers of so many bits; in uint64 the negative ones are those from 2^63 on."""
+    return rng.choice(np.asarray([-(2**bits), 2**bits - 1], "int64"), shape).view(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+@pytest.mark.parametrize("bits", LENGTHS)
+def test_integers_of_any_length(dtype, bits):
+    rng = np.random.default_rng(7)
+    for m, k, n in ((131, 300, 140), (6, 130, 9), (4, 128, 41)):
+        a, b = of_length(bits[0], (m, k), dtype, rng), of_length(bits[1], (k, n), dtype, rng)
+        for x, y in itertools.product(views(both(a)), views(both(b))):
+            product(x, y, f"{bits} {m} {k} {n}")
+        product(both(b.T), both(a.T), f"{bits} {n} {k} {m}")
+        # The largest sums: of equal signs.
+        product(both(a[:, :1].repeat(k, 1)), both(b[:1].repeat(k, 0)), f"{bits} {m} {k} {n}, equal elements")
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_one_large_integer(dtype):
+    rng = np.random.default_rng(8)
+    for where in ((0, 0), (129, 128), (149, 259)):
+        for side in (0, 1):
+            a, b = of_length(9, (150, 260), dtype, rng), of_length(9, (260, 150), dtype, rng)
+            (a, b.T)[side][where] = np.iinfo(dtype).max - 5
+            product(both(a), both(b), f"{where} {side}")
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_matrix_by_a_vector(dtype):
     """Each element within 40 roundings of the sum of magnitudes, whatever lies around its row."""

@@ -268,6 +268,14 @@ def products() -> Iterator[tuple[str, Any]]:
                 yield f"matmul {dtype} {m} {k} {n} {layout}", xp.matmul(x, y)
                 stack = xp.stack([x, x]), xp.stack([y, y])
                 yield f"matmul {dtype} {m} {k} {n} {layout} twice", xp.matmul(*stack)
+        if dtype in (xp.int64, xp.uint64):
+            for m, k, n in ((9, 40, 8), (131, 70, 133)):
+                for bits in (22, 23):
+                    x, y = (
+                        xp.reshape(xp.asarray(v[: s * t] % 2**bits), (s, t))
+                        for v, s, t in ((a, m, k), (b, k, n))
+                    )
+                    yield f"matmul {dtype} {m} {k} {n} {bits} bits", xp.matmul(x, y)
         x, y = (xp.reshape(xp.asarray(v[:3600]), (-1, 3, 3)) for v in (a, b))
         yield f"matmul {dtype} transposed stack", xp.matmul(x.mT, y[::-1, ...])
 

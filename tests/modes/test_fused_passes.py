@@ -14,6 +14,7 @@ from helpers import function_of
 from program_helpers import attempt, in_thread, live, numbers, same
 
 import stride0 as xp
+from stride0._core.plan.tuning import counts
 from stride0._tables import operations
 
 DTYPES = list(xp.__array_namespace_info__().dtypes().values())
@@ -112,13 +113,76 @@ def test_chains_and_bytes_are_bounded(passes: Passes) -> None:
     assert same(kept[79], np.array(x)[:80] * 2)
 
 
-def test_small_results_of_deferred_operands_are_deferred() -> None:
+@pytest.mark.parametrize(("columns", "is_deferred"), [(2047, False), (2048, True)])
+def test_few_results_of_deferred_operands_are_computed(columns: int, is_deferred: bool) -> None:
+    x = numbers(5, columns)
+    with xp.fused(size=5000):
+        before = xp.fused.stats()["passes"]
+        means = xp.mean(x - 1, axis=0) / 3
+        assert (xp.fused.stats()["passes"] == before) is is_deferred
+    assert same(means, np.array(xp.mean(x - 1, axis=0) / 3))
+
+
+def test_a_smaller_bound_holds_for_few_results() -> None:
     x = numbers(30, 50)
-    with xp.fused(size=1000):
+    with xp.fused(size=50):
         before = xp.fused.stats()["passes"]
         means = xp.mean(x - 1, axis=0) / 3
         assert xp.fused.stats()["passes"] == before
     assert same(means, np.array(xp.mean(x - 1, axis=0) / 3))
+
+
+ONE_STEP: dict[str, Callable[[Any, Any], Any]] = {
+    "x + 1": lambda x, mask: x + 1,
+    "1 - x": lambda x, mask: 1 - x,
+    "x ** 2": lambda x, mask: x**2,
+    "x * x": lambda x, mask: x * x,
+    "x / x[:1]": lambda x, mask: x / x[:1],
+    "where": lambda x, mask: xp.where(mask, x, 1.5),
+    "of a copy": lambda x, mask: xp.asarray(x, copy=True) * 2,
+    "of copies": lambda x, mask: 3 - xp.asarray(xp.asarray(x, copy=True), copy=True),
+}
+
+
+@pytest.mark.parametrize("name", ONE_STEP)
+@pytest.mark.parametrize("layout", ["C", "F", "strided"])
+def test_one_step_runs_without_tiles(name: str, layout: str) -> None:
+    x = {"C": numbers(30, 50), "F": numbers(50, 30).T, "strided": numbers(30, 100)[:, ::2]}[layout]
+    mask = x > 0
+    expected = ONE_STEP[name](x, mask)
+    before, tiled = xp.fused.stats(), counts()["tiled"]
+    with xp.fused(size=1):
+        out = ONE_STEP[name](x, mask)
+    after = xp.fused.stats()
+    assert after["passes"] - before["passes"] == 1 and after["steps"] - before["steps"] == 1
+    assert counts()["tiled"] == tiled
+    assert same(out, expected) and xp.strided.strides(out) == xp.strided.strides(expected)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_who_reads_a_copy_reads_what_it_copies(order: str) -> None:
+    x = numbers(30, 50) if order == "C" else numbers(50, 30).T
+    expected = xp.sum(xp.asarray(x, copy=True), axis=0), xp.sum(xp.asarray(x, copy=True) * 2)
+    before = xp.fused.stats()
+    with xp.fused(size=1):
+        copy = xp.asarray(x, copy=True)
+        total, twice = xp.sum(copy, axis=0), xp.sum(copy * 2)
+        del copy
+    after = xp.fused.stats()
+    assert same(total, np.array(expected[0])) and same(twice, np.array(expected[1]))
+    # The sums alone, and the product.
+    assert after["passes"] - before["passes"] == 2 and after["steps"] - before["steps"] == 3
+
+
+def test_a_copy_keeps_what_was_there() -> None:
+    x = numbers(30, 50)
+    was = np.array(x).copy()
+    with xp.fused(size=1):
+        copy = xp.asarray(x, copy=True)
+        y = copy + 1
+        x += y
+        z = copy - y
+    assert same(copy, was) and same(y, was + 1) and same(z, was - (was + 1)) and same(x, was + (was + 1))
 
 
 @pytest.mark.parametrize("count", [3, 4, 5, 9, 23])

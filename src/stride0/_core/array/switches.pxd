@@ -17,7 +17,7 @@ cdef inline bint is_only_device(object device) noexcept:
 
 
 cdef enum:
-    DEFERRED_SIZE = 1 << 13     # fewest elements of a result that is deferred, if nobody says another number
+    DEFERRED_SIZE = 1 << 14     # fewest elements of a result that is deferred, if nobody says another number
 
 # Fewest elements of a result that may be deferred in some context: Note [Deferred results].
 cdef s0_shared_size fused_from
@@ -51,6 +51,8 @@ cdef class Switch:
 
 
 cpdef int set_fused_from(Py_ssize_t size) except -1
+cpdef tuple enter_fused(Py_ssize_t size)
+cpdef int leave_fused(tuple entered, Py_ssize_t size) except -1
 cdef object enter_package()
 cdef int leave_package(object token) except -1
 cdef Py_ssize_t package_depth() except -1

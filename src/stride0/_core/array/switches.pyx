@@ -17,6 +17,7 @@ Note [Switches]
 """
 
 cimport cython
+from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set, get_value
 
 import sys
 from contextvars import ContextVar
@@ -76,7 +77,7 @@ cdef class Switch:
         self.variable = ContextVar(name)
 
     cdef ContextValue innermost(self):
-        cdef ContextValue found = self.variable.get(None)
+        cdef ContextValue found = get_value(self.variable)
         while found is not None and found.ended:
             found = found.before
         return found
@@ -125,7 +126,7 @@ cdef class Switch:
         """Set the value of this context; returns what `leave` needs to reset it."""
         cdef ContextValue new = ContextValue()
         new.switch, new.value, new.before = self, value, self.innermost()
-        token = self.variable.set(new)
+        token = PyContextVar_Set(self.variable, new)
         if value != self.off:
             s0_acquire(&counting)
             new.counted = True
@@ -138,7 +139,7 @@ cdef class Switch:
         """Reset the value of this context; called in another context, end the value in all that have it."""
         token, value = entered
         try:
-            self.variable.reset(token)
+            PyContextVar_Reset(self.variable, token)
         except ValueError:
             # The event loop may close an asynchronous generator in a task of its own.
             (<ContextValue>value).ended = True
@@ -173,16 +174,16 @@ cpdef int set_fused_from(Py_ssize_t size) except -1:
     return 0
 
 
-def enter_fused(Py_ssize_t size):
+cpdef tuple enter_fused(Py_ssize_t size):
     """Enter a block that defers results of so many elements; returns what `leave_fused` needs."""
-    entered = FUSING.enter(size)
+    cdef tuple entered = FUSING.enter(size)
     set_fused_from(size)
     return entered
 
 
-def leave_fused(tuple entered not None, Py_ssize_t size):
+cpdef int leave_fused(tuple entered, Py_ssize_t size) except -1:
     FUSING.leave(entered)
-    set_fused_from(size)
+    return set_fused_from(size)
 
 
 def is_guarding():

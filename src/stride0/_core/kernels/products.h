@@ -90,8 +90,8 @@ enum { S0_TALL = 4 };
         }                                                                                                              \
     }
 
-/* Large products a block at a time: widened, the second one in panels, and multiplied in tiles. */
-#define S0_TILES(NAME, TYPE, WIDE, START)                                                                              \
+/* A tile of a large product. */
+#define S0_TILE(NAME, TYPE, WIDE, START)                                                                               \
     enum { S0_LANES_##NAME = S0_VECTOR / sizeof(WIDE) };                                                               \
     typedef WIDE s0_v##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
     typedef WIDE s0_w##NAME __attribute__((vector_size(S0_VECTOR), aligned(sizeof(WIDE))));                            \
@@ -138,8 +138,10 @@ enum { S0_TALL = 4 };
                     out[i * p + q] = (TYPE)edge[q];                                                                    \
             }                                                                                                          \
         }                                                                                                              \
-    }                                                                                                                  \
-                                                                                                                       \
+    }
+
+/* Large products a block at a time: widened, the second one in panels, and multiplied in tiles. */
+#define S0_TILES(NAME, TYPE, WIDE)                                                                                     \
     S0_INLINE void s0_panel_##NAME(const WIDE *a, Py_ssize_t line, const WIDE *b, TYPE *out, Py_ssize_t p,             \
                                    Py_ssize_t width, Py_ssize_t m, Py_ssize_t n, int fresh, int tall, int vectors)     \
     {                                                                                                                  \
@@ -200,10 +202,10 @@ enum { S0_TALL = 4 };
  * products are summed up in SUM, others in WIDE; sums of more than S0_DEEP inner elements are stored in `out` in between,
  * for dtypes that lose nothing by it.
  */
-#define S0_PRODUCT(NAME, TYPE, SUM, WIDE, START)                                                                       \
+#define S0_PRODUCT(NAME, TYPE, SUM, WIDE, START, LARGE)                                                                \
     S0_TINY(NAME, TYPE, SUM, START)                                                                                    \
     S0_WIDEN_TILE(NAME, TYPE, WIDE)                                                                                         \
-    S0_TILES(NAME, TYPE, WIDE, START)                                                                                  \
+    S0_TILES(NAME, TYPE, WIDE)                                                                                         \
                                                                                                                        \
     static void s0_gather_##NAME(const char *from, Py_ssize_t down, Py_ssize_t across, TYPE *to, int m, int n)         \
     {                                                                                                                  \
@@ -222,7 +224,7 @@ enum { S0_TALL = 4 };
         Py_ssize_t k;                                                                                                  \
         if (p > S0_NARROW || n >= S0_SHALLOW || m > S0_SIDE || m * n > S0_SIDE) {                                      \
             for (k = 0; k < count; k++)                                                                                \
-                s0_tiles_##NAME(a + k * sa[0], sa, b + k * sb[0], sb, (TYPE *)out + k * m * p, m, n, p);               \
+                LARGE(a + k * sa[0], sa, b + k * sb[0], sb, (TYPE *)out + k * m * p, m, n, p);                         \
         } else if (in_rows_a && in_rows_b) {                                                                           \
             s0_tiny_##NAME((const TYPE *)a, sa[0] / size, (const TYPE *)b, sb[0] / size, (TYPE *)out, count, (int)m,   \
                            (int)n, (int)p);                                                                            \
@@ -242,12 +244,20 @@ enum { S0_TALL = 4 };
         }                                                                                                              \
     }
 
-S0_PRODUCT(u8, uint8_t, uint32_t, uint16_t, 0)
-S0_PRODUCT(u16, uint16_t, uint32_t, uint16_t, 0)
-S0_PRODUCT(u32, uint32_t, uint32_t, uint32_t, 0)
-S0_PRODUCT(u64, uint64_t, uint64_t, uint64_t, 0)
-S0_PRODUCT(f32, float, double, double, -0.0)
-S0_PRODUCT(f64, double, double, double, -0.0)
+S0_TILE(u8, uint8_t, uint16_t, 0)
+S0_PRODUCT(u8, uint8_t, uint32_t, uint16_t, 0, s0_tiles_u8)
+S0_TILE(u16, uint16_t, uint16_t, 0)
+S0_PRODUCT(u16, uint16_t, uint32_t, uint16_t, 0, s0_tiles_u16)
+S0_TILE(u32, uint32_t, uint32_t, 0)
+S0_PRODUCT(u32, uint32_t, uint32_t, uint32_t, 0, s0_tiles_u32)
+
+#include "products64.h"
+S0_PRODUCT(u64, uint64_t, uint64_t, uint64_t, 0, s0_large_u64)
+
+S0_TILE(f32, float, double, -0.0)
+S0_PRODUCT(f32, float, double, double, -0.0, s0_tiles_f32)
+S0_TILE(f64, double, double, -0.0)
+S0_PRODUCT(f64, double, double, double, -0.0, s0_tiles_f64)
 
 /*
  * A matrix of floating-point numbers by a vector: ACCUMULATORS sums over blocks of BLOCK elements, in the dtype

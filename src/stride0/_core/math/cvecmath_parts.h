@@ -94,7 +94,7 @@ VM_INLINE cv_two cv_log_parts(cv_two v, cv_two u) {
     double high = k * VM_LN2_HI;
     double s = high + f;
     double e = f - (s - high); /* exact, as k is 0 or |high| > |f| */
-    return cv_sum_ordered(s, (e + (k * VM_LN2_LO + low)) + vm_log_tail_f64(f));
+    return cv_sum_ordered(s, (e + (k * VM_LN2_LO + low)) + vm_log_tail_f64(f, 2.0 + f));
 }
 
 /* log(1 + u) for u > -0.9 */

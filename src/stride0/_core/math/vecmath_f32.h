@@ -109,17 +109,17 @@ VM_INLINE float vm_log_sum_f32(float k, float f, float small, float tail) {
 
 #define VM_SQRT_HALF_F 0x3f3504f3u /* bits: the mantissa runs from sqrt(1/2) to sqrt(2) */
 
-/* f and k of a normal x = 2**k * (1 + f) */
+/* m and k of a normal x = 2**k * m */
 VM_INLINE float vm_log_split_fast_f32(float x, float *k) {
     uint32_t u = vm_bits32(x) - VM_SQRT_HALF_F;
     *k = (float)((int32_t)u >> 23);
-    return vm_float((u & 0x7fffffu) + VM_SQRT_HALF_F) - 1.0f;
+    return vm_float((u & 0x7fffffu) + VM_SQRT_HALF_F);
 }
 VM_INLINE float vm_log_split_f32(float x, float *k) {
     int tiny = x < 0x1p-126f;
-    float f = vm_log_split_fast_f32(tiny ? x * 0x1p24f : x, k);
+    float m = vm_log_split_fast_f32(tiny ? x * 0x1p24f : x, k);
     *k = *k - (tiny ? 24.0f : 0.0f);
-    return f;
+    return m;
 }
 
 /* y where it is the logarithm of x, and what it has to be where there is none */
@@ -135,11 +135,11 @@ VM_INLINE float vm_log_edges_f32(float x, float y) {
 /* A logarithm from `sum` of k and f: where the argument is normal, and everywhere */
 #define VM_LOG_F32(name, sum)                                                                                \
     VM_INLINE float vm_##name##_f32_fast(float x) {                                                          \
-        float k, f = vm_log_split_fast_f32(x, &k);                                                           \
+        float k, f = vm_log_split_fast_f32(x, &k) - 1.0f;                                                    \
         return sum;                                                                                          \
     }                                                                                                        \
     VM_INLINE float vm_##name##_f32(float x) {                                                               \
-        float k, f = vm_log_split_f32(x, &k);                                                                \
+        float k, f = vm_log_split_f32(x, &k) - 1.0f;                                                         \
         return vm_log_edges_f32(x, sum);                                                                     \
     }
 
@@ -197,8 +197,7 @@ VM_INLINE float vm_tanh_f32(float x) {
     float d = fmaf(z, 0x1.c3fa42p+4f + z, 0x1.fcea6p+5f);
     float t = fmaf(a, 0x1.715476p+1f, VM_ROUND32);
     float k = t - VM_ROUND32;
-    float r = fmaf(-k, 0.5f * VM_LN2_LO_F, fmaf(-k, 0.5f * VM_LN2_HI_F, a)); /* half of what is left of 2a */
-    r = r + r;
+    float r = fmaf(-k, VM_LN2_LO_F, fmaf(-k, VM_LN2_HI_F, a + a));
     float p = fmaf(r * r, vm_exp_poly_f32(r), r);
     float m = vm_pow2_f32(t);
     float s = fmaf(m, p, m + 1.0f); /* e**(2a) + 1 with one rounding that matters */

@@ -97,9 +97,9 @@ VM_INLINE double vm_expm1_f64(double x) {
 
 /* log(1 + f) - f + h for 1 + f in [sqrt(1/2), sqrt(2)]. With s = f / (2 + f) the logarithm is 2 atanh(s),
    which is f - (h - s * (h + z * P(z))) for h = f**2 / 2 and z = s**2: rounding s harms little in this
-   form. */
-VM_INLINE double vm_log_cubic_f64(double f, double h) {
-    double s = f / (2.0 + f);
+   form. Callers that have 1 + f compute d = 2 + f from it, so that the division does not wait for f. */
+VM_INLINE double vm_log_cubic_f64(double f, double d, double h) {
+    double s = f / d;
     double z = s * s;
     double p = fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.2f03ba40ae629p-3, 0x1.39a1e8c8f2c3cp-3),
         0x1.74663ced624dbp-3), 0x1.c71c521451403p-3), 0x1.24924941e1558p-2), 0x1.999999997ff19p-2),
@@ -108,9 +108,9 @@ VM_INLINE double vm_log_cubic_f64(double f, double h) {
 }
 
 /* log(1 + f) - f */
-VM_INLINE double vm_log_tail_f64(double f) {
+VM_INLINE double vm_log_tail_f64(double f, double d) {
     double h = (0.5 * f) * f;
-    return vm_log_cubic_f64(f, h) - h;
+    return vm_log_cubic_f64(f, d, h) - h;
 }
 
 /* k * ln(2) + f + tail, where `small` is the low part of f. What is small is added
@@ -130,17 +130,17 @@ VM_INLINE double vm_log_sum_f64(double k, double f, double small, double tail) {
 /* The biased exponent, the upper bits of u, as the low bits of 2**52. */
 VM_INLINE double vm_exponent_f64(uint64_t u) { return vm_double((u >> 52) | (uint64_t)0x433 << 52); }
 
-/* f and k of a normal x = 2**k * (1 + f) */
+/* m and k of a normal x = 2**k * m */
 VM_INLINE double vm_log_split_fast_f64(double x, double *k) {
     uint64_t u = vm_bits64(x) + VM_TO_SQRT_HALF;
     *k = vm_exponent_f64(u) - (0x1p52 + 1023);
-    return vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF) - 1.0;
+    return vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF);
 }
 VM_INLINE double vm_log_split_f64(double x, double *k) {
     int tiny = x < 0x1p-1022;
-    double f = vm_log_split_fast_f64(tiny ? x * 0x1p54 : x, k);
+    double m = vm_log_split_fast_f64(tiny ? x * 0x1p54 : x, k);
     *k = *k - (tiny ? 54.0 : 0.0);
-    return f;
+    return m;
 }
 
 VM_INLINE double vm_log_edges_f64(double x, double y) {
@@ -155,33 +155,33 @@ VM_INLINE double vm_log_edges_f64(double x, double y) {
 /* A logarithm from `sum` of k and f: where the argument is normal, and everywhere */
 #define VM_LOG_F64(name, sum)                                                                                \
     VM_INLINE double vm_##name##_f64_fast(double x) {                                                        \
-        double k, f = vm_log_split_fast_f64(x, &k);                                                          \
+        double k, m = vm_log_split_fast_f64(x, &k), f = m - 1.0, d = m + 1.0;                                \
         return sum;                                                                                          \
     }                                                                                                        \
     VM_INLINE double vm_##name##_f64(double x) {                                                             \
-        double k, f = vm_log_split_f64(x, &k);                                                               \
+        double k, m = vm_log_split_f64(x, &k), f = m - 1.0, d = m + 1.0;                                     \
         return vm_log_edges_f64(x, sum);                                                                     \
     }
 
-VM_LOG_F64(log, vm_log_sum_f64(k, f, 0.0, vm_log_tail_f64(f)))
+VM_LOG_F64(log, vm_log_sum_f64(k, f, 0.0, vm_log_tail_f64(f, d)))
 
 /* The number without its n lowest bits. */
 VM_INLINE double vm_truncated(double x, int n) { return vm_double(vm_bits64(x) & ~(((uint64_t)1 << n) - 1)); }
 
 /* k * (kh + kl) + log(1 + f) * (ch + cl), where k * kh is exact */
-VM_INLINE double vm_log_scaled_f64(double k, double f, double kh, double kl, double ch, double cl) {
+VM_INLINE double vm_log_scaled_f64(double k, double f, double d, double kh, double kl, double ch, double cl) {
     double h = (0.5 * f) * f;
     double m = f - h;
-    double ml = ((f - m) - h) + (vm_log_cubic_f64(f, h) - fma(0.5 * f, f, -h));
+    double ml = ((f - m) - h) + (vm_log_cubic_f64(f, d, h) - fma(0.5 * f, f, -h));
     double high = k * kh;
     double s = fma(m, ch, high);
     double e = fma(m, ch, high - s);
     return s + fma(ml, ch, fma(m, cl, fma(k, kl, e)));
 }
 
-VM_LOG_F64(log2, vm_log_scaled_f64(k, f, 1.0, 0.0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56))
+VM_LOG_F64(log2, vm_log_scaled_f64(k, f, d, 1.0, 0.0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56))
 VM_LOG_F64(log10, vm_log_scaled_f64(
-    k, f, 0x1.34413509f8p-2, -0x1.80433b83b532ap-44, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57))
+    k, f, d, 0x1.34413509f8p-2, -0x1.80433b83b532ap-44, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57))
 
 /* As in float32. */
 VM_INLINE double vm_log1p_f64_fast(double x) {
@@ -193,10 +193,10 @@ VM_INLINE double vm_log1p_f64_fast(double x) {
     double f = vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF) - 1.0;
     double scale = vm_double(((uint64_t)2047 << 52) - (u & ~(uint64_t)VM_MANTISSA)); /* 2 / 2**k */
     double low = (c * scale) * fma(f, fma(f, 0.5, -0.56066), 0.5);
-    int near = k == 0.0;
+    int near = (u & ~(uint64_t)VM_MANTISSA) == (uint64_t)1023 << 52; /* k == 0 */
     f = near ? x : f;
     low = near ? 0.0 : low;
-    return copysign(vm_log_sum_f64(k, f, low, vm_log_tail_f64(f)), x); /* -0 */
+    return copysign(vm_log_sum_f64(k, f, low, vm_log_tail_f64(f, 2.0 + f)), x); /* -0 */
 }
 #define VM_LOG1P_RARE_F64(x) VM_LOG_RARE_F64(1.0 + (x))
 
@@ -217,8 +217,7 @@ VM_INLINE double vm_tanh_f64(double x) {
     double d = fma(z, fma(z, 0x1.c3ca999302b6dp+6 + z, 0x1.17df68039cb59p+11), 0x1.2f3da51120fa9p+12);
     double t = fma(a, 0x1.71547652b82fep+1, VM_ROUND64);
     double k = t - VM_ROUND64;
-    double r = fma(-k, 0.5 * VM_LN2_LO, fma(-k, 0.5 * VM_LN2_HI, a)); /* half of what is left of 2a */
-    r = r + r;
+    double r = fma(-k, VM_LN2_LO, fma(-k, VM_LN2_HI, a + a));
     double p = fma(r * r, vm_exp_poly_f64(r), r);
     double m = vm_pow2_f64(t);
     double s = fma(m, p, m + 1.0);

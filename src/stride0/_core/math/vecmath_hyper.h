@@ -168,7 +168,7 @@ VM_INLINE double vm_log1p_two_f64(double u, double ul, int huge, double *tail) {
     f = near ? u : f;
     low = low * fma(f, f - 1.12132, 1.0); /* over 1 + f */
     double h = (0.5 * f) * f;
-    double small = vm_log_cubic_f64(f, h) - fma(0.5 * f, f, -h);
+    double small = vm_log_cubic_f64(f, 2.0 + f, h) - fma(0.5 * f, f, -h);
     double s = fma(k, VM_LN2_HI, f);
     double e = f + fma(k, VM_LN2_HI, -s);
     *tail = (fma(k, VM_LN2_LO, e + low) + small) - h; /* the largest last */

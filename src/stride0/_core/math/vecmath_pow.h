@@ -35,13 +35,13 @@ VM_INLINE double vm_log2_wide(double x) {
     return fma(s, q, k);
 }
 
-/* The binary logarithm of a number 2**k * (1 + f), as a sum of two numbers, to 2**-35 of it. First half: s = f / (2
-   + f). Here and below each number comes as its rounded value and a tail. */
-VM_INLINE float vm_log_quotient_f32(float f, float *sl) {
-    float d = 2.0f + f;
+/* The binary logarithm of a number 2**k * m, as a sum of two numbers, to 2**-35 of it. First half: s = f / (2 + f)
+   for f = m - 1. Here and below each number comes as its rounded value and a tail. */
+VM_INLINE float vm_log_quotient_f32(float m, float *sl) {
+    float f = m - 1.0f, d = m + 1.0f;
     float inverse = 1.0f / d;
     float s = f * inverse;
-    *sl = fmaf(-s, f - (d - 2.0f), fmaf(-s, d, f)) * inverse;
+    *sl = fmaf(-s, m - (d - 1.0f), fmaf(-s, d, f)) * inverse;
     return s;
 }
 
@@ -77,12 +77,12 @@ VM_INLINE float vm_pow_core_f32(float y, float high, float low, float *t, float 
     return fmaf(r, q, 1.0f);
 }
 
-/* Where x is a normal positive number and so is the power; elsewhere the highest bit of *rare is set */
-VM_INLINE float vm_pow_end_fast_f32(float x, float y, float high, float low, uint32_t *rare) {
+/* Where x is a normal positive number and so is the power; elsewhere the highest bit of *rare is set. Squares
+   and cubes are computed apart. */
+VM_INLINE float vm_pow_end_fast_f32(float y, float high, float low, uint32_t *rare) {
     float t, size, e = vm_pow_core_f32(y, high, low, &t, &size);
     *rare = vm_bits32(125.0f) - (vm_bits32(size) & ~VM_SIGN32);
-    e = vm_float(vm_bits32(e) + (vm_bits32(t) << 23));
-    return y == 2.0f ? x * x : e; /* as square(x) */
+    return vm_float(vm_bits32(e) + (vm_bits32(t) << 23));
 }
 
 VM_INLINE float vm_pow_f32(float x, float y) {
@@ -112,13 +112,13 @@ VM_INLINE uint64_t vm_pow_sign_f64(double x, double y) {
     return odd ? vm_bits64(x) & VM_SIGN64 : 0u;
 }
 
-/* The logarithm of a number 2**k * (1 + f), as a sum of two numbers, to 2**-64 of it. First half: s = f / (2 + f).
+/* The logarithm of a number 2**k * m, as a sum of two numbers, to 2**-64 of it. First half: s = f / (2 + f) for f = m - 1.
    Here and below each number comes as its rounded value and a tail. */
-VM_INLINE double vm_log_quotient_f64(double f, double *sl) {
-    double d = 2.0 + f;
+VM_INLINE double vm_log_quotient_f64(double m, double *sl) {
+    double f = m - 1.0, d = m + 1.0;
     double inverse = 1.0 / d;
     double s = f * inverse;
-    *sl = fma(-s, f - (d - 2.0), fma(-s, d, f)) * inverse;
+    *sl = fma(-s, m - (d - 1.0), fma(-s, d, f)) * inverse;
     return s;
 }
 
@@ -160,12 +160,12 @@ VM_INLINE double vm_pow_core_f64(double y, double high, double low, double *t, d
     return s + ((r - (s - 1.0)) + fma(r * r, vm_exp_poly_f64(r), tail));
 }
 
-/* Where x is a normal positive number and so is the power; elsewhere the highest bit of *rare is set */
-VM_INLINE double vm_pow_end_fast_f64(double x, double y, double high, double low, uint64_t *rare) {
+/* Where x is a normal positive number and so is the power; elsewhere the highest bit of *rare is set. Squares
+   and cubes are computed apart. */
+VM_INLINE double vm_pow_end_fast_f64(double y, double high, double low, uint64_t *rare) {
     double t, size, e = vm_pow_core_f64(y, high, low, &t, &size);
     *rare = vm_bits64(708.0) - (vm_bits64(size) & ~VM_SIGN64);
-    e = vm_double(vm_bits64(e) + (vm_bits64(t) << 52));
-    return y == 2.0 ? x * x : e; /* as square(x) */
+    return vm_double(vm_bits64(e) + (vm_bits64(t) << 52));
 }
 
 VM_INLINE double vm_pow_f64(double x, double y) {

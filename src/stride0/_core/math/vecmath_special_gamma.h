@@ -20,7 +20,7 @@ VM_INLINE double vm_stirling_sum_f64(double a, double h, double l, double *low) 
     return q;
 }
 VM_INLINE double vm_stirling_two_f64(double a, double *low) {
-    double k, l, f = vm_log_split_fast_f64(a, &k);
+    double k, l, f = vm_log_split_fast_f64(a, &k) - 1.0;
     double h = vm_log_two_f64(k, f, 0.0, &l);
     return vm_stirling_sum_f64(a, h, l, low);
 }
@@ -240,7 +240,7 @@ VM_INLINE double vm_digamma_positive_f64(double x, double *low) {
     double a = small ? x + 1.0 : far ? 1.5 : x, nl, l, k, ql;
     double near = vm_digamma_near_f64(a, small ? x - (a - 1.0) : 0.0, &nl);
     double q = vm_quotient_two_f64(far ? 0.5 : small ? 1.0 : 0.0, 0.0, x, 0.0, &ql);
-    double f = vm_log_split_fast_f64(far ? x : 1.0, &k);
+    double f = vm_log_split_fast_f64(far ? x : 1.0, &k) - 1.0;
     double h = vm_log_two_f64(k, f, 0.0, &l);
     double inverse = far ? q + q : 0.125, z = inverse * inverse;
     double rest = z * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, -0x1.b76f6fcb66bbdp-3, 0x1.2d495cb44aa71p-4),

@@ -48,6 +48,7 @@ ctypedef struct Places:
     Along strides[MAX_STEPS]
     PyObject* results[MAX_STEPS]
     PyObject* names[MAX_STEPS]
+    Reduction reduction[MOST_REDUCTIONS]
 
 
 cdef class PendingChain:
@@ -69,7 +70,7 @@ cdef class PendingChain:
     cdef PyObject** results             # storages, not references: NULL once nothing refers to the result
     cdef PyObject** names               # references: the operations
     cdef int reductions
-    cdef Reduction reduction[MOST_REDUCTIONS]
+    cdef Reduction* reduction
     cdef PyObject* before               # chains of the list of all, not references
     cdef PyObject* after
 
@@ -94,6 +95,7 @@ cdef inline void leave_pending() noexcept:
 
 cdef object alive(PyObject* pointer)
 cdef int release(PendingChain chain) noexcept
+cdef int drop_leaf(PyObject* storage) noexcept
 cdef void forget_result(Storage storage) noexcept
 cdef list pending_chains()
 cdef bint defers(Py_ssize_t size, bint pending) except -1

@@ -54,6 +54,7 @@ from stride0._core.plan.table cimport KIND_CAST, Kernel, cast_kernel, inputs_of,
 cdef enum:
     MOST_CHAINS = 64            # that are pending
     MOST_BYTES = 1 << 30        # of results that are pending
+    FEW = 1 << 11               # elements that are computed in less time than deferring them takes
 
 cdef Switch FUSING = FUSED
 cdef str MEAN = "mean"
@@ -68,6 +69,7 @@ cdef PyObject* youngest = NULL
 cdef int chains = 0
 cdef Py_ssize_t serials = 0
 cdef Py_ssize_t pending_bytes = 0
+cdef Places* unused_places = NULL
 
 
 @cython.final
@@ -79,8 +81,8 @@ cdef class PendingChain:
     def __dealloc__(self):
         enter_pending()
         release(self)
+        give_places(self.places)
         leave_pending()
-        free(self.places)
 
 
 cdef void drop_and_leave() noexcept:
@@ -108,18 +110,35 @@ cdef bint defers(Py_ssize_t size, bint pending) except -1:
     if not FUSING.used or PyErr_Occurred() is not NULL:
         return False
     least = FUSING.value()
-    return least != 0 and (pending or size >= least)
+    return least != 0 and size >= (min(least, <Py_ssize_t>FEW) if pending else least)
+
+
+cdef Places* take_places() noexcept:
+    global unused_places
+    cdef Places* places = unused_places
+    if places is NULL:
+        return <Places*>malloc(sizeof(Places))
+    unused_places = NULL
+    return places
+
+
+cdef int give_places(Places* places) noexcept:
+    """Free the places of a chain, or keep them for the next one: what was written last is in a cache."""
+    global unused_places
+    free(unused_places)
+    unused_places = places
+    return 0
 
 
 cdef PendingChain new_chain(int ndim, const Py_ssize_t* shape):
     global oldest, youngest, chains, serials
     cdef PendingChain chain = PendingChain.__new__(PendingChain)
-    cdef Places* places = <Places*>malloc(sizeof(Places))
+    cdef Places* places = take_places()
     cdef int axis
     if places is NULL:
         raise MemoryError("fused: no memory for deferred operations")
     chain.places, chain.leaf, chain.steps, chain.strides = places, places.leaf, places.steps, places.strides
-    chain.results, chain.names = places.results, places.names
+    chain.results, chain.names, chain.reduction = places.results, places.names, places.reduction
     chain.ndim, chain.size = ndim, 1
     for axis in range(ndim):
         chain.shape[axis] = shape[axis]
@@ -166,11 +185,17 @@ cdef int release(PendingChain chain) noexcept:
 cdef int release_leaf(Leaf* leaf) noexcept:
     if leaf.storage is not NULL:
         (<Storage>leaf.storage).readers -= 1
-        if FREE_THREADED:
-            s0_drop_later(&dropped, leaf.storage)
-        else:
-            Py_DECREF(<Storage>leaf.storage)
+        drop_leaf(leaf.storage)
         leaf.storage = NULL
+    return 0
+
+
+cdef int drop_leaf(PyObject* storage) noexcept:
+    """Drop a reference to memory that is read."""
+    if FREE_THREADED:
+        s0_drop_later(&dropped, storage)
+    else:
+        Py_DECREF(<Storage>storage)
     return 0
 
 

@@ -2,22 +2,24 @@
 
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memcpy
 
 from stride0._core.array.array cimport Array, hooks, is_deferred, not_completed, refuse_batched, root_of, same_shape
+from stride0._core.array.switches cimport enter_fused, leave_fused
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, dtype_at, itemsize_at
-from stride0._core.memory.guards cimport FREE_THREADED, s0_drop_later, s0_pause_section, s0_reset_section, s0_resume_section, s0_write
+from stride0._core.memory.guards cimport s0_pause_section, s0_reset_section, s0_resume_section, s0_write
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage
 from stride0._core.ops.deferred cimport (
-    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, alive, drop_reductions, drop_step, drop_unread, dropped,
-    enter_pending, forget_result, leave_pending, pending_chains, pending_lock, release,
+    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, MOST_REDUCTIONS, Leaf, PendingChain, Reduction, alive, drop_reductions, drop_step, drop_unread,
+    drop_leaf, enter_pending, forget_result, leave_pending, pending_chains, pending_lock, release,
 )
 from stride0._core.plan.chain cimport MAX_STEPS, Chain, Step
 from stride0._core.plan.partition cimport LONG_RUN, run_chain, run_contiguous
 from stride0._core.plan.plan cimport MAX_VIEWS, Operand, Plan, coalesce, order_axes, set_result, set_strides
-from stride0._core.plan.table cimport cast_kernel, cost_of, inputs_of, result_code
+from stride0._core.plan.table cimport KIND_CAST, Kernel, cast_kernel, cost_of, inputs_of, result_code
 from stride0._core.plan.tuning cimport tuning
 
 import os
@@ -26,14 +28,35 @@ cdef enum:
     FILL_BYTES = 1 << 14        # that are copied at once, from the first-level cache
     SHARED_COST = 10            # of an element that is stored for a later pass, in the unit of `cost_of`
     STEP_COST = 2               # of one in a slot, beside that
+    MOST_RESULTS = MAX_STEPS + MOST_REDUCTIONS + 1
 
 # Statistics: passes over memory, steps in them, and bytes of results that were never written.
 cdef Py_ssize_t passes = 0
 cdef Py_ssize_t steps_run = 0
 cdef Py_ssize_t bytes_saved = 0
 
-# The calls that compute a chain now: threads and chains.
-cdef list evaluations = []
+
+ctypedef struct Evaluation:
+    # A call that computes a chain, in a list of all.
+    unsigned long thread
+    PyObject* chain                     # not a reference: the call has one
+    Evaluation* before
+    Evaluation* after
+    # References: the memory that is read, which another call may drop; the results, or NULL for what only this call reads;
+    # and the memory of each.
+    int leaves
+    PyObject* leaf[MOST_LEAVES]
+    int count
+    PyObject* results[MOST_RESULTS]
+    PyObject* memory[MOST_RESULTS]
+    # Of the pass that runs: some 10 KiB, which would be much of a thread's stack.
+    Chain program
+    Plan plan
+    Operand operands[MAX_VIEWS + 1]
+
+
+cdef Evaluation* evaluations = NULL
+cdef Evaluation* unused = NULL
 
 
 cdef int evaluate(Array x) except -1:
@@ -88,13 +111,35 @@ cdef int evaluate_readers_of(Storage root) except -1:
     return 0
 
 
-def evaluate_pending():
+cpdef int evaluate_pending() except -1:
     """Compute what this thread has deferred: all that there is memory for, before MemoryError."""
     enter_pending()
     try:
-        evaluate_own()
+        return evaluate_own()
     finally:
         leave_pending()
+
+
+cdef class FusedBlock:
+    """A ``with`` block that defers results of `_value` elements or more, and computes at its end what is still referenced."""
+
+    cdef public Py_ssize_t _value
+    # What `leave_fused` needs, and the same of the block around this one, if that is of the same object.
+    cdef tuple entered
+
+    def __enter__(self):
+        self.entered = (enter_fused(self._value), self.entered)
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        entered, self.entered = self.entered
+        leave_fused(<tuple>entered, self._value)
+        try:
+            evaluate_pending()
+        except MemoryError:
+            # The error that ends the block is not replaced: who reads the array gets this one then.
+            if kind is None:
+                raise
 
 
 cdef int evaluate_own() except -1:
@@ -186,9 +231,7 @@ cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage 
     cdef Leaf* leaf
     cdef int k
     cdef bint done
-    evaluation = (PyThread_get_thread_ident(), chain)
-    evaluations.append(evaluation)
-    chain.evaluating += 1
+    cdef Evaluation* evaluation = begin_call(chain)
     try:
         for k in range(chain.leaves):
             leaf = &chain.leaf[k]
@@ -197,33 +240,82 @@ cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage 
                     evaluate_result(<Storage>leaf.storage)
                 if chain.count:     # else a signal handler evaluated this one, too
                     leaf.data = (<Storage>leaf.storage).data
-        done = compute(chain, result, x, spared, leaves_steps)
+        done = compute(chain, evaluation, result, x, spared, leaves_steps)
     finally:
-        chain.evaluating -= 1
-        remove_evaluation(evaluation)
+        end_call(evaluation)
     return done
 
 
-cdef int remove_evaluation(tuple evaluation) except -1:
-    cdef Py_ssize_t k
-    for k in range(len(evaluations)):
-        if evaluations[k] is evaluation:
-            del evaluations[k]
-            break
+cdef Evaluation* begin_call(PendingChain chain) except NULL:
+    global evaluations, unused
+    cdef Evaluation* evaluation = unused
+    unused = NULL
+    if evaluation is NULL:
+        evaluation = <Evaluation*>malloc(sizeof(Evaluation))
+    if evaluation is NULL:
+        raise MemoryError("fused: no memory to compute deferred operations")
+    evaluation.thread, evaluation.chain = PyThread_get_thread_ident(), <PyObject*>chain
+    evaluation.leaves = evaluation.count = 0
+    evaluation.before, evaluation.after = NULL, evaluations
+    if evaluations is not NULL:
+        evaluations.before = evaluation
+    evaluations = evaluation
+    chain.evaluating += 1
+    return evaluation
+
+
+cdef int end_call(Evaluation* evaluation) noexcept:
+    global unused
+    cdef int k
+    forget_call(evaluation)
+    for k in range(evaluation.count):
+        Py_DECREF(<Storage>evaluation.memory[k])
+        if evaluation.results[k] is not NULL:
+            Py_DECREF(<Storage>evaluation.results[k])
+    for k in range(evaluation.leaves):
+        drop_leaf(evaluation.leaf[k])
+    free(unused)
+    unused = evaluation
+    return 0
+
+
+cdef int forget_call(Evaluation* evaluation) noexcept:
+    global evaluations
+    if evaluation.before is NULL:
+        evaluations = evaluation.after
+    else:
+        evaluation.before.after = evaluation.after
+    if evaluation.after is not NULL:
+        evaluation.after.before = evaluation.before
+    (<PendingChain>evaluation.chain).evaluating -= 1
+    return 0
+
+
+cdef int add_result(Evaluation* evaluation, Storage result, Storage memory) noexcept:
+    """Add a result, or None, and its memory."""
+    cdef int k = evaluation.count
+    evaluation.results[k] = NULL
+    if result is not None:
+        Py_INCREF(result)
+        evaluation.results[k] = <PyObject*>result
+    Py_INCREF(memory)
+    evaluation.memory[k] = <PyObject*>memory
+    evaluation.count += 1
     return 0
 
 
 def forget_other_threads():
     """In a forked process, which has the thread that forked only: the others go on computing in their own process."""
     cdef unsigned long thread = PyThread_get_thread_ident()
+    cdef Evaluation* at = evaluations
     s0_reset_section(&pending_lock)
-    for found in evaluations[:]:
-        if found[0] != thread:
-            (<PendingChain>found[1]).evaluating -= 1
-            remove_evaluation(found)
+    while at is not NULL:
+        if at.thread != thread:
+            forget_call(at)
+        at = at.after
 
 
-cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
+cdef bint compute(PendingChain chain, Evaluation* evaluation, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
     """
     Allocate memory for the results that are still referenced, run the steps, and publish.
 
@@ -233,7 +325,7 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
     """
     cdef bint needed[MAX_STEPS]
     cdef bint stays = result is not None and spared is result
-    cdef list results = [], memory = [], held = []
+    cdef PyObject** memory = evaluation.memory
     cdef char* known[MAX_STEPS]         # where results lie that were computed
     cdef int outputs[MAX_STEPS]
     cdef int s, k, first = 0, count = 0
@@ -242,10 +334,9 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
     cdef Reduction* one
     for k in range(chain.leaves):
         if chain.leaf[k].storage is not NULL:
-            held.append(<Storage>chain.leaf[k].storage)
-    if FREE_THREADED:
-        Py_INCREF(held)
-        s0_drop_later(&dropped, <PyObject*>held)
+            Py_INCREF(<Storage>chain.leaf[k].storage)
+            evaluation.leaf[evaluation.leaves] = chain.leaf[k].storage
+            evaluation.leaves += 1
     if find_needed(chain, needed, result, spared) + stays > MOST_OUTPUTS:
         if stays:
             return False
@@ -258,8 +349,7 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
         if spared is None and takes_passes(chain):
             return False
         outputs[0], count, first = result.step, 1, 1
-        results.append(result)
-        memory.append(foreign_storage(x.address, 0, x.storage, False))
+        add_result(evaluation, result, foreign_storage(x.address, 0, x.storage, False))
     for s in range(chain.count):
         known[s] = NULL
         if chain.results[s] is not NULL and needed[s] and not leaves_steps and not (count and s == outputs[0]) and chain.results[s] is not <PyObject*>spared:
@@ -269,10 +359,9 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
                 continue
             outputs[count] = s
             count += 1
-            results.append(storage)
-            memory.append(memory_for(chain, storage, result_code(chain.steps[s].kernel), chain.strides[s], <str>chain.names[s]))
+            add_result(evaluation, storage, memory_for(chain, storage, result_code(chain.steps[s].kernel), chain.strides[s], <str>chain.names[s]))
     if spared is None:
-        count = store_shared(chain, outputs, count, results, memory)
+        count = store_shared(chain, evaluation, outputs, count)
     for k in range(chain.reductions if spared is None else 0):
         one = &chain.reduction[k]
         storage = <Storage>alive(one.result)
@@ -280,22 +369,21 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
             one.result = NULL
         else:
             reduction = one if reduction is NULL else reduction
-            results.append(storage)
-            memory.append(memory_for(chain, storage, one.code, one.strides, <str>one.name))
+            add_result(evaluation, storage, memory_for(chain, storage, one.code, one.strides, <str>one.name))
     if first:
         # It is the only pass.
         first = count
-        run_pass(chain, known, outputs, first, memory, NULL, None, x)
+        run_pass(chain, evaluation, known, outputs, first, memory, NULL, None, x)
         if spared is not None:
             if result.data is NULL and not stays:   # else another call has published it meanwhile
                 drop_step(chain, result, root_of(x.storage))
                 result.pending = None
             for k in range(1, count):
-                publish(<Storage>results[k], <Storage>memory[k])
+                publish(<Storage>evaluation.results[k], <Storage>memory[k])
             return True
     # Outputs in passes of as many as a chain may have, the first of the reductions with the last of these.
     while (count - first > MOST_OUTPUTS or (count > first and (reduction is NULL or reduction.inputs[1] >= 0))) and chain.count:
-        run_pass(chain, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory[first:], NULL, None, None)
+        run_pass(chain, evaluation, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory + first, NULL, None, None)
         first += MOST_OUTPUTS
     s = count
     for k in range(chain.reductions):
@@ -304,13 +392,13 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
             total = <Storage>memory[s]
             if one.code != result_code(one.kernel):
                 total = allocate_storage(total.nbytes // itemsize_at(one.code) * itemsize_at(result_code(one.kernel)), False)
-            run_pass(chain, known, outputs + first, max(0, count - first), memory[first:], one, total, None)
+            run_pass(chain, evaluation, known, outputs + first, max(0, count - first), memory + first, one, total, None)
             finish_reduction(one, total, <Storage>memory[s])
             first = max(first, count)
             s += 1
-    for storage, fresh in zip(results, memory):
-        if storage is not None:
-            publish(storage, <Storage>fresh)
+    for k in range(evaluation.count):
+        if evaluation.results[k] is not NULL:
+            publish(<Storage>evaluation.results[k], <Storage>memory[k])
     if not leaves_steps:
         release(chain)
     elif drop_reductions(chain):
@@ -318,7 +406,7 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
     return True
 
 
-cdef int store_shared(PendingChain chain, int* outputs, int count, list results, list memory) except -1:
+cdef int store_shared(PendingChain chain, Evaluation* evaluation, int* outputs, int count) except -1:
     """
     Add to the outputs what several passes need and is faster to read than to compute again; the number of outputs then.
 
@@ -349,10 +437,9 @@ cdef int store_shared(PendingChain chain, int* outputs, int count, list results,
     for s in range(chain.count - 1, -1, -1):
         if not stored[s] and needed[s] & (needed[s] - 1) and cost[s] == SHARED_COST and count < MOST_KNOWN and chain.results[s] is NULL:
             try:
-                memory.append(allocate_storage(chain.size * itemsize_at(result_code(chain.steps[s].kernel)), False))
+                add_result(evaluation, None, allocate_storage(chain.size * itemsize_at(result_code(chain.steps[s].kernel)), False))
             except MemoryError:     # then it is computed again
                 return count
-            results.append(None)
             outputs[count], stored[s] = s, True
             count += 1
         for q in range(inputs_of(chain.steps[s].kernel)):
@@ -450,7 +537,8 @@ cdef Storage memory_for(PendingChain chain, Storage storage, int code, const Py_
 
 
 cdef int run_pass(
-    PendingChain chain, char** known, const int* outputs, int count, list memory, Reduction* reduction, Storage total, Array x
+    PendingChain chain, Evaluation* evaluation, char** known, const int* outputs, int count, PyObject** memory, Reduction* reduction,
+    Storage total, Array x
 ) except -1:
     """
     Run the steps that some outputs and a reduction need, as one chain of the executor.
@@ -459,12 +547,14 @@ cdef int run_pass(
     ----------
     chain : PendingChain
         Leaves and steps.
+    evaluation : pointer
+        The call.
     known : pointer
         For each step, its result in memory or NULL; those of the outputs are set.
     outputs : pointer
         Numbers of steps, `count` of them.
-    memory : list of Storage
-        For each of them.
+    memory : pointer
+        A storage for each of them.
     reduction : pointer
         Or NULL.
     total : Storage
@@ -473,42 +563,42 @@ cdef int run_pass(
         Where the first output is to be written, by strides of its own; else None. Then the interpreter's lock is kept, and no
         signal handler runs: nobody sees x half written, nor writes to what the pass reads.
     """
-    cdef Chain program
-    cdef Plan plan
-    cdef Operand operands[MAX_VIEWS + 1]
+    cdef Chain* program = &evaluation.program
+    cdef Plan* plan = &evaluation.plan
+    cdef Operand* operands = evaluation.operands
     cdef int s, k, o, found = 0
     # A reference: another call may release the chain while this one runs.
     cdef str name = <str>(chain.names[outputs[count - 1]] if count else reduction.name)
-    describe_steps(&program, chain, known, outputs, count, reduction, operands)
+    if reduction is not NULL and reduction.from_first:
+        run_first(chain, evaluation, known, reduction, total)
+    describe_steps(program, chain, known, outputs, count, reduction, operands)
     for o in range(count):
         describe_result(&operands[program.leaves + o], chain, outputs[o], (<Storage>memory[o]).data)
     if x is not None:
         operands[program.leaves].strides = x.strides_
     program.outputs = count
     if reduction is not NULL:
-        if reduction.from_first:
-            run_first(chain, known, reduction, total)
-        else:
+        if not reduction.from_first:
             fill_with(total, reduction.start, itemsize_at(result_code(reduction.kernel)))
         # The axes are ordered as those of the operands are: that decides the order of additions.
         for k in range(inputs_of(reduction.kernel)):
             describe_value(&operands[program.leaves + count + k], chain, reduction.inputs[k], NULL)
-        set_strides(&plan, &operands[program.leaves + count], inputs_of(reduction.kernel), chain.shape, chain.ndim)
-        order_axes(&plan, False)
+        set_strides(plan, &operands[program.leaves + count], inputs_of(reduction.kernel), chain.shape, chain.ndim)
+        order_axes(plan, False)
         plan.nop = 0
         for k in range(program.leaves + count):
-            set_result(&plan, &operands[k], chain.shape, chain.ndim)
+            set_result(plan, &operands[k], chain.shape, chain.ndim)
         k = program.leaves + count
         operands[k].data, operands[k].code, operands[k].strides = total.data, result_code(reduction.kernel), reduction.strides
-        set_result(&plan, &operands[k], chain.shape, chain.ndim)
+        set_result(plan, &operands[k], chain.shape, chain.ndim)
         program.stored[count] = program.leaves + program.constants + program.count - 1
         program.outputs += 1
     else:
-        set_strides(&plan, operands, program.leaves, chain.shape, chain.ndim)
+        set_strides(plan, operands, program.leaves, chain.shape, chain.ndim)
         for o in range(count):
-            set_result(&plan, &operands[program.leaves + o], chain.shape, chain.ndim)
-        order_axes(&plan, True)
-    run(chain, &plan, &program, name, x is None)
+            set_result(plan, &operands[program.leaves + o], chain.shape, chain.ndim)
+        order_axes(plan, True)
+    run(chain, plan, program, name, x is None)
     for s in range(chain.count):
         found += known[s] is not NULL
     for o in range(min(count, MOST_KNOWN - found)):
@@ -516,24 +606,24 @@ cdef int run_pass(
     return 0
 
 
-cdef int run_first(PendingChain chain, char** known, Reduction* reduction, Storage total) except -1:
+cdef int run_first(PendingChain chain, Evaluation* evaluation, char** known, Reduction* reduction, Storage total) except -1:
     """The first elements of the operand of a reduction along the reduced axes, cast to the accumulators, which are of the same size."""
-    cdef Chain program
-    cdef Plan plan
-    cdef Operand operands[MAX_VIEWS]
+    cdef Chain* program = &evaluation.program
+    cdef Plan* plan = &evaluation.plan
+    cdef Operand* operands = evaluation.operands
     cdef Py_ssize_t shape[MOST_AXES]
     cdef int axis, k, step = reduction.inputs[0] - MOST_LEAVES
     for axis in range(chain.ndim):
         shape[axis] = 1 if reduction.strides[axis] == 0 else chain.shape[axis]
-    describe_steps(&program, chain, known, &step, 1, NULL, operands)
+    describe_steps(program, chain, known, &step, 1, NULL, operands)
     k = program.leaves
     describe_result(&operands[k], chain, step, total.data)
     operands[k].code, operands[k].strides = result_code(reduction.kernel), reduction.strides
     program.outputs = 1
-    set_strides(&plan, operands, program.leaves, shape, chain.ndim)
-    set_result(&plan, &operands[k], shape, chain.ndim)
-    order_axes(&plan, True)
-    return run(chain, &plan, &program, <str>reduction.name, True)
+    set_strides(plan, operands, program.leaves, shape, chain.ndim)
+    set_result(plan, &operands[k], shape, chain.ndim)
+    order_axes(plan, True)
+    return run(chain, plan, program, <str>reduction.name, True)
 
 
 cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name, bint interruptible) except -1:
@@ -580,22 +670,31 @@ cdef int describe_steps(
 ) noexcept:
     """Fill in the leaves, steps and stored values that outputs, and a reduction after them, need; and operands for the leaves."""
     cdef bint live[MOST_LEAVES + MAX_STEPS]
+    cdef bint stored[MAX_STEPS]     # an output, or what a reduction reads in an order of its own
     cdef int value[MOST_LEAVES + MAX_STEPS]
-    cdef int s, q, k, o
+    cdef int s, q, k, o, run = 0
     cdef Leaf* leaf
     cdef Step* step
     for k in range(MOST_LEAVES + chain.count):
         live[k] = False
+    for s in range(chain.count):
+        stored[s] = False
     for o in range(count):
-        live[MOST_LEAVES + outputs[o]] = True
+        live[MOST_LEAVES + outputs[o]] = stored[outputs[o]] = True
     if reduction is not NULL:
         for q in range(inputs_of(reduction.kernel)):
-            live[reduction.inputs[q]] = True
+            k = reduction.inputs[q]
+            live[k] = True
+            if k >= MOST_LEAVES and not is_in_place(chain, k - MOST_LEAVES):
+                stored[k - MOST_LEAVES] = True
     for s in range(chain.count - 1, -1, -1):
         if live[MOST_LEAVES + s] and known[s] is NULL:
+            run += stored[s] or not is_copy(chain.steps[s].kernel)
             for q in range(inputs_of(chain.steps[s].kernel)):
                 live[chain.steps[s].inputs[q]] = True
     program.leaves = program.constants = program.count = 0
+    if run == 1 and count == 1 and reduction is NULL:
+        return describe_one(program, chain, known, outputs[0], operands)
     for k in range(chain.leaves):
         if live[k]:
             leaf = &chain.leaf[k]
@@ -618,6 +717,10 @@ cdef int describe_steps(
     for s in range(chain.count):
         if not live[MOST_LEAVES + s] or known[s] is not NULL:
             continue
+        if not stored[s] and is_copy(chain.steps[s].kernel):
+            # Who reads the copy of a value reads the value.
+            value[MOST_LEAVES + s] = value[chain.steps[s].inputs[0]]
+            continue
         step = &program.steps[program.count]
         step.kernel = chain.steps[s].kernel
         for q in range(inputs_of(step.kernel)):
@@ -636,6 +739,37 @@ cdef int describe_steps(
         for q in range(inputs_of(reduction.kernel)):
             step.inputs[q] = value[reduction.inputs[q]]
         program.count += 1
+    return 0
+
+
+cdef inline bint is_copy(Kernel kernel) noexcept:
+    return kernel.kind == KIND_CAST and kernel.row == kernel.code
+
+
+cdef bint is_in_place(PendingChain chain, int s) noexcept:
+    """Whether a step has elements that lie as those of its first operand do: a reduction reads both in the same order."""
+    cdef int k = chain.steps[s].inputs[0]
+    cdef const Py_ssize_t* strides = &chain.leaf[k].strides[0] if k < MOST_LEAVES else &chain.strides[k - MOST_LEAVES][0]
+    return memcmp(strides, &chain.strides[s][0], chain.ndim * sizeof(Py_ssize_t)) == 0
+
+
+cdef int describe_one(Chain* program, PendingChain chain, char** known, int s, Operand* operands) noexcept:
+    """The same of one step, whose operands are leaves of the program in their order."""
+    cdef int q, k
+    cdef Leaf* leaf
+    program.steps[0].kernel = chain.steps[s].kernel
+    program.leaves, program.count = inputs_of(chain.steps[s].kernel), 1
+    for q in range(program.leaves):
+        k = chain.steps[s].inputs[q]
+        while k >= MOST_LEAVES and known[k - MOST_LEAVES] is NULL:
+            k = chain.steps[k - MOST_LEAVES].inputs[0]      # a copy
+        if k >= MOST_LEAVES:
+            describe_result(&operands[q], chain, k - MOST_LEAVES, known[k - MOST_LEAVES])
+        else:
+            leaf = &chain.leaf[k]
+            describe_value(&operands[q], chain, k, &leaf.value[0] if leaf.storage is NULL else leaf.data)
+        program.steps[0].inputs[q] = q
+    program.stored[0] = program.leaves
     return 0
 
 

@@ -37,6 +37,7 @@ Note [Pairs of steps]
 
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport itemsize_at
 from stride0._core.plan.plan cimport SHORTEST
@@ -248,6 +249,15 @@ cdef bint prepare_chain(Program* program, const Plan* plan, const Chain* chain, 
     return True
 
 
+cdef void copy_chain(Chain* out, const Chain* chain) noexcept nogil:
+    """Copy what is used of a chain."""
+    out.leaves, out.constants, out.count, out.outputs = chain.leaves, chain.constants, chain.count, chain.outputs
+    memcpy(out.steps, chain.steps, chain.count * sizeof(Step))
+    memcpy(out.stored, chain.stored, chain.outputs * sizeof(int))
+    memcpy(out.constant_code, chain.constant_code, chain.constants * sizeof(int))
+    memcpy(out.constant, chain.constant, chain.constants * sizeof(void*))
+
+
 ctypedef struct Uses:
     # Of the values of a chain, before its steps are paired.
     int reads[MAX_VALUES]       # how often it is read or stored
@@ -274,7 +284,7 @@ cdef void pair_steps(const Plan* plan, const Chain* chain, Chain* out) noexcept 
         for q in range(inputs_of(chain.steps[s].kernel)):
             uses.reads[chain.steps[s].inputs[q]] += 1
             uses.along[first + s] |= uses.along[chain.steps[s].inputs[q]]
-    out[0] = chain[0]
+    copy_chain(out, chain)
     for s in range(chain.count):
         for q in range(inputs_of(chain.steps[s].kernel)):
             if pair_step(plan, chain, &uses, s, q, &out.steps[s]):

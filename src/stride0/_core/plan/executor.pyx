@@ -26,9 +26,10 @@ cdef extern from *:
 
 cdef enum:
     CACHE_LINE = 64
-    TILE_BYTES = 1 << 12    # of the widest value in a tile, so that the live ones stay in the L1 cache
+    PAGE = 4096
+    TILE_BYTES = 1 << 13    # of the widest value in a tile, so that the live ones stay in the L1 cache
     MOST_TILE = 1 << 12     # elements, at most
-    LEAST_TILE = 1 << 9     # and at least
+    LEAST_TILE = 1 << 10     # and at least
     # Where the next tile is prefetched, each is a part of that: few cache lines at once, since the processor waits for more.
     AHEAD_PARTS = 2
     FOLD_ROWS = 4           # and rows
@@ -69,7 +70,8 @@ cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssiz
     cdef Py_ssize_t limit = max(<Py_ssize_t>LEAST_TILE, min(<Py_ssize_t>MOST_TILE, TILE_BYTES // program.widest)), unit = 1
     if program.ahead:
         limit //= AHEAD_PARTS
-    if program.count == 1 and program.slots == 0 and not program.folds and not program.transposed:
+    if program.slots == 0 and not program.folds and not program.transposed:
+        # Tiles keep slots in the cache; without any, complete runs are faster.
         wide[0], high[0] = n, m
     elif program.transposed and not program.folds:
         high[0] = min(<Py_ssize_t>SIDE, ROW_BYTES // program.widest)
@@ -78,7 +80,7 @@ cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssiz
         if program.rows:
             unit = FOLD_ROWS
         wide[0] = min(n, FOLD_BLOCK // unit)
-        high[0] = FOLD_BLOCK // max(wide[0], <Py_ssize_t>1) // unit * unit
+        high[0] = max((FOLD_BLOCK if program.transposed else limit) // max(wide[0], <Py_ssize_t>1) // unit * unit, unit)
         if program.transposed:
             high[0] = max(high[0], <Py_ssize_t>SHORTEST)
     else:
@@ -96,8 +98,9 @@ cdef Py_ssize_t tile_rows(const Program* program, const Plan* plan) noexcept nog
 
 
 cdef inline Py_ssize_t slot_size(const Program* program, Py_ssize_t elements) noexcept nogil:
-    """Bytes of a slot: whole cache lines."""
-    return (elements * program.widest + 63) & ~<Py_ssize_t>63
+    """Bytes of a slot: whole cache lines, or pages, since a load from one slot after stores to another would be 4K aliasing."""
+    cdef Py_ssize_t size = elements * program.widest, unit = PAGE if size > PAGE // 2 else CACHE_LINE
+    return (size + unit - 1) & ~(unit - 1)
 
 
 cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
@@ -111,10 +114,10 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
     cdef Py_ssize_t outer[MAX_VIEWS]
     cdef Py_ssize_t inner[MAX_VIEWS]
     cdef Py_ssize_t position[MAX_NDIM]
-    cdef Py_ssize_t wide = 0, high = 0, slot_bytes = 0, total, calls
+    cdef Py_ssize_t wide = 0, high = 0, slot_bytes = 0, total, calls, unit = CACHE_LINE
     cdef Bound* bounds = NULL
     cdef char* data[MAX_VIEWS]
-    cdef char stack[STACK + 64]
+    cdef char stack[STACK + CACHE_LINE]
     cdef char* memory = NULL
     cdef char* slots = NULL
     cdef int k, d
@@ -137,10 +140,12 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
         # Of each call, for complete tiles and those at the end of a run.
         calls *= 2 * <Py_ssize_t>sizeof(Bound)
         if total + calls > STACK:
-            slots = memory = <char*>malloc(total + calls + 64)
+            unit = PAGE
+            slots = memory = <char*>malloc(total + calls + PAGE)
             if memory is NULL:
                 return False
-        slots += -<Py_ssize_t>(<size_t>slots) & 63
+        # Page-aligned, as large arrays are: loads from these are ahead of the stores to a slot, and the other way round.
+        slots += -<Py_ssize_t>(<size_t>slots) & (unit - 1)
         bounds = <Bound*>(slots + total)
     while True:
         if program.direct:

@@ -12,7 +12,7 @@ from libc.stdlib cimport free, malloc
 
 from stride0._core.memory.dtype cimport itemsize_at
 from stride0._core.plan.chain cimport (
-    MAX_CONSTANTS, MAX_STEPS, Chain, Program, code_of, is_single, prepare, prepare_chain, prepare_computed, release_program,
+    MAX_CONSTANTS, MAX_STEPS, Chain, Program, code_of, copy_chain, is_single, prepare, prepare_chain, prepare_computed, release_program,
 )
 from stride0._core.plan.executor cimport run_program, tile_rows
 from stride0._core.plan.plan cimport (
@@ -228,7 +228,7 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
     if is_single(chain):
         return run_reduction(plan, last, NULL, NULL, work, True)
     # Note [Computed operands]: the reduction reads dense arrays, which are the last outputs of the other steps.
-    inner = chain[0]
+    copy_chain(&inner, chain)
     inner.count -= 1
     inner.outputs -= 1
     copy_plan(&space, plan)

@@ -23,7 +23,7 @@ cdef object last_cache():
 tuning.threads_from, tuning.wake_from, tuning.per_thread, tuning.cached_to, tuning.chunk_to = 8000, 100000, 4000, 24000, 2000000
 tuning.fixed_from, tuning.fixed_chunk = 1 << 16, 1 << 13
 tuning.transpose_from, tuning.stream_from, tuning.stream_runs_from = 1 << 10, last_cache() // 4, last_cache()
-tuning.stream_calls, tuning.prefetch_from = 4, last_cache() // 4
+tuning.stream_calls, tuning.prefetch_from = 4, last_cache() // 2
 
 
 def tune(**values):
