@@ -17,7 +17,7 @@ Note [Loops of NumPy]
     Lanes that are transformed are shared among the threads of the pool; pocketfft keeps its tables behind a lock of its own.
     Matrices of at most NARROW rows and columns are shared among the threads of the pool where a stack has many: each
     has the bits that it has alone. eigh of 100 of 4x4 takes 149 microseconds on one thread and 85 on two, eigvalsh 80 and
-    51. Larger ones, up to FEW rows or columns, only where OpenBLAS can be kept from waking threads of its own, which would contend
+    51. Larger ones, of few rows or columns, only where OpenBLAS can be kept from waking threads of its own, which would contend
     with ours: Note [One thread of BLAS].
 """
 
@@ -65,7 +65,9 @@ cdef enum:
     MOST_AXES = 2           # of an operand that a loop computes with: its last ones
     HEAVY = 1 << 8          # elements of an operand from which the interpreter's lock is released
     NARROW = 16             # rows and columns of matrices that the threads share, and
-    FEW = 128               # rows or columns of those that are computed on one thread each
+    # Rows or columns of those that are computed on one thread each: by a second one OpenBLAS gains nothing up to there.
+    FEW = 112
+    FEW_SOLVED = 80         # and of systems, which are faster decomposed
     LANES = 8               # that pocketfft transforms at once, at most: a chunk has a multiple of them
     REFUSED = 1 << 30       # status of a loop that lacks memory
     DTYPES = 4
@@ -314,15 +316,17 @@ cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy,
     return status != 0
 
 
-cdef bint call_lapack(const Loop* loop, const Operand* operands, Array a) except -1:
-    """`call_loop` for matrices `a`: on one thread each if they have few rows or columns, which several threads share."""
+cdef bint call_lapack(int routine, const Operand* operands, Array a) except -1:
+    """Call the loop of a routine for matrices `a`: on one thread each if they have few rows or columns, which several threads share."""
+    cdef const Loop* loop = &LOOPS[routine][slot_of(a.code)]
+    cdef bint solves = routine == INV or routine == SOLVE or routine == DET or routine == SLOGDET
     cdef Py_ssize_t rows = a.shape_[a.ndim - 2], columns = a.shape_[a.ndim - 1], side = max(rows, columns)
     # A rough estimate for the routines that are fast, in nanoseconds.
     cdef int64_t time = 25 * side + side * min(rows, columns) * min(rows, columns) // 2
     # Too few elements for more than one thread of OpenBLAS anyway.
     if side <= NARROW:
         return call_loop(loop, operands, a.size, time, 1)
-    if min(rows, columns) > FEW or not begin_alone():
+    if min(rows, columns) > (FEW_SOLVED if solves else FEW) or not begin_alone():
         return call_loop(loop, operands, a.size, 0, 1)
     try:
         return call_loop(loop, operands, a.size, time, 1)
@@ -343,12 +347,10 @@ cdef bint run_lapack(int routine, Array a, Array b, Array c, Array d) except -1:
     those of the results.
     """
     cdef Operand operands[MOST_OPERANDS]
-    cdef const Loop* loop
     if not has_loop(routine, a.code):
         given = [x for x in (a, b, c, d) if x is not None]
         return compute(routine, given, 1.0)
     guard_gradient(a, "linalg")
-    loop = &LOOPS[routine][slot_of(a.code)]
     a = readable(a)
     read_operand(&operands[0], a)
     if b is not None:
@@ -358,7 +360,7 @@ cdef bint run_lapack(int routine, Array a, Array b, Array c, Array d) except -1:
         read_operand(&operands[2], c)
     if d is not None:
         read_operand(&operands[3], d)
-    return call_lapack(loop, operands, a)
+    return call_lapack(routine, operands, a)
 
 
 cdef bint run_lstsq(Array a, Array b, Array limit, Array x, Array residuals, Array ranks, Array s) except -1:
@@ -376,7 +378,7 @@ cdef bint run_lstsq(Array a, Array b, Array limit, Array x, Array residuals, Arr
     a, b = readable(a), readable(b)
     for k, each in enumerate((a, b, limit, x, residuals, ranks, s)):
         read_operand(&operands[k], each)
-    return call_lapack(&LOOPS[<int>LSTSQ][slot_of(a.code)], operands, a)
+    return call_lapack(<int>LSTSQ, operands, a)
 
 
 cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
