@@ -203,7 +203,10 @@ cdef class Tall:
         The columns, and then the rows of `squares`, have the signs that LAPACK gives them; None where rounding errors would
         choose one.
         """
-        if not run_step(self, SPREAD, NULL if by is None else <const double*>data_of(by)):
+        cdef const double* squares = NULL
+        if by is not None:
+            squares = <const double*>data_of(by)
+        if not run_step(self, SPREAD, squares):
             return None
         run_step(self, APPLY, NULL, by is None)
         return self.out
