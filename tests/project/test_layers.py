@@ -84,7 +84,10 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 # Scripts of the build, in whose text stand the imports of the modules that they write.
 GENERATORS = {
-    **{f"_core/generators/{name}.py": "_core.kernels" for name in ("common", "kernels", "reductions")},
+    **{
+        f"_core/generators/{name}.py": "_core.kernels"
+        for name in ("common", "kernels", "loops", "reductions")
+    },
     "_core/generators/methods.py": "_core.array.array",
     "_core/generators/operators.py": "_core.ops.functions",
 }

@@ -7,7 +7,8 @@ from typing import Any
 
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.switches import FUSED, FUSED_SIZE, set_fused_from
-from stride0._core.ops.evaluation import FusedBlock, evaluate_pending, statistics
+from stride0._core.ops.evaluation import FusedBlock, evaluate_pending
+from stride0._core.ops.passes import statistics
 from stride0._modes.switches import Setting
 
 __all__ = ["fused"]

@@ -17,7 +17,7 @@ from stride0._core.ops.copy cimport assign_array, copy_array, fill
 from stride0._core.ops.elementwise cimport unary_raw
 from stride0._core.ops.gufuncs cimport (
     CHOLESKY_LOWER, CHOLESKY_UPPER, DET, EIG, EIGH, EIGVALS, EIGVALSH, INV, LSTSQ, QR_COMPLETE, QR_RAW, QR_REDUCED, SLOGDET, SOLVE, SVD,
-    SVD_FULL, SVD_REDUCED, has_loop, run_lapack, run_lstsq,
+    SVD_FULL, SVD_REDUCED, has_loop, run_lapack,
 )
 from stride0._core.ops.systems cimport are_few, determinants_of_few, factor_few, solve_few
 from stride0._core.ops.tall cimport Tall, factor_tall, is_tall
@@ -192,7 +192,7 @@ cdef Array compute_square(int routine, Array x):
             return narrowed(out, x.code) if factor_few(a, out, routine == CHOLESKY_UPPER) else None
         if are_few(a) and routine == DET:
             return narrowed(determinants(a, out), x.code)
-    failed = run_lapack(routine, a, out, None, None)
+    failed = run_lapack(routine, (a, out))
     # A determinant may overflow; there is none that LAPACK would not compute.
     return None if failed and routine != DET else narrowed(out, x.code)
 
@@ -250,7 +250,7 @@ cdef Array compute_svdvals(Array x):
     if tall is None and not is_finite(a):
         return None
     out = per_matrix(a, FLOAT64, 1, min(rows, columns), 0)
-    return None if run_lapack(SVD, a, out, None, None) else narrowed(out, x.code)
+    return None if run_lapack(SVD, (a, out)) else narrowed(out, x.code)
 
 
 cpdef Array singular_values(str op, Array x):
@@ -283,7 +283,7 @@ cdef Array compute_solve(Array x1, Array x2):
         k = <int>len(batch)
         shape[k], shape[k + 1] = b.shape_[b.ndim - 2], b.shape_[b.ndim - 1]
         out = new_array(wide, k + 2, shape, NULL, False)
-    if not solve_few(a, b, out) if are_few(a) else run_lapack(SOLVE, a, b, out, None):
+    if not solve_few(a, b, out) if are_few(a) else run_lapack(SOLVE, (a, b, out)):
         return None
     if x2.ndim == 1:
         out = without_axes(out, (out.ndim - 1,))
@@ -314,7 +314,7 @@ cdef tuple compute_eig(Array x, int routine):
             return None
         code = of_values = COMPLEX128
     values, vectors = per_matrix(a, of_values, 1, n, 0), per_matrix(a, code, 2, n, n)
-    return None if run_lapack(routine, a, values, vectors, None) else (narrowed(values, x.code), narrowed(vectors, x.code))
+    return None if run_lapack(routine, (a, values, vectors)) else (narrowed(values, x.code), narrowed(vectors, x.code))
 
 
 cdef object eig(str name, PyObject** given):
@@ -350,7 +350,7 @@ cdef object slogdet(str name, PyObject** given):
         split_determinants(sign, logabsdet)
     else:
         # LAPACK does not fail: a singular matrix has a sign of 0.
-        run_lapack(SLOGDET, a, sign, logabsdet, None)
+        run_lapack(SLOGDET, (a, sign, logabsdet))
     return Slogdet(narrowed(sign, x.code), narrowed(logabsdet, x.code))
 
 
@@ -366,7 +366,7 @@ cdef tuple compute_svd(Array x, bint full):
     u = per_matrix(a, code, 2, rows, rows if full else few)
     s = per_matrix(a, FLOAT64, 1, few, 0)
     vh = per_matrix(a, code, 2, columns if full else few, columns)
-    if run_lapack(SVD_FULL if full else SVD_REDUCED, a, u, s, vh):
+    if run_lapack(SVD_FULL if full else SVD_REDUCED, (a, u, s, vh)):
         return None
     return narrowed(u, x.code) if tall is None else tall.multiplied(u), narrowed(s, x.code), narrowed(vh, x.code)
 
@@ -419,7 +419,7 @@ cdef object qr(str name, PyObject** given):
     assign_array(a, x, "qr")
     tau = per_matrix(a, code, 1, few, 0)
     q = per_matrix(a, code, 2, rows, rows if complete else few)
-    if run_lapack(QR_RAW, a, tau, None, None) or run_lapack(QR_COMPLETE if complete else QR_REDUCED, a, tau, q, None):
+    if run_lapack(QR_RAW, (a, tau)) or run_lapack(QR_COMPLETE if complete else QR_REDUCED, (a, tau, q)):
         return raise_failure("qr", x, "x")
     return QR(narrowed(q, x.code), narrowed(upper_triangles(a, rows if complete else few, few), x.code))
 
@@ -511,7 +511,7 @@ def least_squares(Array x1 not None, Array x2 not None, limit):
         return None
     solution, residuals = per_matrix(x1, code, 2, columns, sides), per_matrix(x1, real, 1, sides, 0)
     ranks, values = per_matrix(x1, INT32, 0, 0, 0), per_matrix(x1, real, 1, min(rows, columns), 0)
-    if run_lstsq(a, b, limits, solution, residuals, ranks, values):
+    if run_lapack(LSTSQ, (a, b, limits, solution, residuals, ranks, values)):
         return None
     return narrowed(values, x1.code), narrowed(solution, x1.code), ranks
 

@@ -13,6 +13,8 @@
 #include <emmintrin.h>
 #endif
 
+static inline int s0_bit_length(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
+
 typedef void (*s0_loop)(char **args, const Py_ssize_t *inner, const Py_ssize_t *outer,
                         Py_ssize_t n, Py_ssize_t m);
 

@@ -100,11 +100,6 @@ static uint64_t s0_to_doubles(uint64_t *x, Py_ssize_t n)
     return bits;
 }
 
-S0_INLINE int s0_length(uint64_t bits)
-{
-    return bits ? 64 - __builtin_clzll(bits) : 0;
-}
-
 /* `rows` rows of `line` elements times `vectors` vectors of columns, of which `width` exist. */
 S0_INLINE void s0_exact_tile(const double *a, Py_ssize_t line, const double *b, uint64_t *out, Py_ssize_t p,
                              Py_ssize_t width, int fresh, int rows, int vectors)
@@ -170,7 +165,7 @@ static int s0_exact_tiles(const char *a, const Py_ssize_t *sa, const char *b, co
                 /* The last vector is whole. */
                 memset(left + high * deep, 0, LANES * sizeof(*left));
                 own = s0_to_doubles(left, high * deep);
-                if (s0_length(own) + s0_length(bits) > S0_EXACT)
+                if (s0_bit_length(own) + s0_bit_length(bits) > S0_EXACT)
                     return 0;
                 for (q = 0; q < broad; q += WIDTH) {
                     uint64_t *to = out + i * p + j + q;

@@ -27,7 +27,6 @@
             return 0;                                                                                                \
     }
 
-static inline int s0_bit_length(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
 static inline int s0_trailing_zeros(uint64_t value) { return value ? __builtin_ctzll(value) : 0; }
 
 #if S0_VECTOR == 32

@@ -21,30 +21,22 @@
 
 #define S0_BODY static inline __attribute__((unused))
 
-/* Whether y is a power of two whose inverse is normal, too; and that. */
-S0_BODY int s0_has_inverse_f64(double y, double *inverse)
-{
-    uint64_t bits, exponent;
-    memcpy(&bits, &y, sizeof(bits));
-    exponent = bits >> 52 & 0x7FF;
-    if (bits << 12 || exponent == 0 || exponent > 2045)
-        return 0;
-    bits = (bits & (uint64_t)1 << 63) | (2046 - exponent) << 52;
-    memcpy(inverse, &bits, sizeof(bits));
-    return 1;
-}
-
-S0_BODY int s0_has_inverse_f32(float y, float *inverse)
-{
-    uint32_t bits, exponent;
-    memcpy(&bits, &y, sizeof(bits));
-    exponent = bits >> 23 & 0xFF;
-    if (bits << 9 || exponent == 0 || exponent > 253)
-        return 0;
-    bits = (bits & (uint32_t)1 << 31) | (254 - exponent) << 23;
-    memcpy(inverse, &bits, sizeof(bits));
-    return 1;
-}
+/* Whether y is a power of two whose inverse is normal, too; and that. The numbers have `fraction` bits behind the exponent. */
+#define S0_HAS_INVERSE(bits, type, fraction)                                                        \
+    S0_BODY int s0_has_inverse_f##bits(type y, type *inverse)                                       \
+    {                                                                                               \
+        const uint##bits##_t special = ((uint##bits##_t)1 << (bits - 1 - fraction)) - 1;            \
+        uint##bits##_t word, exponent;                                                              \
+        memcpy(&word, &y, sizeof(word));                                                            \
+        exponent = word >> fraction & special;                                                      \
+        if (word << (bits - fraction) || exponent == 0 || exponent > special - 2)                   \
+            return 0;                                                                               \
+        word = (word & (uint##bits##_t)1 << (bits - 1)) | (special - 1 - exponent) << fraction;     \
+        memcpy(inverse, &word, sizeof(word));                                                       \
+        return 1;                                                                                   \
+    }
+S0_HAS_INVERSE(64, double, 52)
+S0_HAS_INVERSE(32, float, 23)
 
 #define fabs_f64 fabs
 #define fabs_f32 fabsf

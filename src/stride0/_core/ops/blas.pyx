@@ -43,7 +43,7 @@ Note [One thread of BLAS]
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 
-from stride0._core.memory.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, itemsize_at
+from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, FLOAT64, itemsize_at, letter_at
 from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_int, s0_write_int
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
@@ -171,9 +171,11 @@ cdef bint begin_alone() except -1:
 cdef void end_alone() noexcept:
     global alone
     s0_acquire(&setting)
-    alone -= 1
-    if alone == 0:
-        restore_threads()
+    # 0 where a signal handler has forked meanwhile, in the child.
+    if alone:
+        alone -= 1
+        if alone == 0:
+            restore_threads()
     s0_leave(&setting)
 
 
@@ -185,6 +187,7 @@ cdef void restore_threads() noexcept:
 def forget_other_threads():
     """In a forked process, which has the thread that forked only."""
     global alone
+    s0_leave(&setting)
     if alone:
         alone = 0
         restore_threads()
@@ -192,17 +195,17 @@ def forget_other_threads():
 
 cdef inline Py_ssize_t alone_on(int code) noexcept nogil:
     """Multiplications of a product of a dtype for which BLAS has one thread."""
-    return ALONE if code == FLOAT32 or code == FLOAT64 else ALONE // 4
+    return ALONE // 4 if letter_at(code) == c"c" else ALONE
 
 
 cdef void split(Product* product) noexcept nogil:
     """Choose the rows and the elements of the sums that a call of BLAS has, by shapes alone: Note [Calls of BLAS]."""
-    cdef Py_ssize_t m = product.m, n = product.n, p = product.p, most
+    cdef Py_ssize_t m = product.m, n = product.n, p = product.p
+    # Blocks of complex numbers are for BLAS on one thread anyway.
+    cdef Py_ssize_t most = 2 * ALONE if letter_at(product.code) == c"c" else ALONE
     cdef bint own = is_by_own_transpose(product), is_long = False
     product.rows, product.length, product.step = m, n, n
     if n * p <= THIN and not own:
-        # Blocks of complex numbers are for BLAS on one thread anyway.
-        most = ALONE if alone_on(product.code) == ALONE else 2 * ALONE
         product.rows = min(m, max(8, min(max(LEAST_ROWS, GEMM_BLOCK // (n * p)), most // (n * p)) // 8 * 8))
     elif n >= LONG and p <= WIDE and m <= (SIDE if own else WIDE) and m * n * p > ALONE:
         is_long = True
@@ -246,28 +249,25 @@ cdef bint is_known(const Product* product) noexcept nogil:
 
 cdef int call_blas(Product* product) except -1:
     cdef Product one = product[0]
-    cdef Py_ssize_t k
+    cdef Py_ssize_t each = one.m * one.p * itemsize_at(one.code), k
     if product.parts == 1:
         return call_in_chunks(product)
     one.count = 1
-    one.sums = <char*>malloc(one.parts * one.m * one.p * itemsize_at(one.code))
+    one.sums = <char*>malloc(one.parts * each)
     if one.sums is NULL:
         raise MemoryError("matmul: no memory for partial sums")
     try:
         for k in range(product.count):
             one.left, one.right = product.left + k * product.strides1[0], product.right + k * product.strides2[0]
-            one.out = product.out + k * one.m * one.p * itemsize_at(one.code)
+            one.out = product.out + k * each
             call_in_chunks(&one)
             if one.code == FLOAT32 or one.code == COMPLEX64:
-                add_parts(<float*>one.out, <float*>one.sums, one.m * one.p * (1 + (one.code == COMPLEX64)), one.parts)
+                add_parts(<float*>one.out, <float*>one.sums, each // <int>sizeof(float), one.parts)
             else:
-                add_parts(<double*>one.out, <double*>one.sums, one.m * one.p * (1 + (one.code == COMPLEX128)), one.parts)
+                add_parts(<double*>one.out, <double*>one.sums, each // <int>sizeof(double), one.parts)
             if is_by_own_transpose(&one):
-                # Those of the library may sum up the elements of a row and of a column in another order.
-                if one.code == FLOAT32:
-                    mirror(<float*>one.out, one.p)
-                else:
-                    mirror(<double*>one.out, one.p)
+                # BLAS may sum up what is above the diagonal in another order than what is below it.
+                mirror_result(&one, one.out)
     finally:
         free(one.sums)
     return 0
@@ -308,10 +308,9 @@ cdef void call_for_some(void* context, int chunk) noexcept nogil:
         if own:
             if whole.code == FLOAT32:
                 syrk32(BY_ROWS, UPPER, how1, whole.p, whole.n, 1, a, leading1, 0, c, whole.p)
-                mirror(<float*>c, whole.p)
             else:
                 syrk64(BY_ROWS, UPPER, how1, whole.p, whole.n, 1, a, leading1, 0, c, whole.p)
-                mirror(<double*>c, whole.p)
+            mirror_result(whole, c)
             continue
         end = min(part * whole.length + whole.length, whole.n)
         for at from part * whole.length <= at < end by whole.step:
@@ -346,6 +345,14 @@ cdef void add_parts(Real* out, const Real* sums, Py_ssize_t size, Py_ssize_t par
     for part in range(1, parts):
         for i in range(size):
             out[i] += sums[part * size + i]
+
+
+cdef void mirror_result(const Product* product, char* c) noexcept nogil:
+    """Make what is below the diagonal of a product of real numbers the mirror image of what is above."""
+    if product.code == FLOAT32:
+        mirror(<float*>c, product.p)
+    else:
+        mirror(<double*>c, product.p)
 
 
 cdef void mirror(Real* c, Py_ssize_t p) noexcept nogil:
@@ -398,7 +405,7 @@ cdef int64_t time_of(const Product* product) noexcept nogil:
     cdef int64_t work = product.count * product.m * product.n * product.p
     if product.m * product.n * product.p <= FEW_PRODUCTS:
         return work // 4
-    if product.code == COMPLEX64 or product.code == COMPLEX128:
+    if letter_at(product.code) == c"c":
         return work * itemsize_at(product.code) // 64
     return work // (8 if product.p == 1 else 128 // itemsize_at(product.code))
 

@@ -3,9 +3,8 @@
 from libc.stdint cimport int64_t
 
 from stride0._core.memory.dtype cimport COMPLEX128, FLOAT32, FLOAT64, INT64, dtype_at, itemsize_at, letter_at
-from stride0._core.plan.threads cimport run_equal_chunks, s0_chunk
-from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
-from stride0._core.array.array cimport Array, data_of, needs_tape, new_array, not_completed, traced
+from stride0._core.plan.partition cimport run_shared
+from stride0._core.array.array cimport Array, data_of, needs_tape, new_array, traced
 from stride0._core.ops.operands cimport scalar_array
 from stride0._core.ops.copy cimport copy_array
 
@@ -30,20 +29,6 @@ cdef extern from "counting.h":
 cdef Array in_order(Array x, int code):
     """x, or a copy of it, of a dtype and contiguous in C order."""
     return x if x.code == code and x.c_contiguous else copy_array(x, code, True)
-
-
-cdef int run_elements(s0_chunk work, void* context, Py_ssize_t* each, Py_ssize_t count, int time, str name) except -1:
-    """Run `work` on `count` elements that take `time` nanoseconds each: at once, or in chunks of `each` on threads."""
-    cdef int threads
-    cdef bint done
-    if count < LONG_RUN:
-        each[0] = count
-        work(context, 0)
-        return 0
-    with nogil:
-        threads = threads_for(count * time)
-        done = run_equal_chunks(work, context, each, count, chunks_for(count * time, threads), threads)
-    return 0 if done else not_completed(name)
 
 
 # --- counts
@@ -128,7 +113,7 @@ cdef Array intervals_of(Array x, Array edges, double first, double last):
     placing.intervals.least, placing.intervals.most = <float>first if placing.single else first, <float>last if placing.single else last
     placing.intervals.edges, placing.intervals.count = <const double*>data_of(edges), edges.size - 1
     placing.x, placing.count, placing.out = data_of(given), x.size, <int64_t*>data_of(out)
-    run_elements(place_chunk, &placing, &placing.each, placing.count, PLACE_TIME, "histogram")
+    run_shared(place_chunk, &placing, &placing.each, placing.count, placing.count * PLACE_TIME)
     return out
 
 
@@ -175,5 +160,5 @@ cdef Array interpolated(Array x, Array points, Array values, Array before, Array
     curve.x, curve.count, curve.out = data_of(x), x.size, data_of(out)
     curve.before = curve.values if before is None else <const char*>data_of(before)
     curve.behind = curve.values + last if behind is None else <const char*>data_of(behind)
-    run_elements(interpolate_chunk, &curve, &curve.each, curve.count, INTERPOLATE_TIME, "interp")
+    run_shared(interpolate_chunk, &curve, &curve.each, curve.count, curve.count * INTERPOLATE_TIME)
     return out

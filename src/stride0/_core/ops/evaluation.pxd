@@ -4,6 +4,5 @@ from stride0._core.array.array cimport Array
 from stride0._core.memory.storage cimport Storage
 
 
-cdef void divide_sums(double* total, char* out, bint is_single, double count, Py_ssize_t n) noexcept
 cdef bint assign_pending(Array x, Array source) except -1
 cdef bint store_result(Array result, Array x, Storage spared) except -1

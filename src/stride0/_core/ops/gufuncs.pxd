@@ -31,7 +31,6 @@ cdef enum Routine:
 
 cdef bint has_loop(int routine, int code) except -1
 cdef Array readable(Array x)
-cdef bint run_lapack(int routine, Array a, Array b, Array c, Array d) except -1
-cdef bint run_lstsq(Array a, Array b, Array limit, Array x, Array residuals, Array ranks, Array s) except -1
+cdef bint run_lapack(int routine, tuple arrays) except -1
 cdef int run_fft(int routine, Array x, double factor, Array out) except -1
 cdef int run_matmul(Array x1, Array x2, Array out) except -1

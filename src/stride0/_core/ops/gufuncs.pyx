@@ -29,6 +29,7 @@ from stride0._core.memory.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_int, s0_write_int
 from stride0._core.plan.partition cimport chunks_for, threads_for
 from stride0._core.plan.plan cimport MAX_NDIM, Operand
+from stride0._core.plan.table cimport s0_bit_length
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.array.array cimport Array, guard_gradient, read_operand
 from stride0._core.array.views cimport is_aligned
@@ -105,14 +106,6 @@ def set_gufuncs(load, by_functions):
     """
     global load_gufuncs, compute, is_set
     load_gufuncs, compute, is_set = load, by_functions, False
-
-
-cdef int bit_length(Py_ssize_t n) noexcept nogil:
-    cdef int count = 0
-    while n:
-        n >>= 1
-        count += 1
-    return count
 
 
 cdef int slot_of(int code) noexcept nogil:
@@ -339,46 +332,26 @@ cdef Array readable(Array x):
     return x if is_aligned(x) else copy_array(x, x.code, True)
 
 
-cdef bint run_lapack(int routine, Array a, Array b, Array c, Array d) except -1:
+cdef bint run_lapack(int routine, tuple arrays) except -1:
     """
-    Compute the results of a routine, which are the last of the arrays; None stands for those that it does not have.
+    Compute the results of a routine, which are the last of the arrays.
 
-    Whether LAPACK failed for one of the matrices. The operands are float64 or complex128; their leading axes broadcast to
-    those of the results.
-    """
-    cdef Operand operands[MOST_OPERANDS]
-    if not has_loop(routine, a.code):
-        given = [x for x in (a, b, c, d) if x is not None]
-        return compute(routine, given, 1.0)
-    guard_gradient(a, "linalg")
-    a = readable(a)
-    read_operand(&operands[0], a)
-    if b is not None:
-        b = readable(b)
-        read_operand(&operands[1], b)
-    if c is not None:
-        read_operand(&operands[2], c)
-    if d is not None:
-        read_operand(&operands[3], d)
-    return call_lapack(routine, operands, a)
-
-
-cdef bint run_lstsq(Array a, Array b, Array limit, Array x, Array residuals, Array ranks, Array s) except -1:
-    """
-    Solve least squares, where `has_loop` says that there is one; the last four arrays are the results.
-
-    `limit` has a number for each matrix, or one for all: singular values that are not larger than it times the largest one
-    count as 0. Whether LAPACK failed for one of the matrices. The leading axes of the operands broadcast to those of `s`.
+    Whether LAPACK failed for one of the matrices. The operands have the dtypes of a loop; their leading axes broadcast to
+    those of the results. For `LSTSQ` `has_loop` must hold: a, b, for each matrix or for all a number, such that singular values
+    not larger than it times the largest one count as 0; then the solutions, residuals, ranks and singular values.
     """
     cdef Operand operands[MOST_OPERANDS]
     cdef Array each
+    cdef list held = []     # the copies
     cdef int k
-    guard_gradient(a, "linalg")
-    guard_gradient(b, "linalg")
-    a, b = readable(a), readable(b)
-    for k, each in enumerate((a, b, limit, x, residuals, ranks, s)):
+    if not has_loop(routine, (<Array>arrays[0]).code):
+        return compute(routine, list(arrays), 1.0)
+    for k, each in enumerate(arrays):
+        guard_gradient(each, "linalg")
+        each = readable(each)
+        held.append(each)
         read_operand(&operands[k], each)
-    return call_lapack(<int>LSTSQ, operands, a)
+    return call_lapack(routine, operands, <Array>held[0])
 
 
 cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
@@ -402,7 +375,7 @@ cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
     operands[1].ndim = 0
     operands[1].shape = operands[1].strides = NULL
     n = max(x.shape_[x.ndim - 1], out.shape_[out.ndim - 1])
-    call_loop(&LOOPS[routine][slot], operands, x.size + out.size, n * bit_length(n) // 2, LANES)
+    call_loop(&LOOPS[routine][slot], operands, x.size + out.size, n * s0_bit_length(n) // 2, LANES)
     return 0
 
 

@@ -32,7 +32,7 @@ from stride0._core.ops.operands cimport BINARY_NAMES, named_shapes, scalar_array
 from stride0._core.ops.copy cimport assign_array, check_codes, copy_array, fill
 from stride0._core.ops.deferred cimport MOST_AXES, divide_pending, try_to_defer_reduction
 from stride0._core.ops.elementwise cimport binary, in_place
-from stride0._core.ops.evaluation cimport divide_sums
+from stride0._core.ops.passes cimport divide_sums
 
 from stride0._tables import operations
 from stride0._base.errors import AxisError, BroadcastError, DTypeError, ShapeError, counted

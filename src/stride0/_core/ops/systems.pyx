@@ -19,9 +19,8 @@ Note [Few rows]
 from libc.stdint cimport int64_t
 
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
+from stride0._core.plan.partition cimport run_shared
 from stride0._core.plan.table cimport S0_FEW_ROWS, TABLE, s0_systems
-from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.memory.dtype cimport FLOAT64, itemsize_at
 from stride0._core.memory.guards cimport s0_write_int
 from stride0._core.array.array cimport Array, data_of, guard_gradient, swapped_matrix, view_of
@@ -85,22 +84,14 @@ cdef Array stack_of(Array x, Array like, Py_ssize_t* strides):
 cdef bint run_systems(Job* job, Array a, Array like) except -1:
     """Whether no matrix is singular; determinants are 0 then."""
     cdef int64_t work
-    cdef int threads
-    cdef bint done
     a = stack_of(a, like, job.all.a_strides)
     job.all.a, job.all.n, job.singular = data_of(a), a.shape_[a.ndim - 1], False
     if job.count == 0:
         return True
     # A rough estimate, in nanoseconds.
     work = job.count * (40 + job.all.n * job.all.n * (job.all.n + 3 * job.all.columns) // 3)
-    if work < LONG_RUN:
-        job.matrices = job.count
-        solve_some(job, 0)
-        return not job.singular
-    with nogil:
-        threads = threads_for(work)
-        done = run_equal_chunks(solve_some, job, &job.matrices, job.count, chunks_for(work, threads), threads)
-    return not job.singular if done else -1  # with the exception of a signal handler
+    run_shared(solve_some, job, &job.matrices, job.count, work)
+    return not job.singular
 
 
 cdef bint solve_few(Array a, Array b, Array out) except -1:

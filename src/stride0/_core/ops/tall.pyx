@@ -37,9 +37,8 @@ from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
+from stride0._core.plan.partition cimport run_shared
 from stride0._core.plan.table cimport S0_MOST_COLUMNS, TABLE, s0_tall
-from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, itemsize_at
 from stride0._core.memory.guards cimport s0_write_int
 from stride0._core.array.array cimport Array, data_of, new_array, view_of
@@ -113,8 +112,6 @@ cdef bint run_step(Tall tall, Step step, const double* by=NULL, bint unrolled=Fa
     cdef Job job
     cdef Py_ssize_t n = tall.all.columns, square = n * tall.all.pitch, rows = tall.all.rows * tall.count
     cdef int64_t work
-    cdef int threads
-    cdef bint done = True
     job.all, job.step, job.by, job.unrolled, job.failed = &tall.all, step, by, unrolled, 0
     # Rough estimates, in nanoseconds.
     if step == FACTOR or step == APPLY:
@@ -125,15 +122,7 @@ cdef bint run_step(Tall tall, Step step, const double* by=NULL, bint unrolled=Fa
         job.count = tall.count
         work = job.count * tall.all.sections * square * n // 5
         job.scratch = 3 * square
-    if work < LONG_RUN:
-        job.each = job.count
-        run_some(&job, 0)
-    else:
-        with nogil:
-            threads = threads_for(work)
-            done = run_equal_chunks(run_some, &job, &job.each, job.count, chunks_for(work, threads), threads)
-    if not done:
-        return -1  # with the exception of a signal handler
+    run_shared(run_some, &job, &job.each, job.count, work)
     if job.failed == NO_MEMORY:
         raise MemoryError()
     return not job.failed

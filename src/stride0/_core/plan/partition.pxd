@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t
 from stride0._core.plan.chain cimport Chain
 from stride0._core.plan.plan cimport Plan
 from stride0._core.plan.table cimport Kernel, loops_of
+from stride0._core.plan.threads cimport s0_chunk
 
 cdef enum:
     # Elements from which the interpreter's lock is released and threads may be used; below, both cost more time than
@@ -17,6 +18,7 @@ cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil
 cdef bint run_long(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssize_t n) noexcept nogil
 cdef int threads_for(int64_t work) noexcept nogil
 cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil
+cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, int64_t work) except -1
 cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil
 
 

@@ -22,7 +22,7 @@ from stride0._core.plan.table cimport (
     FOLD_BLOCK, KIND_OP, KIND_REDUCTION, KIND_WHERE, Kernel, absorbing, cast_kernel, cost_of, fold_of, input_code, inputs_of,
     kernel_of, loops_of, merges_rows, result_code,
 )
-from stride0._core.plan.threads cimport run_chunks, threads_worth
+from stride0._core.plan.threads cimport run_chunks, run_equal_chunks, s0_chunk, threads_worth
 from stride0._core.plan.tuning cimport tuning
 
 from stride0._tables import operations
@@ -100,6 +100,24 @@ cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil:
     """
     cdef int64_t least = 1 if threads < 2 else threads if work <= threads * tuning.cached_to else threads * CHUNKS_PER_THREAD
     return <Py_ssize_t>min(max(least, work // tuning.chunk_to), <int64_t>MOST_CHUNKS)
+
+
+cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, int64_t work) except -1:
+    """
+    Run `body` for `count` items that take `work` nanoseconds on one thread: at once, or in chunks of `each` on threads.
+
+    Fails with the exception of a signal handler.
+    """
+    cdef int threads
+    cdef bint done
+    if work < LONG_RUN:
+        each[0] = count
+        body(context, 0)
+        return 0
+    with nogil:
+        threads = threads_for(work)
+        done = run_equal_chunks(body, context, each, count, chunks_for(work, threads), threads)
+    return 0 if done else -1
 
 
 ctypedef struct Split:

@@ -59,6 +59,7 @@ cdef extern from "kernels.h":
         S0_FEW_ROWS     # of matrices that `solve_systems` takes
         S0_MOST_COLUMNS # of those that `tall_factor` takes
         FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
+    int s0_bit_length(unsigned long long value) noexcept nogil
     ctypedef struct s0_systems:
         const char* a
         const char* b
