@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import subprocess
 import sys
@@ -101,3 +102,18 @@ def test_units_are_what_meson_compiles(tmp_path: Path) -> None:
     subprocess.run([sys.executable, BUILD / "kernels.py", *targets], check=True)
     for name, target in zip(names, targets, strict=True):
         assert f"void s0_fill_{name}(s0_kernels *table)" in target.read_text()
+
+
+def test_every_python_file_and_stub_is_installed() -> None:
+    """The list in `meson.build` is that of the tree: an editable build finds a file that a wheel lacks."""
+    package = BUILD.parents[1]
+    folders = ast.literal_eval(
+        (package / "meson.build").read_text().partition("python_sources = ")[2].partition("\n}")[0] + "\n}"
+    )
+    listed = {
+        f"{folder}/{name}".lstrip("/") for folder in folders for name in [*folders[folder], "__init__.py"]
+    }
+    there = [*package.rglob("*.py"), *package.rglob("*.pyi"), package / "py.typed"]
+    generators = package / "_core" / "generators"
+    found = {path.relative_to(package).as_posix() for path in there if generators not in path.parents}
+    assert found - {"_version.py"} == listed
