@@ -35,7 +35,7 @@ cdef enum:
     FEWEST_BESIDE = 8       # so many lanes
     MOST_TOGETHER = 32      # lanes that are copied and transformed together, at most,
     TOGETHER = 1 << 15      # and numbers of theirs
-    FEW_LANES = 4           # of which long transforms are shared among threads, each
+    FEW_LANES = 4           # fewer long lanes than these are transformed one by one, each by all threads
     PITCH = 192             # bytes between copies of long lanes
     ALIGNMENT = 64          # of scratch memory, in bytes
 
@@ -91,22 +91,30 @@ cdef inline Py_ssize_t units_of(const Job* job, Step step) noexcept nogil:
     return job.all.half // 2 + 1
 
 
+cdef inline Py_ssize_t scratch_of(const Job* job) noexcept nogil:
+    """Bytes that passes need."""
+    if job.is_long:
+        return 6 * TABLE.vector * max(job.all.columns.length, job.all.rows.length)
+    return 8 * TABLE.vector * (max(job.all.columns.length, 2 * job.all.half + 1) + SQUARE)
+
+
+cdef inline char* aligned(char* memory) noexcept nogil:
+    return memory + (-<uintptr_t>memory) % ALIGNMENT
+
+
 cdef Py_ssize_t lay_out(const Job* job, Room* room, char* memory) noexcept nogil:
     """Divide memory; returns the bytes that are needed."""
     cdef Py_ssize_t sizes[5]
     cdef char* starts[5]
     cdef Py_ssize_t used = 0
     cdef int k
+    sizes[0], sizes[1], sizes[2] = scratch_of(job), 0, 0
     if job.is_long:
-        sizes[0] = 6 * TABLE.vector * max(job.all.columns.length, job.all.rows.length)
         sizes[1] = 2 * TABLE.vector * units_of(job, ROWS) * job.all.rows.length
         sizes[2] = 16 * job.all.half
-    else:
-        sizes[0] = 8 * TABLE.vector * (max(job.all.columns.length, 2 * job.all.half + 1) + SQUARE)
-        sizes[1] = sizes[2] = 0
     sizes[3] = 0 if job.reads else job.together * job.in_pitch
     sizes[4] = 0 if job.writes else job.together * job.out_pitch
-    memory += (-<uintptr_t>memory) % ALIGNMENT
+    memory = aligned(memory)
     for k in range(5):
         starts[k] = memory + used
         used += (sizes[k] + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
@@ -229,14 +237,12 @@ cdef struct Part:
 cdef void run_some(void* context, int chunk) noexcept nogil:
     """A chunk of a step."""
     cdef Part* part = <Part*>context
-    cdef Room room
     cdef Py_ssize_t first = chunk * part.each
-    cdef char* memory = <char*>malloc(lay_out(part.job, &room, NULL))
+    cdef char* memory = <char*>malloc(scratch_of(part.job) + ALIGNMENT)
     if memory is NULL:
         s0_write_int(part.failed, True)
         return
-    lay_out(part.job, &room, memory)
-    run_part(part.job, part.step, part.in_, part.out, part.room, first, min(first + part.each, part.units), room.scratch)
+    run_part(part.job, part.step, part.in_, part.out, part.room, first, min(first + part.each, part.units), <double*>aligned(memory))
     free(memory)
 
 

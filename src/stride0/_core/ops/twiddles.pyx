@@ -1,6 +1,7 @@
 """Tables of Fourier transforms: roots of unity in the order in which the kernels of `fourier.h` read them."""
 
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport FLOAT64
 from stride0._core.plan.operations cimport OP_COS, OP_SIN
@@ -11,7 +12,8 @@ from stride0._core.array.array cimport Array, data_of, new_array
 cdef enum:
     LONGEST = 1 << 20       # complex numbers of a transform
     SHORTEST = 64           # of one that is a matrix
-    KEPT = 1 << 25          # bytes of the tables that are kept
+    MOST_KEPT = 64          # tables that are kept,
+    KEPT = 1 << 25          # and bytes of them
 
 cdef double EIGHTH = 0.78539816339744830962    # of a turn, in radians
 
@@ -54,70 +56,78 @@ cdef Py_ssize_t rows_of(Py_ssize_t n) noexcept:
 
 
 cdef Py_ssize_t numbers_of(const s0_passes* passes) noexcept:
-    """How many numbers the table of some passes has."""
+    """How many roots the table of some passes has."""
     cdef Py_ssize_t run = passes.length, count = 0
     cdef int p, radix
     for p in range(passes.passes):
         radix = passes.radix[p]
         run //= radix
-        count += (2 * radix if radix % 2 else 0) + (2 * (radix - 1) * run if run > 1 else 0)
+        count += (radix if radix % 2 else 0) + ((radix - 1) * run if run > 1 else 0)
     return count
 
 
-cdef double* fill_passes(s0_passes* passes, double* to, const double* roots, Py_ssize_t n) noexcept:
-    """Write the table of some passes from the n roots of unity; returns its end."""
+cdef int64_t* list_passes(const s0_passes* passes, int64_t* to, Py_ssize_t n) noexcept:
+    """Write which of the n roots of unity the table of some passes has; returns the end."""
     cdef Py_ssize_t run = passes.length, count = 1, i, every = n // passes.length
     cdef int p, radix, j
-    passes.twiddles = to
     for p in range(passes.passes):
         radix = passes.radix[p]
         if radix % 2:
             for j in range(radix):
-                memcpy(to, roots + 2 * j * (n // radix), 2 * sizeof(double))
-                to += 2
+                to[j] = j * (n // radix)
+            to += radix
         run //= radix
         if run > 1:
             for i in range(run):
                 for j in range(1, radix):
-                    memcpy(to, roots + 2 * i * j * count * every, 2 * sizeof(double))
-                    to += 2
+                    to[j - 1] = i * j * count * every
+                to += radix - 1
         count *= radix
     return to
 
 
-cdef Array roots_of(Py_ssize_t n):
-    """The n roots of unity, exp(-2 pi i m / n): cosines and sines of at most an eighth of a turn."""
-    cdef Py_ssize_t m, x, size[1]
+cdef int64_t* list_turns(Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t lanes, int64_t* to, Py_ssize_t every) noexcept:
+    """The same of the turns of a matrix: of each unit of columns and row. The last unit has columns of the one before."""
+    cdef Py_ssize_t first, r, c
+    for first in range(0, columns, lanes):
+        first = min(first, columns - lanes)
+        for c in range(lanes):
+            to[c] = 0
+        for r in range(1, rows):
+            for c in range(lanes):
+                to[lanes + c] = to[c] + (first + c) * every
+                if to[lanes + c] >= rows * columns * every:
+                    to[lanes + c] -= rows * columns * every
+            to += lanes
+        to += lanes
+    return to
+
+
+cdef int find_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, double* cosines, double* sines, double* angles) except -1:
+    """Compute exp(-2 pi i m / n) for each m in `which`, from angles of at most an eighth of a turn; `angles` is scratch memory."""
+    cdef Py_ssize_t k, m, x
     cdef Py_ssize_t strides[2]
     cdef char* args[2]
-    cdef Array angles, cosines, sines, roots
-    cdef double* angle
-    cdef double* cosine
-    cdef double* sine
-    cdef double* root
-    cdef double c, s
-    size[0] = n
-    angles, cosines, sines = new_array(FLOAT64, 1, size, NULL, False), new_array(FLOAT64, 1, size, NULL, False), new_array(FLOAT64, 1, size, NULL, False)
-    size[0] = 2 * n
-    roots = new_array(FLOAT64, 1, size, NULL, False)
-    angle, cosine, sine, root = <double*>data_of(angles), <double*>data_of(cosines), <double*>data_of(sines), <double*>data_of(roots)
-    for m in range(n):
+    for k in range(count):
+        m = which[k]
         x = min(8 * m, 8 * (n - m))
         x = min(x, 4 * n - x)
-        angle[m] = EIGHTH * <double>min(x, 2 * n - x) / <double>n
+        angles[k] = EIGHTH * <double>min(x, 2 * n - x) / <double>n
     strides[0] = strides[1] = sizeof(double)
-    args[0], args[1] = data_of(angles), data_of(cosines)
-    run_contiguous(op_kernel(OP_COS, FLOAT64), 0, args, strides, n)
-    args[0], args[1] = data_of(angles), data_of(sines)
-    run_contiguous(op_kernel(OP_SIN, FLOAT64), 0, args, strides, n)
-    for m in range(n):
+    args[0], args[1] = <char*>angles, <char*>cosines
+    run_contiguous(op_kernel(OP_COS, FLOAT64), 0, args, strides, count)
+    args[0], args[1] = <char*>angles, <char*>sines
+    run_contiguous(op_kernel(OP_SIN, FLOAT64), 0, args, strides, count)
+    for k in range(count):
+        m = which[k]
         x = min(8 * m, 8 * (n - m))
-        c, s = cosine[m], sine[m]
         if min(x, 4 * n - x) > n:
-            c, s = s, c
-        root[2 * m] = -c if x > 2 * n else c
-        root[2 * m + 1] = s if 2 * m > n else -s
-    return roots
+            cosines[k], sines[k] = sines[k], cosines[k]
+        if x > 2 * n:
+            cosines[k] = -cosines[k]
+        if 2 * m <= n:
+            sines[k] = -sines[k]
+    return 0
 
 
 cdef class Tables:
@@ -132,11 +142,12 @@ cdef Tables tables_of(Py_ssize_t n, bint of_real, bint beside):
     cdef object key = 4 * n + 2 * of_real + beside
     cdef Tables made = <Tables>TABLES.get(key)
     cdef s0_fourier* all
-    cdef Py_ssize_t size = n // 2 if of_real else n, every = n // size, lanes = TABLE.vector // sizeof(double)
-    cdef Py_ssize_t rows, columns, units, halves, count, r, c
+    cdef Py_ssize_t size = n // 2 if of_real else n, lanes = TABLE.vector // sizeof(double)
+    cdef Py_ssize_t rows, columns, count, begin, turns = 0, halves, k
     cdef double* to
-    cdef const double* root
-    cdef Array roots
+    cdef double* cosines
+    cdef int64_t* which
+    cdef Array scratch
     if made is not None:
         return made
     made = Tables.__new__(Tables)
@@ -147,29 +158,35 @@ cdef Tables tables_of(Py_ssize_t n, bint of_real, bint beside):
     columns = size // rows
     factor_into(rows, &all.columns)
     factor_into(columns, &all.rows)
-    units = (columns + lanes - 1) // lanes if columns > 1 else 0
-    halves = size // 2 + 1 if of_real else 0
-    count = numbers_of(&all.columns) + numbers_of(&all.rows) + 2 * (units * rows * lanes + halves + SQUARE)
-    made.memory = new_array(FLOAT64, 1, &count, NULL, False)
-    roots = roots_of(n)
-    root = <const double*>data_of(roots)
-    to = fill_passes(&all.columns, <double*>data_of(made.memory), root, n)
-    to = fill_passes(&all.rows, to, root, n)
-    all.turns = to
-    for count in range(0, units * lanes, lanes):
-        # The last unit has columns of the one before.
-        count = min(count, columns - lanes)
-        for r in range(rows):
-            for c in range(lanes):
-                to[c] = root[2 * every * ((count + c) * r % size)]
-                to[lanes + c] = root[2 * every * ((count + c) * r % size) + 1]
-            to += 2 * lanes
-    all.halves = to
-    memcpy(to, root, 2 * halves * sizeof(double))
-    memset(to + 2 * halves, 0, 2 * SQUARE * sizeof(double))
+    if columns > 1:
+        turns = (columns + lanes - 1) // lanes * rows * lanes
     all.half = size if of_real else 0
+    halves = size // 2 + 1 if of_real else 0
+    begin = numbers_of(&all.columns) + numbers_of(&all.rows)
+    # Kernels read whole vectors of halves.
+    count = 2 * (begin + turns + halves + SQUARE)
+    made.memory = new_array(FLOAT64, 1, &count, NULL, True)
+    count = 4 * (begin + turns + halves)
+    scratch = new_array(FLOAT64, 1, &count, NULL, False)
+    count = begin + turns + halves
+    which = <int64_t*>data_of(scratch)
+    list_passes(&all.rows, list_passes(&all.columns, which, n), n)
+    if turns:
+        list_turns(rows, columns, lanes, which + begin, n // size)
+    for k in range(halves):
+        which[begin + turns + k] = k
+    cosines = <double*>which + count
+    find_roots(which, count, n, cosines, cosines + count, cosines + 2 * count)
+    to = <double*>data_of(made.memory)
+    all.columns.twiddles, all.rows.twiddles = to, to + 2 * numbers_of(&all.columns)
+    all.turns, all.halves = to + 2 * begin, to + 2 * (begin + turns)
+    for k in range(count):
+        to[2 * k], to[2 * k + 1] = cosines[k], cosines[count + k]
+    for k in range(begin, begin + turns, lanes):
+        memcpy(to + 2 * k, cosines + k, lanes * sizeof(double))
+        memcpy(to + 2 * k + lanes, cosines + count + k, lanes * sizeof(double))
     TABLES[key] = made
     # The oldest ones go.
-    while len(TABLES) > 1 and sum([(<Tables>kept).memory.nbytes for kept in list(TABLES.values())]) > KEPT:
+    while len(TABLES) > MOST_KEPT or (len(TABLES) > 1 and sum([(<Tables>kept).memory.nbytes for kept in list(TABLES.values())]) > KEPT):
         TABLES.pop(next(iter(list(TABLES))), None)
     return made
