@@ -23,6 +23,7 @@ cdef Py_ssize_t MANY_WIDE = <Py_ssize_t>1 << 60     # widths beyond it are refus
 
 cdef enum:
     FEW_PARTS = 16
+    FEW_RUNS = 32       # of an array: that many calls of memcpy take no longer than an assignment
 
 
 # --- arrays that are joined
@@ -124,9 +125,9 @@ cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* s
     to = data_of(out)
     if out.size == 0:
         return out
-    if parts.alike and out.size <= FEW_ELEMENTS:
-        for axis in range(at):
-            blocks *= shape[axis]
+    for axis in range(at):
+        blocks *= shape[axis]
+    if parts.alike and blocks <= FEW_RUNS and out.size * itemsize_at(parts.code) <= blocks * RUN_BYTES:
         for j in range(blocks):
             for k in range(parts.count):
                 x = <Array>parts.items[k]
