@@ -182,12 +182,14 @@ cdef Array transform(Array x, int kind, bint inverse, int axis, Py_ssize_t n, ch
         return out
     # Half of it is computed, and the other half mirrors it.
     lanes = shortened(moved_last(out, axis), n // 2 + 1)
-    run_fft(RFFT_ODD if n % 2 else RFFT_EVEN, moved_last(x, axis), rounded, lanes)
-    for k in range(x.ndim):
+    x = moved_last(x, axis)
+    if not run_fourier(HALF_OF_REAL, x, x.ndim - 1, n, False, factor, lanes):
+        run_fft(RFFT_ODD if n % 2 else RFFT_EVEN, x, rounded, lanes)
+    for k in range(out.ndim):
         if k < axis:
-            outer *= x.shape_[k]
+            outer *= out.shape_[k]
         elif k > axis:
-            inner *= x.shape_[k]
+            inner *= out.shape_[k]
     if code == COMPLEX64:
         s0_mirror32(data_of(out), outer, n, inner, inverse)
     else:

@@ -31,6 +31,7 @@
 #define S0_DISTANT_2(p) S0_DISTANT(2, p)
 #define S0_DISTANT_4(p) S0_DISTANT(4, p)
 
+enum { S0_AT_A_TIME = 16 };
 typedef double s0_lanes __attribute__((vector_size(S0_VECTOR)));
 /* Complex numbers, one of each lane. */
 typedef struct { s0_lanes re, im; } s0_complexes;
@@ -92,7 +93,10 @@ S0_INLINE void s0_write_some(char *p, s0_complexes x, Py_ssize_t count, int sing
     }
     s0_write_complexes(all, x, single);
     for (Py_ssize_t i = 0; i < count; i++, p += backward ? -size : size)
-        memcpy(p, all + i * size, size);
+        if (single)
+            memcpy(p, all + i * 8, 8);
+        else
+            memcpy(p, all + i * 16, 16);
 }
 /* The number at p, and those that are `stride` bytes apart. */
 S0_INLINE s0_lanes s0_apart(const char *p, Py_ssize_t stride, int single)
@@ -144,14 +148,14 @@ S0_INLINE void s0_transform_8(s0_complexes *t)
 S0_INLINE void s0_transform_odd(s0_complexes *t, const int radix, const double *angles)
 {
     s0_complexes sums[S0_MOST_RADIX / 2], differences[S0_MOST_RADIX / 2], total = t[0];
-    for (int b = 1; b <= radix / 2; b++) {
+    _Pragma("GCC unroll 8") for (int b = 1; b <= radix / 2; b++) {
         sums[b - 1] = s0_plus(t[b], t[radix - b]), differences[b - 1] = s0_minus(t[b], t[radix - b]);
         total = s0_plus(total, sums[b - 1]);
     }
-    for (int j = 1; j <= radix / 2; j++) {
+    _Pragma("GCC unroll 8") for (int j = 1; j <= radix / 2; j++) {
         s0_complexes x = {t[0].re + sums[0].re * angles[2 * j], t[0].im + sums[0].im * angles[2 * j]};
         s0_complexes y = {differences[0].re * angles[2 * j + 1], differences[0].im * angles[2 * j + 1]};
-        for (int b = 2; b <= radix / 2; b++) {
+        _Pragma("GCC unroll 8") for (int b = 2; b <= radix / 2; b++) {
             const int m = j * b % radix;
             x.re += sums[b - 1].re * angles[2 * m], x.im += sums[b - 1].im * angles[2 * m];
             y.re += differences[b - 1].re * angles[2 * m + 1], y.im += differences[b - 1].im * angles[2 * m + 1];
@@ -169,7 +173,7 @@ S0_INLINE void s0_pass(const s0_complexes *from, s0_complexes *to, const int rad
     for (Py_ssize_t c = 0; c < count; c++, from += radix * run, to += run) {
         const double *w = twiddles;
         for (Py_ssize_t i = 0; i < run; i++) {
-            for (int b = 0; b < radix; b++)
+            _Pragma("GCC unroll 16") for (int b = 0; b < radix; b++)
                 t[b] = from[i + b * run];
             if (radix == 2)
                 s0_transform_2(t);
@@ -180,7 +184,7 @@ S0_INLINE void s0_pass(const s0_complexes *from, s0_complexes *to, const int rad
             else
                 s0_transform_odd(t, radix, angles);
             to[i] = t[0];
-            for (int j = 1; j < radix; j++)
+            _Pragma("GCC unroll 16") for (int j = 1; j < radix; j++)
                 if (run == 1) {
                     to[j * count] = t[j];
                 } else {
@@ -190,17 +194,16 @@ S0_INLINE void s0_pass(const s0_complexes *from, s0_complexes *to, const int rad
         }
     }
 }
-#define S0_PASS(name, radix)                                                                                         \
-    static void s0_pass_##name(const s0_complexes *from, s0_complexes *to, int any, Py_ssize_t count, Py_ssize_t run, \
-                               const double *angles, const double *twiddles)                                         \
+#define S0_PASS(radix)                                                                                               \
+    static void s0_pass_##radix(const s0_complexes *from, s0_complexes *to, Py_ssize_t count, Py_ssize_t run,        \
+                                const double *angles, const double *twiddles)                                        \
     {                                                                                                                \
-        (void)any;                                                                                                   \
         if (run == 1)                                                                                                \
             s0_pass(from, to, radix, count, 1, angles, twiddles);                                                    \
         else                                                                                                         \
             s0_pass(from, to, radix, count, run, angles, twiddles);                                                  \
     }
-S0_PASS(2, 2) S0_PASS(3, 3) S0_PASS(4, 4) S0_PASS(5, 5) S0_PASS(7, 7) S0_PASS(8, 8) S0_PASS(any, any)
+S0_PASS(2) S0_PASS(3) S0_PASS(4) S0_PASS(5) S0_PASS(7) S0_PASS(8) S0_PASS(11)
 
 /* The transforms of the lanes of `from`: in `to` or `other`, or `from` itself of single numbers. */
 static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_complexes *from, s0_complexes *to, s0_complexes *other)
@@ -220,7 +223,7 @@ static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_com
          : radix == 5 ? s0_pass_5
          : radix == 7 ? s0_pass_7
          : radix == 8 ? s0_pass_8
-                      : s0_pass_any)(from, to, radix, count, run, angles, twiddles);
+                      : s0_pass_11)(from, to, count, run, angles, twiddles);
         if (run > 1)
             twiddles += 2 * (radix - 1) * run;
         count *= radix;
@@ -461,20 +464,27 @@ static void s0_fourier_tangle(const s0_fourier *all, const char *in, int single,
 
 /* -- lanes of any strides ----------------------------------------------------------------------------------------- */
 
-/* Copy `count` elements of `lanes` lanes, `size` bytes each; the elements are `in` and `out` bytes apart. */
+/* Copy `count` elements of `lanes` lanes, `size` bytes each; the elements are `in` and `out` bytes apart. Some lanes at a time: they may
+ * share cache lines. */
 static void s0_fourier_copy(char *const *to, Py_ssize_t out, char *const *from, Py_ssize_t in, Py_ssize_t lanes, Py_ssize_t count,
                             Py_ssize_t size)
 {
 #define S0_COPIES(bytes)                                                                                             \
     for (Py_ssize_t e = 0; e < count; e++)                                                                           \
-        for (Py_ssize_t u = 0; u < lanes; u++)                                                                       \
+        for (Py_ssize_t u = 0; u < some; u++)                                                                        \
             memcpy(to[u] + e * out, from[u] + e * in, bytes);
-    if (size == 4) {
-        S0_COPIES(4)
-    } else if (size == 8) {
-        S0_COPIES(8)
-    } else {
-        S0_COPIES(16)
+    for (Py_ssize_t some; lanes > 0; lanes -= some, to += some, from += some) {
+        some = lanes < S0_AT_A_TIME ? lanes : S0_AT_A_TIME;
+        if (in == size && out == size) {
+            memcpy(to[0], from[0], count * size);
+            some = 1;
+        } else if (size == 4) {
+            S0_COPIES(4)
+        } else if (size == 8) {
+            S0_COPIES(8)
+        } else {
+            S0_COPIES(16)
+        }
     }
 #undef S0_COPIES
 }

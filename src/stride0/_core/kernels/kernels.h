@@ -120,7 +120,7 @@ typedef struct {
 
 /* Passes of Fourier transforms of a length, and the transforms of lanes: `fourier.h`. Of odd radices the table begins with the
  * cosines and sines of the multiples of an angle. */
-enum { S0_MOST_PASSES = 24, S0_MOST_RADIX = 13 };
+enum { S0_MOST_PASSES = 24, S0_MOST_RADIX = 11 };
 typedef struct {
     Py_ssize_t length;
     int passes;

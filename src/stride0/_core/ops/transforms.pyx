@@ -2,44 +2,42 @@
 
 Note [Fourier transforms]
     pocketfft, in NumPy, transforms one lane after another, one number at a time. Here each lane of a vector holds a transform
-    of its own: short ones are those of several lanes of the array; the n numbers of a long one are a matrix, the
-    transforms of whose columns, times roots of unity ("turns"), are transformed along the rows (D. H. Bailey, "FFTs in external
-    or hierarchical memory", Journal of Supercomputing 4, 1990). Both need a cache no larger than L1 or L2 for the passes, of radices
-    2, 3, 4, 5, 7, 8, 11 and 13, which leave their results in order (the algorithm of T. G. Stockham, 1966). The length alone determines
-    each operation, so that no bit depends on the instruction set, the number of threads, or the layout.
+    of its own. Where the array has several lanes, which are short, these are lanes of the array. Otherwise the n numbers of a lane
+    are a matrix: its columns are transformed, multiplied by roots of unity ("turns"), and transformed along the rows (D. H. Bailey, "FFTs
+    in external or hierarchical memory", Journal of Supercomputing 4, 1990). In both cases the passes, of radices 2, 3, 4, 5, 7, 8 and
+    11, stay in a cache; they leave their results in order (the algorithm of T. G. Stockham, 1966). The shape alone determines each
+    operation, so that no bit depends on the instruction set, the number of threads, or the layout.
 
-    Real numbers are transformed as half as many complex ones, the even ones and the odd ones as real and imaginary parts.
-    What is float32 in memory is computed in float64, and rounded once.
+    An even number of real numbers is transformed as half as many complex ones, the even ones and the odd ones as real and imaginary parts;
+    an odd number as complex ones. What is float32 in memory is computed in float64, and rounded once.
 
-    Other lengths, those with a larger prime factor, odd ones of real numbers, and those above LONGEST, whose turns
-    would take more than 16 MB, are left to pocketfft: `ops/gufuncs`.
+    Lengths with a larger prime factor, and those above LONGEST, whose turns would take more than 16 MB, are left to pocketfft:
+    `ops/gufuncs`.
 """
 
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, FLOAT64, itemsize_at
 from stride0._core.memory.guards cimport s0_write_int
-from stride0._core.plan.operations cimport OP_COS, OP_SIN
-from stride0._core.plan.partition cimport run_contiguous, run_shared
+from stride0._core.plan.partition cimport run_shared
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport (
-    ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, S0_MOST_RADIX, TABLE, TO_REAL, op_kernel, s0_bit_length, s0_fourier, s0_fourier_kind, s0_passes,
+    ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, TABLE, TO_REAL, s0_bit_length, s0_fourier, s0_fourier_kind,
 )
 from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array
+from stride0._core.array.views cimport is_aligned
+from stride0._core.ops.twiddles cimport SQUARE, Tables, tables_of
 
 cdef enum:
-    LONGEST = 1 << 20       # complex numbers of a transform
-    SHORTEST = 64           # of one that is a matrix
-    SQUARE = 8              # rows and columns of a matrix are multiples of it, if possible
+    LONGEST_BESIDE = 2048   # numbers of a lane of those that are transformed side by side, where there are at least
+    FEWEST_BESIDE = 8       # so many lanes
     MOST_TOGETHER = 32      # lanes that are copied and transformed together, at most,
     TOGETHER = 1 << 15      # and numbers of theirs
     FEW_LANES = 4           # of which long transforms are shared among threads, each
+    PITCH = 192             # bytes between copies of long lanes
     ALIGNMENT = 64          # of scratch memory, in bytes
-    KEPT = 1 << 25          # bytes of the tables that are kept
-
-cdef double EIGHTH = 0.78539816339744830962    # of a turn, in radians
 
 cdef enum Step:
     TANGLE
@@ -52,9 +50,11 @@ cdef struct Job:
     s0_fourier_kind kind
     bint single             # whether it is float32 in memory
     int begin, end          # its steps
-    # Of a lane: numbers that are read, needed and written; their sizes, and the bytes from one to the next.
+    # Of a lane: numbers that are read, needed and written; their sizes, and the bytes from one to the next, there and in a copy.
     Py_ssize_t read, needed, written
-    Py_ssize_t in_size, out_size, in_step, out_step
+    Py_ssize_t in_size, out_size, in_step, out_step, in_each, out_each
+    Py_ssize_t in_pitch, out_pitch  # bytes from one copy of a lane to the next
+    bint mirrors            # whether half a spectrum is completed in the copy
     # The axes of the lanes, the last one first.
     char* in_
     char* out
@@ -68,172 +68,6 @@ cdef struct Job:
     Py_ssize_t together     # lanes of a group
     Py_ssize_t each         # groups of a chunk
     int failed
-
-
-# --- tables
-
-
-cdef int factor_into(Py_ssize_t n, s0_passes* passes) noexcept:
-    """Write the radices of the passes over n numbers; 0 where a prime factor is larger than those."""
-    cdef int twos = 0, radix
-    passes.length, passes.passes = n, 0
-    while n % 2 == 0:
-        n //= 2
-        twos += 1
-    while twos:
-        radix = 3 if twos != 4 and twos > 2 else 1 if twos == 1 else 2
-        passes.radix[passes.passes] = <unsigned char>(1 << radix)
-        passes.passes += 1
-        twos -= radix
-    for radix in range(3, S0_MOST_RADIX + 1, 2):
-        while n % radix == 0:
-            passes.radix[passes.passes] = <unsigned char>radix
-            passes.passes += 1
-            n //= radix
-    return n == 1
-
-
-cdef Py_ssize_t padded(Py_ssize_t n) noexcept:
-    return (n + SQUARE - 1) // SQUARE * SQUARE
-
-
-cdef Py_ssize_t rows_of(Py_ssize_t n) noexcept:
-    """The rows of the matrix that is closest to a square of whole vectors."""
-    cdef Py_ssize_t d, best = 1, area, least = 0
-    for d in range(1, n):
-        if d * d > n:
-            break
-        if n % d == 0 and d * S0_MOST_RADIX >= n // d:
-            area = padded(d) * padded(n // d)
-            if area <= least or least == 0:
-                least, best = area, d
-    return best
-
-
-cdef Py_ssize_t numbers_of(const s0_passes* passes) noexcept:
-    """How many numbers the table of some passes has."""
-    cdef Py_ssize_t run = passes.length, count = 0
-    cdef int p, radix
-    for p in range(passes.passes):
-        radix = passes.radix[p]
-        run //= radix
-        count += (2 * radix if radix % 2 else 0) + (2 * (radix - 1) * run if run > 1 else 0)
-    return count
-
-
-cdef double* fill_passes(s0_passes* passes, double* to, const double* roots, Py_ssize_t n) noexcept:
-    """Write the table of some passes from the n roots of unity; returns its end."""
-    cdef Py_ssize_t run = passes.length, count = 1, i, every = n // passes.length
-    cdef int p, radix, j
-    passes.twiddles = to
-    for p in range(passes.passes):
-        radix = passes.radix[p]
-        if radix % 2:
-            for j in range(radix):
-                memcpy(to, roots + 2 * j * (n // radix), 2 * sizeof(double))
-                to += 2
-        run //= radix
-        if run > 1:
-            for i in range(run):
-                for j in range(1, radix):
-                    memcpy(to, roots + 2 * i * j * count * every, 2 * sizeof(double))
-                    to += 2
-        count *= radix
-    return to
-
-
-cdef Array roots_of(Py_ssize_t n):
-    """The n roots of unity, exp(-2 pi i m / n): cosines and sines of at most an eighth of a turn."""
-    cdef Py_ssize_t m, x, size[1]
-    cdef Py_ssize_t strides[2]
-    cdef char* args[2]
-    cdef Array angles, cosines, sines, roots
-    cdef double* angle
-    cdef double* cosine
-    cdef double* sine
-    cdef double* root
-    cdef double c, s
-    size[0] = n
-    angles, cosines, sines = new_array(FLOAT64, 1, size, NULL, False), new_array(FLOAT64, 1, size, NULL, False), new_array(FLOAT64, 1, size, NULL, False)
-    size[0] = 2 * n
-    roots = new_array(FLOAT64, 1, size, NULL, False)
-    angle, cosine, sine, root = <double*>data_of(angles), <double*>data_of(cosines), <double*>data_of(sines), <double*>data_of(roots)
-    for m in range(n):
-        x = min(8 * m, 8 * (n - m))
-        x = min(x, 4 * n - x)
-        angle[m] = EIGHTH * <double>min(x, 2 * n - x) / <double>n
-    strides[0] = strides[1] = sizeof(double)
-    args[0], args[1] = data_of(angles), data_of(cosines)
-    run_contiguous(op_kernel(OP_COS, FLOAT64), 0, args, strides, n)
-    args[0], args[1] = data_of(angles), data_of(sines)
-    run_contiguous(op_kernel(OP_SIN, FLOAT64), 0, args, strides, n)
-    for m in range(n):
-        x = min(8 * m, 8 * (n - m))
-        c, s = cosine[m], sine[m]
-        if min(x, 4 * n - x) > n:
-            c, s = s, c
-        root[2 * m] = -c if x > 2 * n else c
-        root[2 * m + 1] = s if 2 * m > n else -s
-    return roots
-
-
-cdef class Tables:
-    """Of the transforms of some number of complex numbers, or of twice as many real ones."""
-
-    cdef s0_fourier all
-    cdef Array memory
-
-
-# By the number of complex numbers, or by that of real ones, negative.
-cdef dict TABLES = {}
-
-
-cdef Tables tables_of(Py_ssize_t n, bint of_real):
-    """None where the length is left to pocketfft."""
-    cdef object key = -n if of_real else n
-    cdef Tables made = <Tables>TABLES.get(key)
-    cdef s0_fourier* all
-    cdef Py_ssize_t size = n // 2 if of_real else n, every = n // size, lanes = TABLE.vector // sizeof(double)
-    cdef Py_ssize_t rows, columns, units, halves, count, r, c
-    cdef double* to
-    cdef const double* root
-    cdef Array roots
-    if made is not None:
-        return made
-    made = Tables.__new__(Tables)
-    all = &made.all
-    if size > LONGEST or not factor_into(size, &all.columns):
-        return None
-    rows = size if size < SHORTEST else rows_of(size)
-    columns = size // rows
-    factor_into(rows, &all.columns)
-    factor_into(columns, &all.rows)
-    units = (columns + lanes - 1) // lanes if columns > 1 else 0
-    halves = size // 2 + 1 if of_real else 0
-    count = numbers_of(&all.columns) + numbers_of(&all.rows) + 2 * (units * rows * lanes + halves + SQUARE)
-    made.memory = new_array(FLOAT64, 1, &count, NULL, False)
-    roots = roots_of(n)
-    root = <const double*>data_of(roots)
-    to = fill_passes(&all.columns, <double*>data_of(made.memory), root, n)
-    to = fill_passes(&all.rows, to, root, n)
-    all.turns = to
-    for count in range(0, units * lanes, lanes):
-        # The last unit has columns of the one before.
-        count = min(count, columns - lanes)
-        for r in range(rows):
-            for c in range(lanes):
-                to[c] = root[2 * every * ((count + c) * r % size)]
-                to[lanes + c] = root[2 * every * ((count + c) * r % size) + 1]
-            to += 2 * lanes
-    all.halves = to
-    memcpy(to, root, 2 * halves * sizeof(double))
-    memset(to + 2 * halves, 0, 2 * SQUARE * sizeof(double))
-    all.half = size if of_real else 0
-    TABLES[key] = made
-    # The oldest ones go.
-    while len(TABLES) > 1 and sum([(<Tables>kept).memory.nbytes for kept in list(TABLES.values())]) > KEPT:
-        TABLES.pop(next(iter(list(TABLES))), None)
-    return made
 
 
 # --- transforms
@@ -270,8 +104,8 @@ cdef Py_ssize_t lay_out(const Job* job, Room* room, char* memory) noexcept nogil
     else:
         sizes[0] = 8 * TABLE.vector * (max(job.all.columns.length, 2 * job.all.half + 1) + SQUARE)
         sizes[1] = sizes[2] = 0
-    sizes[3] = 0 if job.reads else job.together * job.needed * job.in_size
-    sizes[4] = 0 if job.writes else job.together * job.written * job.out_size
+    sizes[3] = 0 if job.reads else job.together * job.in_pitch
+    sizes[4] = 0 if job.writes else job.together * job.out_pitch
     memory += (-<uintptr_t>memory) % ALIGNMENT
     for k in range(5):
         starts[k] = memory + used
@@ -314,15 +148,33 @@ cdef void run_part(const Job* job, Step step, char* in_, char* out, const Room* 
         TABLE.fourier_untangle(&job.all, job.kind, room.parts, out, job.single, first, last)
 
 
+cdef void mirror(const Job* job, char* lane) noexcept nogil:
+    """Complete half a spectrum of an odd number of real numbers."""
+    cdef float* singles = <float*>lane
+    cdef double* doubles = <double*>lane
+    cdef Py_ssize_t k, n = job.needed
+    if job.single:
+        singles[1] = 0
+        for k in range(1, n // 2 + 1):
+            singles[2 * (n - k)], singles[2 * (n - k) + 1] = singles[2 * k], -singles[2 * k + 1]
+    else:
+        doubles[1] = 0
+        for k in range(1, n // 2 + 1):
+            doubles[2 * (n - k)], doubles[2 * (n - k) + 1] = doubles[2 * k], -doubles[2 * k + 1]
+
+
 cdef void gather(const Job* job, char** ins, Py_ssize_t count, const Room* room) noexcept nogil:
-    """Copy lanes to where they are contiguous, with zeros behind them."""
+    """Copy lanes to where their numbers are contiguous, with zeros behind them."""
     cdef char* copies[MOST_TOGETHER]
-    cdef Py_ssize_t u, size = job.needed * job.in_size
+    cdef Py_ssize_t u, filled = job.read * job.in_each if job.in_each == job.in_size else 0
     for u in range(count):
-        copies[u] = room.gathered + u * size
-        memset(copies[u] + job.read * job.in_size, 0, (job.needed - job.read) * job.in_size)
-    TABLE.fourier_copy(copies, job.in_size, ins, job.in_step, count, job.read, job.in_size)
-    memcpy(ins, copies, count * sizeof(char*))
+        copies[u] = room.gathered + u * job.in_pitch
+        memset(copies[u] + filled, 0, job.needed * job.in_each - filled)
+    TABLE.fourier_copy(copies, job.in_each, ins, job.in_step, count, job.read, job.in_size)
+    for u in range(count):
+        ins[u] = copies[u]
+        if job.mirrors:
+            mirror(job, copies[u])
 
 
 cdef void run_group(const Job* job, Py_ssize_t first, Py_ssize_t count, const Room* room) noexcept nogil:
@@ -336,7 +188,7 @@ cdef void run_group(const Job* job, Py_ssize_t first, Py_ssize_t count, const Ro
     if not job.reads:
         gather(job, ins, count, room)
     for u in range(count):
-        results[u] = outs[u] if job.writes else room.scattered + u * job.written * job.out_size
+        results[u] = outs[u] if job.writes else room.scattered + u * job.out_pitch
     if not job.is_long:
         TABLE.fourier_short(&job.all, job.kind, ins[0], results[0], job.single, count, room.scratch)
     else:
@@ -344,7 +196,7 @@ cdef void run_group(const Job* job, Py_ssize_t first, Py_ssize_t count, const Ro
             for step in range(job.begin, job.end):
                 run_part(job, <Step>step, ins[u], results[u], room, 0, units_of(job, <Step>step), room.scratch)
     if not job.writes:
-        TABLE.fourier_copy(outs, job.out_step, results, job.out_size, count, job.written, job.out_size)
+        TABLE.fourier_copy(outs, job.out_step, results, job.out_each, count, job.written, job.out_size)
 
 
 cdef void run_groups(void* context, int chunk) noexcept nogil:
@@ -407,7 +259,7 @@ cdef int run_shared_lane(const Job* job, Py_ssize_t lane, const Room* room, int6
             raise MemoryError()
     result = part.out
     if not job.writes:
-        TABLE.fourier_copy(outs, job.out_step, &result, job.out_size, 1, job.written, job.out_size)
+        TABLE.fourier_copy(outs, job.out_step, &result, job.out_each, 1, job.written, job.out_size)
     return 0
 
 
@@ -415,8 +267,8 @@ cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bin
     """
     Compute the transforms of length n of the lanes along an axis, times a factor; False where they are left to pocketfft.
 
-    The dtypes are float32 and complex64, or float64 and complex128. Lanes are cut off, or continued by zeros. A transform of complex
-    numbers may be in place. Inverse transforms to real numbers are the only ones; of half a spectrum there are none.
+    The dtypes are float32 and complex64, or float64 and complex128. Lanes are truncated, or continued by zeros. A transform of complex
+    numbers may be in place. Whole spectra of an odd number of real numbers are left to the caller, too.
     """
     cdef Job job
     cdef Room room
@@ -425,20 +277,32 @@ cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bin
     cdef int d
     cdef Tables tables
     cdef Array memory
-    if kind != OF_COMPLEX and n % 2:
+    # As complex numbers.
+    if kind == ALL_OF_REAL and n % 2:
         return False
-    tables = tables_of(n, kind != OF_COMPLEX)
+    tables = tables_of(n, kind != OF_COMPLEX and n % 2 == 0, n <= LONGEST_BESIDE and x.size >= FEWEST_BESIDE * x.shape_[axis])
     if tables is None:
         return False
     guard_gradient(x, "fft")
     job.all = tables.all
-    job.kind, job.single, job.failed = kind, x.code == FLOAT32 or x.code == COMPLEX64, False
-    job.begin, job.end = TANGLE if kind == TO_REAL else COLUMNS, UNTANGLE if kind == OF_COMPLEX or kind == TO_REAL else UNTANGLE + 1
+    job.kind, job.single, job.failed = kind if n % 2 == 0 else OF_COMPLEX, x.code == FLOAT32 or x.code == COMPLEX64, False
+    job.begin, job.end = COLUMNS, ROWS + 1
+    if job.kind == TO_REAL:
+        job.begin = TANGLE
+    elif job.kind != OF_COMPLEX:
+        job.end = UNTANGLE + 1
     job.all.inverse, job.all.conjugate = kind == TO_REAL or (kind == OF_COMPLEX and inverse), kind == ALL_OF_REAL and inverse
     job.all.factor = factor
-    job.needed, job.written = n // 2 + 1 if kind == TO_REAL else n, n // 2 + 1 if kind == HALF_OF_REAL else n
-    job.read = min(x.shape_[axis], job.needed)
+    job.needed, job.written = n // 2 + 1 if job.kind == TO_REAL else n, n // 2 + 1 if kind == HALF_OF_REAL else n
+    job.read = min(x.shape_[axis], n // 2 + 1 if kind == TO_REAL else n)
+    job.mirrors = kind == TO_REAL and job.kind == OF_COMPLEX
     job.in_size, job.out_size = itemsize_at(x.code), itemsize_at(out.code)
+    job.in_each, job.out_each = job.in_size, job.out_size
+    if job.kind == OF_COMPLEX:
+        job.in_each = job.out_each = 8 if job.single else 16
+    # Copies of long lanes are not to lie in the same sets of a cache.
+    job.in_pitch = job.needed * job.in_each + (PITCH if job.all.rows.length > 1 else 0)
+    job.out_pitch = (n if job.kind == OF_COMPLEX else job.written) * job.out_each + (PITCH if job.all.rows.length > 1 else 0)
     job.in_step, job.out_step = x.strides_[axis], out.strides_[axis]
     job.in_, job.out, job.axes, job.lanes = data_of(x), data_of(out), 0, 1
     for d in range(x.ndim - 1, -1, -1):
@@ -449,9 +313,9 @@ cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bin
             job.axes += 1
     job.is_long = job.all.rows.length > 1
     # Short lanes follow each other.
-    job.reads = job.in_step == job.in_size and job.read == job.needed
+    job.reads = kind == job.kind and job.in_step == job.in_size and job.read == job.needed and is_aligned(x)
     job.reads = job.reads and (job.is_long or (x.c_contiguous and x.shape_[axis] == job.needed))
-    job.writes = job.out_step == job.out_size and (job.is_long or out.c_contiguous)
+    job.writes = kind == job.kind and job.out_step == job.out_size and (job.is_long or out.c_contiguous)
     job.together = 1 if job.is_long and job.reads and job.writes else max(1, min(<Py_ssize_t>MOST_TOGETHER, TOGETHER // n))
     time = n * s0_bit_length(n) // (4 if kind == OF_COMPLEX else 8)
     if job.is_long and job.lanes < FEW_LANES:
