@@ -102,6 +102,21 @@ def test_concat_of_different_sizes():
     same(lambda ns, *v: ns.concat(v), both(np.zeros((0, 3))), both(np.zeros((0, 3))))
 
 
+@pytest.mark.parametrize("rows", [1, 2, 31, 32, 33, 1000])
+@pytest.mark.parametrize("columns", [(1, 1), (1, 4), (3, 2, 1), (40, 9), (1, 700), (700, 1)])
+def test_concat_of_few_and_many_runs(rows: int, columns: tuple[int, ...]) -> None:
+    pairs = [both(np.arange(k, k + rows * k, dtype=float).reshape(rows, k)) for k in columns]
+    same(lambda ns, *v: ns.concat(v, axis=1), *pairs)
+    if rows == 1:
+        same(lambda ns, *v: ns.concat([ns.reshape(x, (-1,)) for x in v]), *pairs)
+
+
+@pytest.mark.parametrize("size", [510, 513, 40_000])
+def test_rolled_short_and_long(size: int) -> None:
+    for shift in (1, 7, -1):
+        same(lambda ns, v, n=shift: ns.roll(v, n), both(np.arange(size)))
+
+
 def test_joining_copies():
     x = xp.arange(3)
     assert not strided.shares_storage(xp.concat([x]), x)
@@ -307,6 +322,13 @@ def test_repeat_by_array(dtype):
                 n = both(np.asarray(counts, dtype))
                 expected = np.repeat(a, n[1].astype("int64"), axis=axis)  # NumPy takes no uint64
                 assert_same(xp.repeat(x, n[0], axis=axis), expected, what=f"{what} {axis} {counts}")
+
+
+@pytest.mark.parametrize("size", [1000, 40_000])
+def test_repeat_by_many_counts(size: int) -> None:
+    counts = np.random.default_rng(3).integers(0, 4, size)
+    for a in (np.arange(size), np.arange(2.0 * size).reshape(size, 2)):
+        same(lambda ns, v, n: ns.repeat(v, n, axis=0), both(a), both(counts))
 
 
 def test_repeat_refuses():

@@ -231,3 +231,17 @@ def test_history_is_kept():
     assert np.asarray(autograd.grad(lambda v: xp.sum(xp.take(v, i)))(x)).tolist() == [1, 0, 2]
     y = xp.asarray([3.0, 1.0, 2.0])
     assert np.asarray(autograd.grad(lambda v: xp.sort(v)[0])(y)).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_runs_of_any_length(axis: int) -> None:
+    """Rows of each number of bytes that is copied in another way, few and so many that threads share them."""
+    rng = np.random.default_rng(5)
+    for run in (*range(1, 68), 127, 128, 129, 511, 600):
+        a = rng.integers(0, 255, (7, 90, run)).astype("uint8")
+        for count in (1, 5, 40, 3000):
+            picks = rng.integers(-a.shape[axis], a.shape[axis], count)
+            same = np.take(a, picks, axis=axis)
+            assert_same(xp.take(xp.asarray(a), xp.asarray(picks), axis=axis), same, what=f"{run} {count}")
+    with pytest.raises(IndexError):
+        xp.take(xp.ones((7, 90, 40)), xp.asarray([0] * 5000 + [90]), axis=1)

@@ -160,6 +160,31 @@ def test_rows_that_are_added_are_cut_between_columns(name: str) -> None:
                 same_bits(what, reduce, name, view, (axis,), False, counts=(2, 3, 7))
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "count_nonzero"])
+@pytest.mark.parametrize("shape", [(16, 9000), (29, 9000), (9, 700, 11)])
+def test_fixed_chunks_are_shared_between_results(name: str, shape: tuple[int, ...]) -> None:
+    """Where one part has fewer results than the others, too, and where other steps compute the operand."""
+    rng = np.random.default_rng(8)
+    call = getattr(xp, name)
+
+    def deferred(x: Any) -> Any:
+        with xp.fused(size=1):
+            return call(xp.add(x, x), axis=1)
+
+    for dtype in (xp.float64, xp.float32, xp.uint8):
+        x = xp.asarray(rng.integers(0, 3, shape).astype(dtype.name))
+        for view in (x, x[..., ::2], x[::-1]):
+            same_bits(f"{name}, {dtype.name}", lambda x: call(x, axis=1), view, counts=MORE_COUNTS)
+            same_bits(f"fused {name}, {dtype.name}", deferred, view, counts=MORE_COUNTS)
+
+
+def test_products_of_two_in_fixed_chunks_are_shared_between_results() -> None:
+    rng = np.random.default_rng(9)
+    for shape in ((16, 9000), (29, 9000)):
+        x, y = (xp.asarray(rng.normal(size=shape)) for _ in range(2))
+        same_bits(f"dot, {shape}", reduce2, "dot", x, y, (1,), False, counts=MORE_COUNTS)
+
+
 def test_dtypes_of_one_accumulator_are_cut_alike() -> None:
     rng = np.random.default_rng(3)
     for shape in ((1000, 20), (37, 300), (8000, 3), (20_000,)):

@@ -250,6 +250,45 @@ def test_assignments_that_take_no_pass() -> None:
     assert same(x[0], np.array(xp.sum(y * 2, axis=0)))
 
 
+# --- copies to new memory
+
+
+def test_a_reshape_that_copies_computes_what_it_copies() -> None:
+    """The operand stays deferred, where computing it again takes no longer than reading it."""
+    x = numbers(60, 70)
+    b = np.array(x)
+    with xp.fused(size=1):
+        y = (x - 1.5).T
+        passes = Passes()
+        y = y * 2
+        flat = xp.reshape(y, (-1,))
+        assert passes()[0] == 1 and describe_pending(y) is not None and describe_pending(flat) is None
+        assert same(flat, ((b - 1.5).T * 2).reshape(-1))
+        flat[0] = 7
+        assert same(xp.sum(y, axis=0), np.array(xp.sum(xp.asarray((b - 1.5).T * 2), axis=0)))
+        assert same(y, (b - 1.5).T * 2)
+        costly = xp.exp(y)
+        flat = xp.reshape(costly, (-1,))
+        assert describe_pending(costly) is None
+        assert same(flat, np.array(costly).reshape(-1))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_joined_results_are_computed_where_they_are_joined(axis: int) -> None:
+    x = numbers(60, 70)
+    b = np.array(x)
+    with xp.fused(size=1):
+        y, z = x + 1, x * 2
+        passes = Passes()
+        joined = xp.concat([y, -y, z], axis=axis)
+        assert passes()[0] == 3
+        assert same(joined, np.concatenate([b + 1, -(b + 1), b * 2], axis=axis))
+        stacked = xp.stack([z - 1, x, z], axis=axis)
+        assert same(stacked, np.stack([b * 2 - 1, b, b * 2], axis=axis))
+        x += 1
+        assert same(y, b + 1) and same(z, b * 2) and same(joined[:60, :70], b + 1)
+
+
 # --- reductions
 
 

@@ -64,8 +64,9 @@ def normalize_index(operation: str, name: str, value: object) -> int:
 
 
 def _is_boolean(value: object) -> bool:
-    # NumPy's and our own 0-d booleans have a dtype that says so; neither may be imported here.
-    return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "name", "") == "bool"
+    # NumPy's and our own 0-d booleans have a dtype that says so; neither may be imported here. The kind,
+    # since NumPy builds the name of a dtype anew each time, which takes longer than all else.
+    return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") in ("b", "bool")
 
 
 def normalize_axis(operation: str, axis: object, ndim: int) -> int:

@@ -7,10 +7,11 @@ from libc.string cimport memcpy
 from stride0._core.memory.dtype cimport DType, is_python_scalar, itemsize_at
 from stride0._core.memory.guards cimport FREE_THREADED
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.array.array cimport Array, data_of, needs_tape, new_array, s0_tuple_items, same_shape, view_of
+from stride0._core.array.array cimport Array, data_of, is_deferred, needs_tape, new_array, s0_tuple_items, same_shape, view_of
 from stride0._core.array.views cimport c_strides_of, is_f_contiguous
 from stride0._core.ops.operands cimport scalar_array
 from stride0._core.ops.copy cimport assign_array
+from stride0._core.ops.evaluation cimport copy_pending
 from stride0._core.ops.keys cimport read_axis, read_int
 from stride0._core.calls.arguments cimport check_total, convert_axis, implement, read_sizes
 
@@ -23,6 +24,7 @@ cdef Py_ssize_t MANY_WIDE = <Py_ssize_t>1 << 60     # widths beyond it are refus
 
 cdef enum:
     FEW_PARTS = 16
+    FEW_RUNS = 32       # of an array: that many calls of memcpy take no longer than an assignment
 
 
 # --- arrays that are joined
@@ -112,7 +114,7 @@ cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* s
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Py_ssize_t blocks = 1, run, j, k
     cdef int axis
-    cdef Array x, out
+    cdef Array x, out, target
     cdef char* to
     check_total(operation, ndim, shape)
     if are_f_contiguous(parts):
@@ -124,9 +126,9 @@ cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* s
     to = data_of(out)
     if out.size == 0:
         return out
-    if parts.alike and out.size <= FEW_ELEMENTS:
-        for axis in range(at):
-            blocks *= shape[axis]
+    for axis in range(at):
+        blocks *= shape[axis]
+    if parts.alike and blocks <= FEW_RUNS and out.size * itemsize_at(parts.code) <= blocks * RUN_BYTES:
         for j in range(blocks):
             for k in range(parts.count):
                 x = <Array>parts.items[k]
@@ -138,8 +140,9 @@ cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* s
         byte_strides[axis] = out.strides_[axis + (stacked and axis >= at)]
     for k in range(parts.count):
         x = <Array>parts.items[k]
-        if x.size:
-            assign_array(view_of(out, to, x.ndim, x.shape_, byte_strides), x, operation)
+        target = view_of(out, to, x.ndim, x.shape_, byte_strides)
+        if x.size and not (is_deferred(x) and copy_pending(target, x)):
+            assign_array(target, x, operation)
         to += (1 if stacked else x.shape_[at]) * out.strides_[at]
     return out
 

@@ -2,29 +2,26 @@
 
 from cpython.object cimport PyObject
 from cpython.pyport cimport PY_SSIZE_T_MAX
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from stride0._core.memory.dtype cimport LARGEST_ITEM, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport INT64, LARGEST_ITEM, itemsize_at, letter_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array, data_of, new_array, s0_times, view_of
 from stride0._core.array.views cimport c_strides_of, strides_for_shape
 from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.ops.keys cimport read_axis, read_int
 from stride0._core.calls.arguments cimport array_argument, check_total, convert_axis, implement
-from stride0._core.calls.joining cimport FEW_ELEMENTS
+from stride0._core.calls.joining cimport RUN_BYTES
 
 import operator
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
 from stride0._base.shapes import check_ndim, normalize_axis, normalize_index, normalize_shape
 from stride0._core.calls.checks import refuse_dtype
-from stride0._core.array.array import zeros
-from stride0._core.array.views import restride, strides
-from stride0._core.memory.dtype import float64, int64
-from stride0._core.ops.copy import assign, copy
-from stride0._core.ops.index import gather, nonzero
-from stride0._core.ops.reduce import reduce, scan
+from stride0._core.memory.dtype import float64
+from stride0._core.ops.index import gather
+from stride0._core.ops.reduce import reduce
 
 
 # --- arrays that are laid out more than once
@@ -79,7 +76,8 @@ cdef Array flat(Array x):
 
 
 cdef enum:
-    # Copied one by one, by one thread: lanes of so many bytes, and results of no more than these.
+    # Copied one by one, by one thread: the lanes of results of so many elements; and lanes of so many bytes, of results of so many.
+    FEW_ELEMENTS = 1 << 15
     LONG_LANE = 256
     FEW_BYTES = 1 << 20
 
@@ -137,7 +135,7 @@ cdef Array repeat_evenly(Array x, Py_ssize_t count, int axis, bint flattened):
         x = copy_array(x, x.code, True) if not x.c_contiguous else x
         repeat_items(data_of(out), data_of(x), x.size * itemsize_at(x.code) // inner, count, inner)
         return out
-    if x.c_contiguous and (out.size <= FEW_ELEMENTS or (inner >= LONG_LANE and out.size * itemsize_at(x.code) <= FEW_BYTES)):
+    if x.c_contiguous and inner <= RUN_BYTES and (out.size <= FEW_ELEMENTS or (inner >= LONG_LANE and out.size * itemsize_at(x.code) <= FEW_BYTES)):
         to, source = data_of(out), data_of(x)
         for i in range(x.size * itemsize_at(x.code) // inner):
             for k in range(count):
@@ -207,28 +205,28 @@ cdef int write_copies(str operation, Array out, Array x, int ndim, const Py_ssiz
     return 0
 
 
-cdef object repeated_indices(Array repeats):
-    """
-    Indices 0, 1, 2, ..., each as often as `repeats` says.
-
-    The differences of neighbours are scattered into zeros, then summed up. Indices that are repeated 0 times
-    are left out first, so that no two differences have the same position.
-    """
-    if repeats.size and int(reduce("min", repeats, (0,), False, None)) < 0:
-        raise ArgumentValueError("repeat", "repeats must not be negative")
-    # A float sum is exact below 2**53; more indices fit no memory.
-    total = int(reduce("sum", repeats, (0,), False, float64))
-    result = zeros(normalize_shape("repeat", total), int64)
-    counts = copy(repeats, int64)
-    (used,) = nonzero(counts)
-    if total:
-        starts = scan("cumulative_sum", gather(counts, used, 0), 0, int64, True)
-        # used[k] - used[k - 1], with used[-1] taken as 0
-        previous = zeros(used.shape, int64)
-        n = used.size
-        assign(restride(previous, (n - 1,), (1,), 1), restride(used, (n - 1,), strides(used)), "repeat")
-        result[restride(starts, (n,), (1,))] = used - previous
-    return scan("cumulative_sum", result, 0, int64, False)
+cdef Array repeated_indices(Array repeats):
+    """Indices 0, 1, 2, ..., each as often as `repeats` says."""
+    cdef Array counts = copy_array(repeats, INT64, True), out     # a copy: another thread may write to `repeats` meanwhile
+    cdef int64_t* count = <int64_t*>data_of(counts)
+    cdef int64_t* index
+    cdef int64_t i, k
+    cdef Py_ssize_t total = 0
+    for i in range(counts.size):
+        if count[i] < 0 or count[i] > PY_SSIZE_T_MAX - total:
+            # Among unsigned ones, a number above those of int64.
+            if int(reduce("min", repeats, (0,), False, None)) < 0:
+                raise ArgumentValueError("repeat", "repeats must not be negative")
+            normalize_shape("repeat", int(reduce("sum", repeats, (0,), False, float64)))
+        total += count[i]
+    out = new_array(INT64, 1, &total, NULL, False)
+    index = <int64_t*>data_of(out)
+    with nogil:
+        for i in range(counts.size):
+            for k in range(count[i]):
+                index[k] = i
+            index += count[i]
+    return out
 
 
 # --- roll
@@ -306,7 +304,7 @@ cdef Array rolled(Array x, const Py_ssize_t* moves):
         if moves[axis]:
             moved[count] = axis
             count += 1
-    if x.ndim == 1 and count == 1 and x.c_contiguous and x.size <= FEW_ELEMENTS:
+    if x.ndim == 1 and count == 1 and x.c_contiguous and x.size * itemsize_at(x.code) <= RUN_BYTES:
         write = moves[0] * itemsize_at(x.code)
         read = (x.size - moves[0]) * itemsize_at(x.code)
         memcpy(data_of(out) + write, data_of(x), read)

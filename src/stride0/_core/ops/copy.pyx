@@ -9,11 +9,12 @@ from stride0._core.plan.table cimport cast_kernel, has_cast, loops_of
 from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.array.interceptors cimport enforce_current_mode, is_restricted
 from stride0._core.array.array cimport (
-    Array, data_of, guard_gradient, may_defer, new_array, new_like, read_operand, same_shape, shape_tuple, view_of,
+    Array, data_of, guard_gradient, is_deferred, may_defer, new_array, new_like, read_operand, same_shape, shape_tuple, view_of,
 )
 from stride0._core.array.views cimport is_f_contiguous
 from stride0._core.ops.operands cimport UNARY_NAMES, scalar_array, value_operand
 from stride0._core.ops.apply cimport apply
+from stride0._core.ops.evaluation cimport copy_pending
 
 from stride0._base.errors import BroadcastError, CastError, ShapeError, counted
 
@@ -56,6 +57,8 @@ cdef Array copy_array(Array x, int code, bint c_order):
             args[0], inner[0], outer[0] = data_of(x), x.strides_[last], x.strides_[0]
             args[1], inner[1], outer[1] = data_of(out), out.strides_[last], out.strides_[0]
             loops_of(cast_kernel(x.code, code))[3](args, inner, outer, x.shape_[last], x.shape_[0] if last else 1)
+            return out
+        if is_deferred(x) and copy_pending(out, x):
             return out
     return apply(cast_kernel(x.code, code), code, 1, x, None, None, out, False, "copy", UNARY_NAMES)
 

@@ -215,6 +215,21 @@ cdef bint assign_pending(Array x, Array source) except -1:
     return store_result(source, x, source.storage)
 
 
+cdef bint copy_pending(Array out, Array source) except -1:
+    """
+    Compute a deferred source into new memory, in the pass that would read it; the source stays deferred.
+
+    False, with nothing done, where that is not possible, or where results would be computed again that are faster to read.
+    """
+    cdef bint fast
+    if source.storage.pending is None:
+        return False
+    enter_pending()
+    fast = source.storage.pending is not None and may_leave_steps(<PendingChain>source.storage.pending)
+    leave_pending()
+    return fast and assign_pending(out, source)
+
+
 cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
     """Evaluate what a chain depends on, then the chain: see `compute`."""
     cdef Leaf* leaf

@@ -20,7 +20,7 @@ cdef extern from "gathering.h":
     bint s0_scatter_along(
         int itemsize, const int64_t* indices, Py_ssize_t index_step, Py_ssize_t n, char* to, Py_ssize_t lane, Py_ssize_t stride, Py_ssize_t size, const void* source, Py_ssize_t step
     ) noexcept nogil
-    bint s0_gather_runs(const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t size, Py_ssize_t run, Py_ssize_t lanes, char* out) noexcept nogil
+    bint s0_gather_runs(const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t size, Py_ssize_t run, Py_ssize_t first, Py_ssize_t count, char* to) noexcept nogil
 
 cdef Array gather_fast(Array x, object key)
 cdef void truncate(Array x, Py_ssize_t n) noexcept

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
 from stride0._core.memory.dtype cimport BOOL, INT64, copy_item, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.plan.partition cimport LONG_RUN
+from stride0._core.plan.partition cimport LONG_RUN, run_shared
 from stride0._core.array.array cimport Array, data_of, new_array, same_shape, writable_data
 from stride0._core.plan.table cimport TABLE, cast_kernel, loops_of, s0_loop
 from stride0._core.ops.apply cimport overlaps
@@ -24,6 +24,8 @@ cdef enum:
     FEW_FILLED = 256  # elements that are filled without a plan
     NEAR = 4          # strides, in elements, of rows that are moved as they are read,
     LONG_ROW = 16     # of so many elements
+    RUN_TIME = 2      # nanoseconds to copy a run, roughly, and one more for each
+    RUN_BYTES = 32    # of its bytes
 
 
 cdef Array gather_fast(Array x, object key):
@@ -235,6 +237,37 @@ cdef int refuse_changed_indices(Array index, Py_ssize_t size, int axis) except -
     raise OutOfBoundsError("index", "an index array was changed while it was used, to something out of bounds")
 
 
+cdef struct Runs:
+    # Contiguous runs at indices along an axis, in chunks for several threads.
+    const int64_t* places
+    const char* source
+    char* to
+    Py_ssize_t n
+    Py_ssize_t size
+    Py_ssize_t run
+    Py_ssize_t count        # of all: n for each index of the axes before
+    Py_ssize_t each
+    bint failed
+
+
+cdef void gather_chunk_of_runs(void* context, int chunk) noexcept nogil:
+    cdef Runs* runs = <Runs*>context
+    cdef Py_ssize_t first = chunk * runs.each
+    if not s0_gather_runs(runs.places, runs.n, runs.source, runs.size, runs.run, first, min(runs.each, runs.count - first), runs.to):
+        runs.failed = True
+
+
+cdef int gather_runs(const int64_t* places, Py_ssize_t n, const char* source, Py_ssize_t size, Py_ssize_t run, Py_ssize_t lanes, char* to) except -1:
+    """Contiguous runs of so many bytes at indices along an axis, `lanes` times; whether all indices are valid."""
+    cdef Runs runs
+    if n * lanes == 0:
+        return True
+    runs.places, runs.source, runs.to = places, source, to
+    runs.n, runs.size, runs.run, runs.count, runs.failed = n, size, run, n * lanes, False
+    run_shared(gather_chunk_of_runs, &runs, &runs.each, runs.count, runs.count * (RUN_TIME + run // RUN_BYTES))
+    return not runs.failed
+
+
 cdef Array gather_by_indices(Array x, Array index, int axis):
     """The elements of x at indices along an axis."""
     cdef Py_ssize_t shape[MAX_NDIM]
@@ -245,7 +278,7 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
     cdef const int64_t* offsets
     cdef char* source
     cdef char* to
-    cdef bint valid = True, quick, strided = False
+    cdef bint valid = True, strided = False
     index = plain_indices(index)
     if index is None or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM:
         return None
@@ -274,12 +307,7 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
         with nogil:
             valid = gather_strided_rows(x, places, index.size, source, to)
     elif run != itemsize:
-        quick = out.size < LONG_RUN
-        if quick:
-            valid = s0_gather_runs(places, index.size, source, size, run, lanes, to)
-        else:
-            with nogil:
-                valid = s0_gather_runs(places, index.size, source, size, run, lanes, to)
+        valid = gather_runs(places, index.size, source, size, run, lanes, to)
     elif lanes == 1:
         if out.size < LONG_RUN:
             valid = s0_gather(itemsize, places, index.size, source, stride, size, to)

@@ -129,6 +129,9 @@ ctypedef struct Split:
     # For a reduction in fixed chunks: the accumulators of each, and the element that ends it early.
     char* accumulators
     Py_ssize_t size         # of those of a fixed chunk
+    int fixed               # how many fixed chunks
+    int across              # an axis of the result along which each is partitioned, too, or -1
+    Py_ssize_t breadth      # of a part along it
     int absorbing
     bint stop
 
@@ -136,20 +139,27 @@ ctypedef struct Split:
 cdef void run_chunk(void* context, int chunk) noexcept nogil:
     cdef Split* split = <Split*>context
     cdef Plan part
-    cdef Py_ssize_t first = chunk * split.extent
-    cdef int k
+    cdef int fixed = chunk % split.fixed
     if split.stop:
         return
     copy_plan(&part, split.plan)
-    part.shape[split.axis] = min(split.extent, part.shape[split.axis] - first)
-    for k in range(part.nop):
-        part.data[k] += first * part.strides[k][split.axis]
     if split.accumulators is not NULL:
-        part.data[part.nop - 1] = split.accumulators + chunk * split.size
+        part.data[part.nop - 1] = split.accumulators + fixed * split.size
+    take_part(&part, split.axis, fixed * split.extent, split.extent)
+    if split.across >= 0:
+        take_part(&part, split.across, (chunk // split.fixed) * split.breadth, split.breadth)
     if not run_program(split.program, &part):
         split.failed = True
-    if split.absorbing >= 0 and split.accumulators[chunk * split.size] == split.absorbing:
+    if split.absorbing >= 0 and split.accumulators[fixed * split.size] == split.absorbing:
         split.stop = True
+
+
+cdef void take_part(Plan* plan, int axis, Py_ssize_t first, Py_ssize_t extent) noexcept nogil:
+    """Restrict a plan to a part of an axis."""
+    cdef int k
+    plan.shape[axis] = min(extent, plan.shape[axis] - first)
+    for k in range(plan.nop):
+        plan.data[k] += first * plan.strides[k][axis]
 
 
 cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int whole, bint interruptible) noexcept nogil:
@@ -182,6 +192,7 @@ cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int 
     split.extent = (plan.shape[axis] + chunks * unit - 1) // (chunks * unit) * unit
     split.failed, split.stop, split.absorbing, split.accumulators, split.size = False, False, -1, NULL, 0
     chunks = (plan.shape[axis] + split.extent - 1) // split.extent
+    split.fixed, split.across = <int>chunks, -1
     return run_chunks(run_chunk, &split, chunks, threads, interruptible) and not split.failed
 
 
@@ -356,6 +367,22 @@ cdef Py_ssize_t fixed_chunks_of(const Plan* plan, int* axis, Py_ssize_t* extent)
     return most
 
 
+cdef Py_ssize_t partition_results(Split* split, int threads) noexcept nogil:
+    """
+    Partition fixed chunks between results along the outermost axis, where elementwise operations are; the number of parts.
+
+    So each thread reads what it has written: to read from the cache of another processor takes several times as long.
+    """
+    cdef const Plan* plan = split.plan
+    cdef int d = plan.ndim - 1
+    split.across = -1
+    if threads < 2 or d <= split.axis or plan.strides[plan.nop - 1][d] == 0 or plan.shape[d] < threads * CHUNKS_PER_THREAD:
+        return 1
+    split.across = d
+    split.breadth = (plan.shape[d] + threads - 1) // threads
+    return (plan.shape[d] + split.breadth - 1) // split.breadth
+
+
 cdef bint is_broadcast(const Plan* plan, int k) noexcept nogil:
     """Whether the stride of an operand is 0 along all axes."""
     cdef int d
@@ -391,7 +418,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
     cdef Plan fold
     cdef Program program
     cdef Py_ssize_t several = widened(plan) if merges_rows(kernel) else 1, old = plan.shape[0], count, extent = 0, remainder, size, each
-    cdef int axis = 0, d, k, result = plan.nop - 1, end = absorbing(kernel) if early else -1
+    cdef int axis = 0, d, k, threads, result = plan.nop - 1, end = absorbing(kernel) if early else -1
     cdef int code = plan.code[result]
     cdef Split split
     cdef char* memory
@@ -454,7 +481,9 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
     split.plan, split.program, split.axis, split.extent = &whole, &program, axis, extent
     split.failed, split.stop, split.accumulators, split.size = False, False, memory, each
     split.absorbing = end if each == 1 else -1
-    done = run_chunks(run_chunk, &split, count, threads_for(work), True)
+    split.fixed, threads = <int>count, threads_for(work)
+    count *= partition_results(&split, threads)
+    done = run_chunks(run_chunk, &split, count, threads, True)
     swap_operands(&fold)
     coalesce(&fold, 0)
     done = done and not split.failed and run_alone(&fold, fold_of(kernel))
