@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
 from stride0._core.memory.dtype cimport BOOL, INT64, copy_item, itemsize_at
+from stride0._core.memory.guards cimport s0_write_int
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN, run_shared
 from stride0._core.array.array cimport Array, data_of, new_array, same_shape, writable_data
@@ -247,14 +248,14 @@ cdef struct Runs:
     Py_ssize_t run
     Py_ssize_t count        # of all: n for each index of the axes before
     Py_ssize_t each
-    bint failed
+    int failed
 
 
 cdef void gather_chunk_of_runs(void* context, int chunk) noexcept nogil:
     cdef Runs* runs = <Runs*>context
     cdef Py_ssize_t first = chunk * runs.each
     if not s0_gather_runs(runs.places, runs.n, runs.source, runs.size, runs.run, first, min(runs.each, runs.count - first), runs.to):
-        runs.failed = True
+        s0_write_int(runs.failed, True)
 
 
 cdef int gather_runs(const int64_t* places, Py_ssize_t n, const char* source, Py_ssize_t size, Py_ssize_t run, Py_ssize_t lanes, char* to) except -1:
