@@ -444,20 +444,10 @@ S0_FOLDS(top, S0_TOP, f64)
 S0_FOLDS(bottom, S0_BOTTOM, f32)
 S0_FOLDS(bottom, S0_BOTTOM, f64)
 
-/* The sum of the elements of a whole vector: halved, as the accumulators of reductions are. */
+/* The sum of the elements of a pack: halved, as the accumulators of reductions are. */
 #define S0_TOTAL_16(E, x) S0_TOTAL_8(E, s0_sum_halves_##E##_16(x))
 #define S0_TOTAL_8(E, x) S0_TOTAL_4(E, s0_sum_halves_##E##_8(x))
 #define S0_TOTAL_4(E, x) S0_TOTAL_2(E, s0_sum_halves_##E##_4(x))
 #define S0_TOTAL_2(E, x) s0_sum_halves_##E##_2(x).of[0]
-#if S0_VECTOR == 64
-#define S0_TOTAL_f32(v) S0_TOTAL_16(f32, ((f32_16){{v}}))
-#define S0_TOTAL_f64(v) S0_TOTAL_8(f64, ((f64_8){{v}}))
-#elif S0_VECTOR == 32
-#define S0_TOTAL_f32(v) S0_TOTAL_8(f32, ((f32_8){{v}}))
-#define S0_TOTAL_f64(v) S0_TOTAL_4(f64, ((f64_4){{v}}))
-#else
-#define S0_TOTAL_f32(v) S0_TOTAL_4(f32, ((f32_4){{v}}))
-#define S0_TOTAL_f64(v) S0_TOTAL_2(f64, ((f64_2){{v}}))
-#endif
 
 #endif

@@ -407,7 +407,9 @@ cdef int64_t time_of(const Product* product) noexcept nogil:
         return work // 4
     if letter_at(product.code) == c"c":
         return work * itemsize_at(product.code) // 64
-    return work // (8 if product.p == 1 else 128 // itemsize_at(product.code))
+    if product.p == 1:
+        return work * itemsize_at(product.code) // 100 if letter_at(product.code) == c"f" else work // 8
+    return work * itemsize_at(product.code) // 128
 
 
 cdef Array as_operand(Array x, int code, bint in_rows):

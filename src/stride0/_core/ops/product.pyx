@@ -46,10 +46,10 @@ Note [Products of our own]
              numpy.matmul     13            51
 
     One product of           128x128  300x300         A matrix by a vector  100x100  300x300  768x768  7680x8
-    int64    these loops          90     1400         float64  these loops     1.2        8       60
-             numpy.matmul       1700    18000                  numpy.matmul    1.8        8       58
-    int8     these loops          23                  float32  these loops     1.2        6       31       22
-             numpy.matmul       1250                           numpy.matmul    1.4        5       32        6
+    int64    these loops          90     1400         float64  these loops     1.0        9       64
+             numpy.matmul       1700    18000                  numpy.matmul    1.8       10       72
+    int8     these loops          23                  float32  these loops     0.7        4       28       22
+             numpy.matmul       1250                           numpy.matmul    1.4        5       33        6
 
     Large products of int64 and uint64 are computed in double where their elements are small enough for exact sums
     (`products64.h`). 128x128 with AVX2: 119 so, and 194 by halves of 32 bits for other elements.
@@ -155,18 +155,19 @@ cdef Array usual_product(Array x1, Array x2):
     cdef Py_ssize_t size = itemsize_at(x1.code)
     if x1.size == 0 or x2.size == 0 or not describe(&product, x1, x2) or product.n < 2 or is_stored(x1.code):
         return None
-    layout = C_ORDER if x1.c_contiguous and x2.c_contiguous else IN_ROWS if product.strides1[2] == size else ANY_ORDER
-    algorithm = algorithm_of(&product, x1.code, layout)
     ndim = x1.ndim - 1 if x2.ndim == 1 else x1.ndim
-    if algorithm == BATCH_INNERMOST:
-        return None
-    # Kernels of our own multiply a vector by contiguous columns, or by one.
-    if algorithm == BLAS and product.m == 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f":
-        if product.p == 1 or product.strides2[1] == size:
-            return None
     memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
     if x2.ndim > 1:
         shape[ndim - 1] = product.p
+    if product.m == 1 and product.p > 1 and product.n >= SHORT_SUM and product.strides2[1] == size and letter_at(x1.code) == c"f":
+        # A vector by contiguous columns, which are rows of the transpose.
+        transpose(&product)
+        x1, x2 = x2, x1
+    layout = C_ORDER if x1.c_contiguous and x2.c_contiguous else IN_ROWS if product.strides1[2] == size else ANY_ORDER
+    algorithm = algorithm_of(&product, x1.code, layout)
+    # One row by one column, of which the general algorithms know more.
+    if algorithm == BATCH_INNERMOST or (algorithm == BLAS and product.m == product.p == 1 and letter_at(x1.code) == c"f"):
+        return None
     if algorithm == DOT:
         x1 = stack_view(x1, product.count, product.m, product.n, product.strides1)
         x2 = stack_view(x2, product.count, product.n, product.p, product.strides2)
@@ -234,6 +235,14 @@ cdef bint describe(Product* product, Array x1, Array x2) noexcept:
         product.m *= product.count
         product.count = 1
     return True
+
+
+cdef void transpose(Product* product) noexcept:
+    """The transposed second matrices by the transposed first ones, whose product is the transposed one."""
+    cdef Py_ssize_t k
+    product.m, product.p = product.p, product.m
+    for k in range(3):
+        product.strides1[k], product.strides2[(3 - k) % 3] = product.strides2[(3 - k) % 3], product.strides1[k]
 
 
 cdef bint is_readable(Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t size) noexcept:
