@@ -234,16 +234,18 @@ static void s0_record_products(const s0_block *all, Py_ssize_t first, Py_ssize_t
 }
 
 /* Eliminate the columns of `count` rows of a block by a triangle above them; without a `triangle` above, by the block's own
- * first n rows: then `out` gets the triangle. The reflectors take the place of the block. 0 where norms would overflow or
- * underflow. */
+ * first n rows: then `out` gets the triangle. The reflectors take the place of the block, which `is_triangle` itself, or has elements
+ * anywhere. 0 where norms would overflow or underflow. */
 static int s0_reflect(double *triangle, double *block, Py_ssize_t line, Py_ssize_t count, Py_ssize_t n, Py_ssize_t pitch,
-                      double *record, double *out)
+                      double *record, double *out, int is_triangle)
 {
-    const s0_block all = {triangle, block, record, out, line, count, n, pitch};
+    s0_block all = {triangle, block, record, out, line, count, n, pitch};
     for (Py_ssize_t first = 0, end; first < n; first = end) {
         s0_panel panel;
         Py_ssize_t c, j, k;
         end = first + S0_UNIT < n ? first + S0_UNIT : n;
+        if (is_triangle)
+            all.count = end;
         if (!s0_factor_panel(&all, first, end, &panel))
             return 0;
         for (c = end; c < pitch && end < n; c += S0_UNIT)

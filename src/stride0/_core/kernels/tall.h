@@ -180,7 +180,7 @@ static int s0_tall_factor(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
             const Py_ssize_t count = s.height - row < all->block ? s.height - row : all->block;
             double *record = all->records ? all->records + t * s.records + b * s.record : NULL;
             s0_read_rows(all, from, s.first + row, scratch, line, count);
-            if (!s0_reflect(b ? triangle : NULL, scratch, line, count, s.n, s.pitch, record, triangle))
+            if (!s0_reflect(b ? triangle : NULL, scratch, line, count, s.n, s.pitch, record, triangle, 0))
                 return 0;
             if (all->reflectors)
                 s0_pack_rows((char *)scratch, line * sizeof(double),
@@ -200,7 +200,7 @@ static int s0_tall_join(const s0_tall *all, Py_ssize_t first, Py_ssize_t last)
         Py_ssize_t k;
         for (k = 1; k < all->sections; k++) {
             double *record = all->records ? all->records + (matrix * all->sections + k + 1) * s.records - s.record : NULL;
-            if (!s0_reflect(triangle, triangle + k * s.size, s.pitch, s.n, s.n, s.pitch, record, NULL))
+            if (!s0_reflect(triangle, triangle + k * s.size, s.pitch, s.n, s.n, s.pitch, record, NULL, 1))
                 return 0;
         }
         for (k = 0; k < s.size; k++)
@@ -342,8 +342,18 @@ static int s0_tall_spread(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
     return 1;
 }
 
+typedef float s0_narrow __attribute__((vector_size(S0_VECTOR / 2)));
+S0_INLINE void s0_narrow_unit(const double *from, float *to)
+{
+    const f64_8 wide = s0_load_f64_8(from);
+    S0_FOR_ALL(S0_COUNT(wide)) {
+        const s0_narrow narrow = __builtin_convertvector(wide.of[k], s0_narrow);
+        memcpy(to + k * (sizeof(narrow) / sizeof(float)), &narrow, sizeof(narrow));
+    }
+}
+
 /* The rows of the results of sections `first` to `last`, of which the first one of each matrix may be unrolled. `scratch` is for
- * three squares and two blocks. */
+ * three squares and a block. */
 static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, int unrolled, double *scratch)
 {
     const Py_ssize_t size = sizeof(double);
@@ -351,7 +361,6 @@ static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
         const s0_section s = s0_section_of(all, t % all->sections);
         const Py_ssize_t mine[3] = {0, s.n * size, size}, padded[3] = {0, s.pitch * size, size};
         double *wide = scratch;
-        float *narrow = (float *)(wide + all->block * s.pitch);
         if (s.first || !unrolled)
             s0_unroll(all, t, all->coefficients + t * s.size, scratch);
         for (Py_ssize_t b = 0; b < s.blocks; b++) {
@@ -369,9 +378,15 @@ static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
                 s0_pack_rows((char *)wide, s.pitch * size, all->out + row * s.n * size, count, s.n * size, S0_UNIT * size);
                 continue;
             }
-            for (i = 0; i < count * s.pitch; i++)
-                narrow[i] = (float)wide[i];
-            s0_pack_rows((char *)narrow, s.pitch * 4, all->out + row * s.n * 4, count, s.n * 4, S0_UNIT * 4);
+            /* What whole units write behind a row is written again by the next ones. */
+            for (i = 0; i < count; i++) {
+                float *to = (float *)all->out + (row + i) * s.n, narrow[S0_MOST_COLUMNS];
+                const int exact = i + S0_UNIT > count;
+                for (Py_ssize_t q = 0; q < s.pitch; q += S0_UNIT)
+                    s0_narrow_unit(wide + i * s.pitch + q, (exact ? narrow : to) + q);
+                if (exact)
+                    memcpy(to, narrow, s.n * sizeof(float));
+            }
         }
     }
 }
