@@ -264,6 +264,8 @@ S0_PRODUCT(f64, double, double, double, -0.0, s0_tiles_f64)
  * registers for the sums of S0_TOGETHER rows, which read the vector once; their totals are folded in one vector.
  */
 enum { S0_TOGETHER = 4 };
+/* Of a matrix with contiguous columns, sums of up to S0_WIDE columns for up to S0_HIGH rows, which stay in the cache. */
+enum { S0_HIGH = 2048, S0_WIDE = 64, S0_SEVERAL = 8 };
 #define S0_LAST_4(x) s0_sum_halves_f32_8(s0_sum_halves_f32_16(x)).of[0]
 #define S0_LAST_2(x) s0_sum_halves_f64_4(s0_sum_halves_f64_8(x)).of[0]
 #define S0_EACH_TOTAL_f32(sum, to)                                                                                     \
@@ -340,7 +342,7 @@ enum { S0_TOGETHER = 4 };
         for (i = 0; i < rows; i++)                                                                                     \
             out[i] = (TYPE)total[i];                                                                                   \
     }                                                                                                                  \
-    static void s0_by_vector_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t m,            \
+    static void s0_by_rows_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t m,            \
                                     Py_ssize_t n)                                                                      \
     {                                                                                                                  \
         TYPE last[ACCUMULATORS];                                                                                       \
@@ -353,15 +355,72 @@ enum { S0_TOGETHER = 4 };
         for (; i < m; i++)                                                                                             \
             s0_rows_##NAME(a + i * down, down, b, last, out + i, n, 1);                                                \
     }                                                                                                                  \
+    static TYPE s0_zeros_##NAME[S0_HIGH];                                                                              \
+    S0_INLINE s0_r##NAME s0_of_columns_##NAME(const TYPE *const *c, const s0_r##NAME *x, Py_ssize_t k, Py_ssize_t n)   \
+    {                                                                                                                  \
+        s0_r##NAME sum[S0_SEVERAL];                                                                                    \
+        S0_UNROLLED                                                                                                    \
+        for (int q = 0; q < S0_SEVERAL; q += 2)                                                                        \
+            sum[q] = s0_first_##NAME(c[q] + k, n) * x[q] + s0_first_##NAME(c[q + 1] + k, n) * x[q + 1];                \
+        return (sum[0] + sum[2]) + (sum[4] + sum[6]);                                                                  \
+    }                                                                                                                  \
+    static void s0_by_columns_##NAME(const char *a, Py_ssize_t across, const TYPE *b, TYPE *out, Py_ssize_t m,         \
+                                     Py_ssize_t n)                                                                     \
+    {                                                                                                                  \
+        enum { WIDTH = S0_VECTOR / sizeof(TYPE) };                                                                     \
+        TYPE part[S0_HIGH] __attribute__((aligned(64)));                                                               \
+        double total[S0_HIGH];                                                                                         \
+        Py_ssize_t i, j, k, rows, stop;                                                                                \
+        for (i = 0; i < m; i += S0_HIGH) {                                                                             \
+            rows = m - i < S0_HIGH ? m - i : S0_HIGH;                                                                  \
+            for (j = 0; j < n; j = stop) {                                                                             \
+                stop = n - j < S0_WIDE ? n : j + S0_WIDE;                                                              \
+                for (int fresh = 1; j < stop; j += S0_SEVERAL, fresh = 0) {                                            \
+                    const TYPE *c[S0_SEVERAL];                                                                         \
+                    s0_r##NAME x[S0_SEVERAL];                                                                          \
+                    S0_UNROLLED                                                                                        \
+                    for (int q = 0; q < S0_SEVERAL; q++) {                                                             \
+                        /* What is missing is zeros times -0.0: the products -0.0 change no sum. */                    \
+                        c[q] = j + q < stop ? (const TYPE *)(a + (j + q) * across) + i : s0_zeros_##NAME;              \
+                        x[q] = (j + q < stop ? b[j + q] : (TYPE)-0.0) - (s0_r##NAME){0};                               \
+                    }                                                                                                  \
+                    if (fresh) {                                                                                       \
+                        for (k = 0; k + WIDTH <= rows; k += WIDTH)                                                     \
+                            *(s0_r##NAME *)(part + k) = s0_of_columns_##NAME(c, x, k, WIDTH);                          \
+                        if (k < rows)                                                                                  \
+                            *(s0_r##NAME *)(part + k) = s0_of_columns_##NAME(c, x, k, rows - k);                       \
+                    } else {                                                                                           \
+                        for (k = 0; k + WIDTH <= rows; k += WIDTH)                                                     \
+                            *(s0_r##NAME *)(part + k) += s0_of_columns_##NAME(c, x, k, WIDTH);                         \
+                        if (k < rows)                                                                                  \
+                            *(s0_r##NAME *)(part + k) += s0_of_columns_##NAME(c, x, k, rows - k);                      \
+                    }                                                                                                  \
+                }                                                                                                      \
+                if (j <= S0_WIDE)                                                                                      \
+                    for (k = 0; k < rows; k++)                                                                         \
+                        total[k] = part[k];                                                                            \
+                else                                                                                                   \
+                    for (k = 0; k < rows; k++)                                                                         \
+                        total[k] += part[k];                                                                           \
+            }                                                                                                          \
+            for (k = 0; k < rows; k++)                                                                                 \
+                out[i + k] = (TYPE)total[k];                                                                           \
+        }                                                                                                              \
+    }                                                                                                                  \
     static void s0_floating_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,\
                                    Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                         \
     {                                                                                                                  \
         Py_ssize_t k;                                                                                                  \
-        if (p > 1 || n < S0_SHALLOW || sa[2] != (Py_ssize_t)sizeof(TYPE) || sb[1] != (Py_ssize_t)sizeof(TYPE))         \
+        const Py_ssize_t size = sizeof(TYPE);                                                                          \
+        if (p > 1 || n < S0_SHALLOW || (sa[2] != size && sa[1] != size) || sb[1] != size) {                            \
             s0_product_##NAME(a, sa, b, sb, out, count, m, n, p);                                                      \
-        else                                                                                                           \
-            for (k = 0; k < count; k++)                                                                                \
-                s0_by_vector_##NAME(a + k * sa[0], sa[1], (const TYPE *)(b + k * sb[0]), (TYPE *)out + k * m, m, n);   \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (; count > 0; count--, a += sa[0], b += sb[0], out += m * size)                                            \
+            if (sa[2] == size)                                                                                         \
+                s0_by_rows_##NAME(a, sa[1], (const TYPE *)b, (TYPE *)out, m, n);                                     \
+            else                                                                                                       \
+                s0_by_columns_##NAME(a, sa[2], (const TYPE *)b, (TYPE *)out, m, n);                                    \
     }
 
 S0_BY_VECTOR(f32, float, 16, 512)
