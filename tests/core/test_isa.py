@@ -307,8 +307,24 @@ def tall() -> Iterator[tuple[str, Any]]:
             yield f"svdvals {dtype} {rows} {columns}", xp.linalg.svdvals(xp.asarray(a.astype(dtype)))
 
 
+def fourier() -> Iterator[tuple[str, Any]]:
+    """Transforms of lanes side by side, and of lanes as matrices: of every radix."""
+    rng = np.random.default_rng(11)
+    for n, lanes in itertools.product((2, 7, 9, 30, 64, 99, 240, 350, 4096, 18018), (1, 10)):
+        a = rng.standard_normal((lanes, n))
+        for dtype in ("float32", "float64"):
+            x = xp.asarray(a.astype(dtype))
+            yield f"rfft {dtype} {n} {lanes}", xp.fft.rfft(x)
+            yield f"fft of real numbers {dtype} {n} {lanes}", xp.fft.fft(x)
+            z = xp.fft.fft(x * (1 + 2j))
+            yield f"fft {dtype} {n} {lanes}", z
+            yield f"ifft {dtype} {n} {lanes}", xp.fft.ifft(z)
+            yield f"irfft {dtype} {n} {lanes}", xp.fft.irfft(z, n=n)
+
+
 GROUPS = {
-    f.__name__: f for f in (elementwise, pairs, casts, selections, reductions, runs, products, systems, tall)
+    f.__name__: f
+    for f in (elementwise, pairs, casts, selections, reductions, runs, products, systems, tall, fourier)
 }
 
 

@@ -63,6 +63,7 @@ GROUPS = {
         *("scalars.h", "realmath.h", "complexmath.h"),
     ),
     "strided": ("unit.h", "blockwise.h"),
+    "fourier": ("unit.h", "fourier.h"),
     "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "counting.h", "distinct.h"),
     "storage": ("blocks.h", "small_blocks.h"),
     "threads": ("pool.h",),

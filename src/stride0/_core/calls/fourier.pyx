@@ -1,5 +1,5 @@
 # cython: wraparound=True
-"""Discrete Fourier transforms: pocketfft, called from C. Declared in `fft/_functions.py`."""
+"""Discrete Fourier transforms, Note [Fourier transforms] of `ops/transforms.pyx`. Declared in `fft/_functions.py`."""
 
 from cpython.object cimport PyObject
 from libc.math cimport sqrt
@@ -9,8 +9,10 @@ from stride0._core.memory.dtype cimport (
     COMPLEX64, FLOAT32, FLOAT64, arithmetic_code, is_stored, letter_at, promote_codes,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.plan.table cimport ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, TO_REAL
 from stride0._core.array.array cimport Array, data_of, new_array, view_of
 from stride0._core.ops.copy cimport copy_array
+from stride0._core.ops.transforms cimport run_fourier
 from stride0._core.ops.gufuncs cimport FFT, IFFT, IRFFT, RFFT_EVEN, RFFT_ODD, run_fft
 from stride0._core.ops.keys cimport read_axis, read_int
 from stride0._core.calls.arguments cimport array_argument, axes_argument, check_device_argument, convert_axis, implement, read_float
@@ -52,15 +54,10 @@ cdef Py_ssize_t FEW_FREQUENCIES = 2048
 # Elements beyond which `normalize_shape` checks a result.
 cdef Py_ssize_t MANY = <Py_ssize_t>1 << 40
 
-cdef enum:      # what a transform makes of what
-    WHOLE       # complex numbers of complex ones
-    TO_HALF     # half a spectrum of real numbers
-    TO_REAL     # and the opposite
-
-# The transforms, those along several axes too: what they are, and whether they are inverse.
+# The transforms, those along several axes too: what they are, of complex numbers or any, and whether they are inverse.
 cdef dict TRANSFORMS = {
-    "fft": (WHOLE, False), "ifft": (WHOLE, True), "rfft": (TO_HALF, False), "irfft": (TO_REAL, True), "hfft": (TO_REAL, False),
-    "ihfft": (TO_HALF, True), "fftn": (WHOLE, False), "ifftn": (WHOLE, True), "rfftn": (TO_HALF, False), "irfftn": (TO_REAL, True),
+    "fft": (OF_COMPLEX, False), "ifft": (OF_COMPLEX, True), "rfft": (HALF_OF_REAL, False), "irfft": (TO_REAL, True), "hfft": (TO_REAL, False),
+    "ihfft": (HALF_OF_REAL, True), "fftn": (OF_COMPLEX, False), "ifftn": (OF_COMPLEX, True), "rfftn": (HALF_OF_REAL, False), "irfftn": (TO_REAL, True),
 }
 
 
@@ -70,7 +67,7 @@ cdef dict TRANSFORMS = {
 cdef Array operand(str op, PyObject* value, int kind):
     cdef Array x = array_argument(value, op, "x")
     if letter_at(x.code) == c"c":
-        if kind == TO_HALF:
+        if kind == HALF_OF_REAL:
             refuse_dtype(op, x.dtype, "a real floating-point dtype; fft and its kin take complex ones")
         return x
     if letter_at(x.code) != c"f":
@@ -159,37 +156,44 @@ cdef Array result_for(Array x, int code, int axis, Py_ssize_t size):
 
 cdef Array transform(Array x, int kind, bint inverse, int axis, Py_ssize_t n, char norm, bint in_place):
     """The transform along an axis, of length n; in the memory of x where that is a complex array in C order and may be used."""
-    cdef int code = promote_codes(x.code, COMPLEX64)
-    cdef double factor = factor_of(n, norm, inverse, x.code)
+    cdef int code = promote_codes(x.code, COMPLEX64), k
+    cdef double factor = factor_of(n, norm, inverse, FLOAT64), rounded = factor_of(n, norm, inverse, x.code)
     cdef Py_ssize_t outer = 1, inner = 1
-    cdef int k
     cdef Array out, lanes
     if kind == TO_REAL:
         if x.code != code:
             x = copy_array(x, code, False)
         out = result_for(x, FLOAT32 if code == COMPLEX64 else FLOAT64, axis, n)
-        run_fft(IRFFT, moved_last(x, axis), factor, moved_last(out, axis))
+        if not run_fourier(TO_REAL, x, axis, n, True, factor, out):
+            run_fft(IRFFT, moved_last(x, axis), rounded, moved_last(out, axis))
         return out
-    if kind == TO_HALF or x.code != code:
-        # Of real numbers a half is computed, and the other one mirrors it.
-        out = result_for(x, code, axis, n // 2 + 1 if kind == TO_HALF else n)
-        lanes = moved_last(out, axis)
-        if kind != TO_HALF:
-            lanes = shortened(lanes, n // 2 + 1)
-        run_fft(RFFT_ODD if n % 2 else RFFT_EVEN, moved_last(x, axis), factor, lanes)
-        if kind != TO_HALF:
-            for k in range(x.ndim):
-                if k < axis:
-                    outer *= x.shape_[k]
-                elif k > axis:
-                    inner *= x.shape_[k]
-            if code == COMPLEX64:
-                s0_mirror32(data_of(out), outer, n, inner, inverse)
-            else:
-                s0_mirror64(data_of(out), outer, n, inner, inverse)
+    if kind == HALF_OF_REAL:
+        out = result_for(x, code, axis, n // 2 + 1)
+        if not run_fourier(HALF_OF_REAL, x, axis, n, False, factor, out):
+            run_fft(RFFT_ODD if n % 2 else RFFT_EVEN, moved_last(x, axis), rounded, moved_last(out, axis))
         return out
-    out = x if in_place and x.shape_[axis] == n else result_for(x, code, axis, n)
-    run_fft(IFFT if inverse else FFT, moved_last(x, axis), factor, moved_last(out, axis))
+    if x.code == code:
+        out = x if in_place and x.shape_[axis] == n else result_for(x, code, axis, n)
+        if not run_fourier(OF_COMPLEX, x, axis, n, inverse, factor, out):
+            run_fft(IFFT if inverse else FFT, moved_last(x, axis), rounded, moved_last(out, axis))
+        return out
+    out = result_for(x, code, axis, n)
+    if run_fourier(ALL_OF_REAL, x, axis, n, inverse, factor, out):
+        return out
+    # Half of it is computed, and the other half mirrors it.
+    lanes = shortened(moved_last(out, axis), n // 2 + 1)
+    x = moved_last(x, axis)
+    if not run_fourier(HALF_OF_REAL, x, x.ndim - 1, n, False, factor, lanes):
+        run_fft(RFFT_ODD if n % 2 else RFFT_EVEN, x, rounded, lanes)
+    for k in range(out.ndim):
+        if k < axis:
+            outer *= out.shape_[k]
+        elif k > axis:
+            inner *= out.shape_[k]
+    if code == COMPLEX64:
+        s0_mirror32(data_of(out), outer, n, inner, inverse)
+    else:
+        s0_mirror64(data_of(out), outer, n, inner, inverse)
     return out
 
 
@@ -199,7 +203,7 @@ cdef Array no_elements(Array x, int kind, int axis, Py_ssize_t n, list shape):
     cdef int k, code = promote_codes(x.code, COMPLEX64)
     for k in range(x.ndim):
         sizes[k] = shape[k]
-    sizes[axis] = n // 2 + 1 if kind == TO_HALF else n
+    sizes[axis] = n // 2 + 1 if kind == HALF_OF_REAL else n
     if kind == TO_REAL:
         code = FLOAT32 if code == COMPLEX64 else FLOAT64
     return new_array(code, x.ndim, sizes, NULL, True)
@@ -263,7 +267,7 @@ cdef object along_several(str name, PyObject** given):
         check_shape(op, x, along, lengths)
     if not count:
         # The real transforms need an axis; the others change nothing without one.
-        if kind != WHOLE:
+        if kind != OF_COMPLEX:
             raise ArgumentValueError(op, "there must be at least one axis", [("x", f"{x.shape}")])
         return copy_array(x, promote_codes(x.code, COMPLEX64), False)
     if x.size == 0:
@@ -275,10 +279,10 @@ cdef object along_several(str name, PyObject** given):
     if kind == TO_REAL:
         # The last axis, half of which is there, comes last.
         for k in range(count - 1):
-            out = transform(out, WHOLE, True, along[k], lengths[k], norm, k > 0)
+            out = transform(out, OF_COMPLEX, True, along[k], lengths[k], norm, k > 0)
         return transform(out, TO_REAL, True, along[count - 1], lengths[count - 1], norm, False)
     for k in range(count - 1, -1, -1):
-        out = transform(out, kind if k == count - 1 else WHOLE, inverse, along[k], lengths[k], norm, k < count - 1)
+        out = transform(out, kind if k == count - 1 else OF_COMPLEX, inverse, along[k], lengths[k], norm, k < count - 1)
     return out
 
 

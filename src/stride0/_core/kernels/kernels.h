@@ -118,6 +118,26 @@ typedef struct {
     char *out;                  /* in C order */
 } s0_tall;
 
+/* Passes of Fourier transforms of a length, and the transforms of lanes: `fourier.h`. Of odd radices the table begins with the
+ * cosines and sines of the multiples of an angle. */
+enum { S0_MOST_PASSES = 24, S0_MOST_RADIX = 11 };
+typedef struct {
+    Py_ssize_t length;
+    int passes;
+    unsigned char radix[S0_MOST_PASSES];
+    const double *twiddles; /* of each pass and, but for the last one, its outputs: cosines and sines */
+} s0_passes;
+typedef struct {
+    s0_passes columns, rows;    /* of a matrix whose transform is that of its elements; a length 1 of rows: of lanes as they are */
+    const double *turns;        /* of each unit of columns and row: cosines, and sines, of all columns of the unit */
+    const double *halves;       /* of half a spectrum: cosines and sines */
+    Py_ssize_t half;            /* of real numbers */
+    int inverse, conjugate;     /* of complex numbers, and whether the spectrum of real ones is that of the inverse */
+    double factor;              /* of the results */
+} s0_fourier;
+/* Complex numbers of complex ones, half of the spectrum of real numbers, the whole spectrum, and real numbers of half a spectrum. */
+typedef enum { S0_OF_COMPLEX, S0_HALF_OF_REAL, S0_ALL_OF_REAL, S0_TO_REAL } s0_fourier_kind;
+
 /* Note [Layouts] of generators/common.py, of which S0_SECONDS is one; elements of 1, 2, 4, 8 and 16 bytes. */
 enum { S0_LAYOUTS = 6, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5, S0_SECONDS = 5 };
 
@@ -154,6 +174,18 @@ typedef struct {
     int (*tall_join)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last);
     int (*tall_spread)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, const double *by, double *scratch);
     void (*tall_apply)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, int unrolled, double *scratch);
+    /* Of fourier.h: `count` lanes; units of columns and of rows, and elements, each from a first one to a last one. */
+    void (*fourier_short)(const s0_fourier *all, s0_fourier_kind kind, const char *in, char *out, int single, Py_ssize_t count,
+                          double *scratch);
+    void (*fourier_columns)(const s0_fourier *all, const char *in, int single, double *middle, Py_ssize_t first, Py_ssize_t last,
+                            double *scratch);
+    void (*fourier_rows)(const s0_fourier *all, const double *middle, char *out, int single, double factor, Py_ssize_t first,
+                         Py_ssize_t last, double *scratch);
+    void (*fourier_untangle)(const s0_fourier *all, s0_fourier_kind kind, const double *in, char *out, int single, Py_ssize_t first,
+                             Py_ssize_t last);
+    void (*fourier_tangle)(const s0_fourier *all, const char *in, int single, double *out, Py_ssize_t first, Py_ssize_t last);
+    void (*fourier_copy)(char *const *to, Py_ssize_t out, char *const *from, Py_ssize_t in, Py_ssize_t lanes, Py_ssize_t count,
+                         Py_ssize_t size);
     const s0_sorter *sorter;
     int vector; /* bytes of the vectors that these loops use */
     /* Set by the core: whether a long loop may return early, since its call was interrupted. */

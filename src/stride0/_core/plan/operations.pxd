@@ -7,6 +7,7 @@ cdef extern from "operations.h":
         OP_BITWISE_AND
         OP_CLIP
         OP_CONJ
+        OP_COS
         OP_DIVIDE
         OP_EQUAL
         OP_FLOOR_DIVIDE
@@ -22,6 +23,7 @@ cdef extern from "operations.h":
         OP_MULTIPLY_MASKED
         OP_ABS
         OP_NOT_EQUAL
+        OP_SIN
         OP_SUBTRACT
         OP_POW
         OP_REMAINDER

@@ -58,6 +58,7 @@ cdef extern from "kernels.h":
         S0_BESIDE
         S0_FEW_ROWS     # of matrices that `solve_systems` takes
         S0_MOST_COLUMNS # of those that `tall_factor` takes
+        S0_MOST_RADIX   # of the passes of Fourier transforms
         FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
     int s0_bit_length(unsigned long long value) noexcept nogil
     ctypedef struct s0_systems:
@@ -80,6 +81,23 @@ cdef extern from "kernels.h":
         double* reflectors
         double* coefficients
         char* out
+    ctypedef struct s0_passes:
+        Py_ssize_t length
+        int passes
+        unsigned char* radix
+        const double* twiddles
+    ctypedef struct s0_fourier:
+        s0_passes columns, rows
+        const double* turns
+        const double* halves
+        Py_ssize_t half
+        bint inverse, conjugate
+        double factor
+    ctypedef enum s0_fourier_kind:
+        OF_COMPLEX "S0_OF_COMPLEX"
+        HALF_OF_REAL "S0_HALF_OF_REAL"
+        ALL_OF_REAL "S0_ALL_OF_REAL"
+        TO_REAL "S0_TO_REAL"
     ctypedef struct s0_kernels:
         s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
         s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS]
@@ -102,6 +120,12 @@ cdef extern from "kernels.h":
         int (*tall_join)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         int (*tall_spread)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, const double* by, double* scratch) noexcept nogil
         void (*tall_apply)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, bint unrolled, double* scratch) noexcept nogil
+        void (*fourier_short)(const s0_fourier* all, s0_fourier_kind kind, const char* in_, char* out, bint single, Py_ssize_t count, double* scratch) noexcept nogil
+        void (*fourier_columns)(const s0_fourier* all, const char* in_, bint single, double* middle, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
+        void (*fourier_rows)(const s0_fourier* all, const double* middle, char* out, bint single, double factor, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
+        void (*fourier_untangle)(const s0_fourier* all, s0_fourier_kind kind, const double* in_, char* out, bint single, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        void (*fourier_tangle)(const s0_fourier* all, const char* in_, bint single, double* out, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        void (*fourier_copy)(char** to, Py_ssize_t out, char** from_, Py_ssize_t in_, Py_ssize_t lanes, Py_ssize_t count, Py_ssize_t size) noexcept nogil
         const s0_sorter* sorter
         int vector
         bint (*interrupted)() noexcept nogil

@@ -1,0 +1,491 @@
+/* Fourier transforms, Note [Fourier transforms] of ops/transforms.pyx: each lane of a vector holds a transform of its own, so that
+ * neither the instruction set nor the threads change a bit. */
+#ifndef STRIDE0_FOURIER_H
+#define STRIDE0_FOURIER_H
+
+#include "kernels.h"
+#include "packs.h"
+
+#define S0_LANES (S0_VECTOR / 8)
+#define S0_TWO_LANES(f, p) f(p), f(p + 1)
+#define S0_FOUR_LANES(f, p) S0_TWO_LANES(f, p), S0_TWO_LANES(f, p + 2)
+#if S0_VECTOR == 64
+#define S0_EACH_LANE(f) S0_FOUR_LANES(f, 0), S0_FOUR_LANES(f, 4)
+#elif S0_VECTOR == 32
+#define S0_EACH_LANE(f) S0_FOUR_LANES(f, 0)
+#else
+#define S0_EACH_LANE(f) S0_TWO_LANES(f, 0)
+#endif
+/* Which element of two vectors the lane p takes. */
+#define S0_EVEN(p) 2 * (p)
+#define S0_ODD(p) 2 * (p) + 1
+#define S0_JOINED_LOW(p) ((p) % 2 ? S0_LANES : 0) + (p) / 2
+#define S0_JOINED_HIGH(p) S0_LANES / 2 + S0_JOINED_LOW(p)
+#define S0_BACKWARD(p) S0_LANES - 1 - (p)
+#define S0_NEAR(d, p) ((p) & (d) ? S0_LANES + (p) - (d) : (p))
+#define S0_DISTANT(d, p) (((p) & (d) ? S0_LANES + (p) : (p) + (d)) % (2 * S0_LANES))
+#define S0_NEAR_1(p) S0_NEAR(1, p)
+#define S0_NEAR_2(p) S0_NEAR(2, p)
+#define S0_NEAR_4(p) S0_NEAR(4, p)
+#define S0_DISTANT_1(p) S0_DISTANT(1, p)
+#define S0_DISTANT_2(p) S0_DISTANT(2, p)
+#define S0_DISTANT_4(p) S0_DISTANT(4, p)
+
+enum { S0_AT_A_TIME = 16 };
+typedef double s0_lanes __attribute__((vector_size(S0_VECTOR)));
+/* Complex numbers, one of each lane. */
+typedef struct { s0_lanes re, im; } s0_complexes;
+
+S0_INLINE s0_complexes s0_plus(s0_complexes a, s0_complexes b) { return (s0_complexes){a.re + b.re, a.im + b.im}; }
+S0_INLINE s0_complexes s0_minus(s0_complexes a, s0_complexes b) { return (s0_complexes){a.re - b.re, a.im - b.im}; }
+#define S0_TURNED(a, c, s) ((s0_complexes){(a).re * (c) - (a).im * (s), (a).re * (s) + (a).im * (c)})
+#define S0_EXCHANGED(x) ((s0_complexes){(x).im, (x).re})
+
+/* -- neighbours in memory, of float64 or, where `single`, of float32 ------------------------------------------------ */
+
+S0_INLINE s0_lanes s0_lanes_at(const char *p, int single)
+{
+    s0_lanes x;
+    if (single) {
+        float half __attribute__((vector_size(S0_VECTOR / 2)));
+        memcpy(&half, p, sizeof(half));
+        return __builtin_convertvector(half, s0_lanes);
+    }
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+S0_INLINE void s0_put_lanes(char *p, s0_lanes x, int single)
+{
+    if (single) {
+        typedef float s0_half __attribute__((vector_size(S0_VECTOR / 2)));
+        const s0_half half = __builtin_convertvector(x, s0_half);
+        memcpy(p, &half, sizeof(half));
+    } else {
+        memcpy(p, &x, sizeof(x));
+    }
+}
+
+/* As many complex numbers as there are lanes. */
+S0_INLINE s0_complexes s0_read_complexes(const char *p, int single)
+{
+    const s0_lanes a = s0_lanes_at(p, single), b = s0_lanes_at(p + S0_LANES * (single ? 4 : 8), single);
+    return (s0_complexes){__builtin_shufflevector(a, b, S0_EACH_LANE(S0_EVEN)),
+                          __builtin_shufflevector(a, b, S0_EACH_LANE(S0_ODD))};
+}
+S0_INLINE void s0_write_complexes(char *p, s0_complexes x, int single)
+{
+    s0_put_lanes(p, __builtin_shufflevector(x.re, x.im, S0_EACH_LANE(S0_JOINED_LOW)), single);
+    s0_put_lanes(p + S0_LANES * (single ? 4 : 8), __builtin_shufflevector(x.re, x.im, S0_EACH_LANE(S0_JOINED_HIGH)), single);
+}
+S0_INLINE s0_complexes s0_backward(s0_complexes x)
+{
+    return (s0_complexes){__builtin_shufflevector(x.re, x.re, S0_EACH_LANE(S0_BACKWARD)),
+                          __builtin_shufflevector(x.im, x.im, S0_EACH_LANE(S0_BACKWARD))};
+}
+/* The first ones of these, to p and behind it; or, backward, to p and before it. */
+S0_INLINE void s0_write_some(char *p, s0_complexes x, Py_ssize_t count, int single, int backward)
+{
+    const Py_ssize_t size = single ? 8 : 16;
+    char all[2 * S0_VECTOR];
+    if (count == S0_LANES) {
+        s0_write_complexes(backward ? p - (S0_LANES - 1) * size : p, backward ? s0_backward(x) : x, single);
+        return;
+    }
+    s0_write_complexes(all, x, single);
+    for (Py_ssize_t i = 0; i < count; i++, p += backward ? -size : size)
+        if (single)
+            memcpy(p, all + i * 8, 8);
+        else
+            memcpy(p, all + i * 16, 16);
+}
+/* The number at p, and those that are `stride` bytes apart. */
+S0_INLINE s0_lanes s0_apart(const char *p, Py_ssize_t stride, int single)
+{
+#define S0_SINGLE_AT(k) *(const float *)(p + (k) * stride)
+#define S0_DOUBLE_AT(k) *(const double *)(p + (k) * stride)
+    return single ? (s0_lanes){S0_EACH_LANE(S0_SINGLE_AT)} : (s0_lanes){S0_EACH_LANE(S0_DOUBLE_AT)};
+}
+/* The transpose of a square of vectors. */
+#define S0_EXCHANGE(d)                                                                                               \
+    if (d < S0_LANES) {                                                                                              \
+        _Pragma("GCC unroll 8") for (int i = 0; i < S0_LANES; i++) if (!(i & d)) {                                   \
+            const s0_lanes a = x[i], b = x[(i + d) % S0_LANES];                                                      \
+            x[i] = __builtin_shufflevector(a, b, S0_EACH_LANE(S0_NEAR_##d));                                         \
+            x[(i + d) % S0_LANES] = __builtin_shufflevector(a, b, S0_EACH_LANE(S0_DISTANT_##d));                     \
+        }                                                                                                            \
+    }
+S0_INLINE void s0_transpose_lanes(s0_lanes *x) { S0_EXCHANGE(1) S0_EXCHANGE(2) S0_EXCHANGE(4) }
+
+/* -- passes ------------------------------------------------------------------------------------------------------- */
+
+S0_INLINE void s0_transform_2(s0_complexes *t)
+{
+    const s0_complexes a = t[0], b = t[1];
+    t[0] = s0_plus(a, b), t[1] = s0_minus(a, b);
+}
+S0_INLINE void s0_transform_4(s0_complexes *t)
+{
+    const s0_complexes a = s0_plus(t[0], t[2]), b = s0_minus(t[0], t[2]);
+    const s0_complexes c = s0_plus(t[1], t[3]), d = s0_minus(t[1], t[3]);
+    t[0] = s0_plus(a, c), t[2] = s0_minus(a, c);
+    /* d times -i */
+    t[1] = (s0_complexes){b.re + d.im, b.im - d.re}, t[3] = (s0_complexes){b.re - d.im, b.im + d.re};
+}
+S0_INLINE void s0_transform_8(s0_complexes *t)
+{
+    const double root = 0x1.6a09e667f3bcdp-1;
+    s0_complexes even[4] = {t[0], t[2], t[4], t[6]}, odd[4] = {t[1], t[3], t[5], t[7]};
+    s0_transform_4(even);
+    s0_transform_4(odd);
+    /* times a root of unity each */
+    odd[1] = (s0_complexes){(odd[1].re + odd[1].im) * root, (odd[1].im - odd[1].re) * root};
+    odd[2] = (s0_complexes){odd[2].im, -odd[2].re};
+    odd[3] = (s0_complexes){(odd[3].im - odd[3].re) * root, (odd[3].re + odd[3].im) * -root};
+    for (int j = 0; j < 4; j++)
+        t[j] = s0_plus(even[j], odd[j]), t[j + 4] = s0_minus(even[j], odd[j]);
+}
+/* Of an odd number: sums and differences of opposite ones have real factors, the cosine and the sine of each multiple of an angle. */
+S0_INLINE void s0_transform_odd(s0_complexes *t, const int radix, const double *angles)
+{
+    s0_complexes sums[S0_MOST_RADIX / 2], differences[S0_MOST_RADIX / 2], total = t[0];
+    _Pragma("GCC unroll 8") for (int b = 1; b <= radix / 2; b++) {
+        sums[b - 1] = s0_plus(t[b], t[radix - b]), differences[b - 1] = s0_minus(t[b], t[radix - b]);
+        total = s0_plus(total, sums[b - 1]);
+    }
+    _Pragma("GCC unroll 8") for (int j = 1; j <= radix / 2; j++) {
+        s0_complexes x = {t[0].re + sums[0].re * angles[2 * j], t[0].im + sums[0].im * angles[2 * j]};
+        s0_complexes y = {differences[0].re * angles[2 * j + 1], differences[0].im * angles[2 * j + 1]};
+        _Pragma("GCC unroll 8") for (int b = 2; b <= radix / 2; b++) {
+            const int m = j * b % radix;
+            x.re += sums[b - 1].re * angles[2 * m], x.im += sums[b - 1].im * angles[2 * m];
+            y.re += differences[b - 1].re * angles[2 * m + 1], y.im += differences[b - 1].im * angles[2 * m + 1];
+        }
+        t[j] = (s0_complexes){x.re - y.im, x.im + y.re}, t[radix - j] = (s0_complexes){x.re + y.im, x.im - y.re};
+    }
+    t[0] = total;
+}
+
+/* A pass over `count` times `radix` times `run` numbers, by T. Stockham's algorithm. */
+S0_INLINE void s0_pass(const s0_complexes *from, s0_complexes *to, const int radix, Py_ssize_t count, Py_ssize_t run,
+                       const double *angles, const double *twiddles)
+{
+    s0_complexes t[S0_MOST_RADIX];
+    for (Py_ssize_t c = 0; c < count; c++, from += radix * run, to += run) {
+        const double *w = twiddles;
+        for (Py_ssize_t i = 0; i < run; i++) {
+            _Pragma("GCC unroll 16") for (int b = 0; b < radix; b++)
+                t[b] = from[i + b * run];
+            if (radix == 2)
+                s0_transform_2(t);
+            else if (radix == 4)
+                s0_transform_4(t);
+            else if (radix == 8)
+                s0_transform_8(t);
+            else
+                s0_transform_odd(t, radix, angles);
+            to[i] = t[0];
+            _Pragma("GCC unroll 16") for (int j = 1; j < radix; j++)
+                if (run == 1) {
+                    to[j * count] = t[j];
+                } else {
+                    to[i + j * count * run] = S0_TURNED(t[j], w[0], w[1]);
+                    w += 2;
+                }
+        }
+    }
+}
+#define S0_PASS(radix)                                                                                               \
+    static void s0_pass_##radix(const s0_complexes *from, s0_complexes *to, Py_ssize_t count, Py_ssize_t run,        \
+                                const double *angles, const double *twiddles)                                        \
+    {                                                                                                                \
+        if (run == 1)                                                                                                \
+            s0_pass(from, to, radix, count, 1, angles, twiddles);                                                    \
+        else                                                                                                         \
+            s0_pass(from, to, radix, count, run, angles, twiddles);                                                  \
+    }
+S0_PASS(2) S0_PASS(3) S0_PASS(4) S0_PASS(5) S0_PASS(7) S0_PASS(8) S0_PASS(11)
+
+/* The transforms of the lanes of `from`: in `to` or `other`, or `from` itself of single numbers. */
+static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_complexes *from, s0_complexes *to, s0_complexes *other)
+{
+    const double *twiddles = all->twiddles;
+    Py_ssize_t count = 1, run = all->length;
+    for (int p = 0; p < all->passes; p++) {
+        const int radix = all->radix[p];
+        const double *const angles = twiddles;
+        s0_complexes *const done = to;
+        if (radix % 2)
+            twiddles += 2 * radix;
+        run /= radix;
+        (radix == 2   ? s0_pass_2
+         : radix == 3 ? s0_pass_3
+         : radix == 4 ? s0_pass_4
+         : radix == 5 ? s0_pass_5
+         : radix == 7 ? s0_pass_7
+         : radix == 8 ? s0_pass_8
+                      : s0_pass_11)(from, to, count, run, angles, twiddles);
+        if (run > 1)
+            twiddles += 2 * (radix - 1) * run;
+        count *= radix;
+        to = other, other = done, from = done;
+    }
+    return from;
+}
+
+/* -- real numbers, the even and the odd ones of which are transformed as real and imaginary parts -------------------- */
+
+/* Of elements k, and half - k, of the spectrum of such complex numbers: those of the real ones; or the opposite. */
+S0_INLINE void s0_untangle(s0_complexes *low, s0_complexes *high, s0_lanes c, s0_lanes s, int opposite, double by)
+{
+    const s0_complexes a = *low, b = {high->re, -high->im};
+    const s0_complexes even = s0_plus(a, b), odd = s0_minus(a, b);
+    s0_complexes t;
+    if (opposite) {
+        t = S0_TURNED(odd, c, -s);
+        t = (s0_complexes){-t.im, t.re};
+    } else {
+        t = S0_TURNED(odd, c, s);
+        t = (s0_complexes){t.im, -t.re};
+    }
+    *low = (s0_complexes){(even.re + t.re) * by, (even.im + t.im) * by};
+    *high = (s0_complexes){(even.re - t.re) * by, (t.im - even.im) * by};
+}
+#define S0_CONJUGATE(x) ((s0_complexes){(x).re, -(x).im})
+
+/* -- short transforms: those of several lanes at once, which follow each other in memory ---------------------------- */
+
+/* `m` complex numbers of S0_LANES lanes that are `line` bytes apart. */
+S0_INLINE void s0_read_lanes(s0_complexes *to, const char *from, Py_ssize_t line, Py_ssize_t m, int single)
+{
+    const Py_ssize_t size = single ? 8 : 16;
+    if (m < S0_LANES) {
+        for (Py_ssize_t e = 0; e < m; e++)
+            to[e] = (s0_complexes){s0_apart(from + e * size, line, single), s0_apart(from + e * size + size / 2, line, single)};
+        return;
+    }
+    for (Py_ssize_t e = 0; e < m; e += S0_LANES) {
+        const Py_ssize_t at = e <= m - S0_LANES ? e : m - S0_LANES; /* some are read again */
+        s0_lanes re[S0_LANES], im[S0_LANES];
+        _Pragma("GCC unroll 8") for (int u = 0; u < S0_LANES; u++) {
+            const s0_complexes x = s0_read_complexes(from + u * line + at * size, single);
+            re[u] = x.re, im[u] = x.im;
+        }
+        s0_transpose_lanes(re), s0_transpose_lanes(im);
+        _Pragma("GCC unroll 8") for (int v = 0; v < S0_LANES; v++) to[at + v] = (s0_complexes){re[v], im[v]};
+    }
+}
+S0_INLINE void s0_write_lanes(char *to, Py_ssize_t line, const s0_complexes *from, Py_ssize_t m, Py_ssize_t lanes, int single)
+{
+    const Py_ssize_t size = single ? 8 : 16;
+    for (Py_ssize_t e = 0; e < m; e += S0_LANES) {
+        const Py_ssize_t some = m - e < S0_LANES ? m - e : S0_LANES;
+        s0_lanes re[S0_LANES], im[S0_LANES];
+        _Pragma("GCC unroll 8") for (int v = 0; v < S0_LANES; v++) {
+            const s0_complexes x = from[e + v];
+            re[v] = x.re, im[v] = x.im;
+        }
+        s0_transpose_lanes(re), s0_transpose_lanes(im);
+        _Pragma("GCC unroll 8") for (int u = 0; u < S0_LANES; u++) if (u < lanes)
+            s0_write_some(to + u * line + e * size, ((s0_complexes){re[u], im[u]}), some, single, 0);
+    }
+}
+
+S0_INLINE void s0_short(const s0_fourier *all, s0_fourier_kind kind, const char *in, char *out, const int single, Py_ssize_t count,
+                        double *scratch)
+{
+    const Py_ssize_t n = all->columns.length, half = all->half, size = single ? 8 : 16;
+    const Py_ssize_t read = kind == S0_TO_REAL ? half + 1 : n;
+    const Py_ssize_t written = kind == S0_HALF_OF_REAL ? half + 1 : kind == S0_ALL_OF_REAL ? 2 * half : n;
+    const Py_ssize_t room = (kind == S0_OF_COMPLEX ? n : 2 * half + 1) + S0_LANES;
+    s0_complexes *const one = (s0_complexes *)scratch, *const two = one + room, *const three = two + room;
+    for (; count > 0; count -= S0_LANES, in += S0_LANES * read * size, out += S0_LANES * written * size) {
+        const Py_ssize_t lanes = count < S0_LANES ? count : S0_LANES;
+        s0_complexes *from = one, *to;
+        const s0_complexes *done;
+        if (lanes < S0_LANES) {
+            char *const copy = (char *)(three + room);
+            memset(copy, 0, S0_LANES * read * size);
+            memcpy(copy, in, lanes * read * size);
+            s0_read_lanes(one, copy, read * size, read, single);
+        } else {
+            s0_read_lanes(one, in, read * size, read, single);
+        }
+        if (kind == S0_TO_REAL) {
+            two[0] = (s0_complexes){one[0].re - one[half].re, one[0].re + one[half].re};
+            for (Py_ssize_t k = 1; k <= half / 2; k++) {
+                s0_complexes low = one[k], high = one[half - k];
+                const s0_lanes zero = {0};
+                s0_untangle(&low, &high, zero + all->halves[2 * k], zero + all->halves[2 * k + 1], 1, 1);
+                two[k] = S0_EXCHANGED(low), two[half - k] = S0_EXCHANGED(high);
+            }
+            from = two;
+        } else if (all->inverse) {
+            for (Py_ssize_t e = 0; e < n; e++)
+                one[e] = S0_EXCHANGED(one[e]);
+        }
+        done = s0_transform_lanes(&all->columns, from, from == one ? two : one, three);
+        to = done == one ? two : one;
+        if (kind == S0_OF_COMPLEX || kind == S0_TO_REAL) {
+            for (Py_ssize_t e = 0; e < n; e++) {
+                const s0_complexes x = {done[e].re * all->factor, done[e].im * all->factor};
+                to[e] = all->inverse ? S0_EXCHANGED(x) : x;
+            }
+        } else {
+            const s0_lanes zero = {0};
+            to[0] = (s0_complexes){(done[0].re + done[0].im) * all->factor, zero};
+            to[half] = (s0_complexes){(done[0].re - done[0].im) * all->factor, zero};
+            for (Py_ssize_t k = 1; k <= half / 2; k++) {
+                s0_complexes low = done[k], high = done[half - k];
+                s0_untangle(&low, &high, zero + all->halves[2 * k], zero + all->halves[2 * k + 1], 0, all->factor / 2);
+                to[k] = all->conjugate ? S0_CONJUGATE(low) : low, to[half - k] = all->conjugate ? S0_CONJUGATE(high) : high;
+                if (kind == S0_ALL_OF_REAL) {
+                    to[2 * half - k] = all->conjugate ? low : S0_CONJUGATE(low);
+                    to[half + k] = all->conjugate ? high : S0_CONJUGATE(high);
+                }
+            }
+        }
+        s0_write_lanes(out, written * size, to, written, lanes, single);
+    }
+}
+static void s0_fourier_short(const s0_fourier *all, s0_fourier_kind kind, const char *in, char *out, int single, Py_ssize_t count,
+                             double *scratch)
+{
+    if (single)
+        s0_short(all, kind, in, out, 1, count, scratch);
+    else
+        s0_short(all, kind, in, out, 0, count, scratch);
+}
+
+/* -- a long transform, as that of a matrix ------------------------------------------------------------------------ */
+
+/* Units of S0_LANES columns: transform them, multiply by the turns, and write them to units of rows. */
+static void s0_fourier_columns(const s0_fourier *all, const char *in, int single, double *middle, Py_ssize_t first, Py_ssize_t last,
+                               double *scratch)
+{
+    const Py_ssize_t rows = all->columns.length, columns = all->rows.length, size = single ? 8 : 16;
+    const double *turns = all->turns + 2 * first * rows * S0_LANES;
+    s0_complexes *const one = (s0_complexes *)scratch, *const two = one + rows, *const three = two + rows;
+    s0_lanes re[S0_LANES], im[S0_LANES];
+    for (Py_ssize_t unit = first; unit < last; unit++) {
+        /* The last unit has columns of the one before, which are not written again. */
+        const Py_ssize_t c = (unit + 1) * S0_LANES <= columns ? unit * S0_LANES : columns - S0_LANES;
+        const Py_ssize_t old = unit * S0_LANES - c;
+        const char *from = in + c * size;
+        const s0_complexes *done;
+        for (Py_ssize_t r = 0; r < rows; r++, from += columns * size) {
+            const s0_complexes x = s0_read_complexes(from, single);
+            one[r] = all->inverse ? S0_EXCHANGED(x) : x;
+        }
+        done = s0_transform_lanes(&all->columns, one, two, three);
+        for (Py_ssize_t r = 0; r < rows; r += S0_LANES) {
+            s0_complexes *const to = (s0_complexes *)middle + r / S0_LANES * columns + c;
+            _Pragma("GCC unroll 8") for (int u = 0; u < S0_LANES; u++)
+                if (r + u < rows) {
+                    const s0_complexes x = S0_TURNED(done[r + u], s0_lanes_at((const char *)turns, 0),
+                                                     s0_lanes_at((const char *)(turns + S0_LANES), 0));
+                    re[u] = x.re, im[u] = x.im;
+                    turns += 2 * S0_LANES;
+                } else {
+                    re[u] = im[u] = (s0_lanes){0};
+                }
+            s0_transpose_lanes(re), s0_transpose_lanes(im);
+            _Pragma("GCC unroll 8") for (int v = 0; v < S0_LANES; v++) if (v >= old) to[v] = (s0_complexes){re[v], im[v]};
+        }
+    }
+}
+
+/* Units of S0_LANES rows: transform them, and write each element to its place. */
+static void s0_fourier_rows(const s0_fourier *all, const double *middle, char *out, int single, double factor, Py_ssize_t first,
+                            Py_ssize_t last, double *scratch)
+{
+    const Py_ssize_t rows = all->columns.length, columns = all->rows.length, size = single ? 8 : 16;
+    s0_complexes *const one = (s0_complexes *)scratch;
+    for (Py_ssize_t r = first * S0_LANES; r < rows && r < last * S0_LANES; r += S0_LANES) {
+        const Py_ssize_t some = rows - r < S0_LANES ? rows - r : S0_LANES;
+        const s0_complexes *const unit = (const s0_complexes *)middle + r / S0_LANES * columns;
+        const s0_complexes *const done = s0_transform_lanes(&all->rows, unit, one, one + columns);
+        char *to = out + r * size;
+        for (Py_ssize_t c = 0; c < columns; c++, to += rows * size) {
+            const s0_complexes x = {done[c].re * factor, done[c].im * factor};
+            s0_write_some(to, all->inverse ? S0_EXCHANGED(x) : x, some, single, 0);
+        }
+    }
+}
+
+/* -- long spectra of real numbers --------------------------------------------------------------------------------- */
+
+/* Of elements from `first` to `last` and those opposite, at most half / 2: the spectrum of real numbers, half + 1 elements or all. */
+static void s0_fourier_untangle(const s0_fourier *all, s0_fourier_kind kind, const double *in, char *out, int single, Py_ssize_t first,
+                                Py_ssize_t last)
+{
+    const Py_ssize_t half = all->half, size = single ? 8 : 16;
+    if (first == 0) {
+        s0_write_some(out, (s0_complexes){{(in[0] + in[1]) * all->factor}, {0}}, 1, single, 0);
+        s0_write_some(out + half * size, (s0_complexes){{(in[0] - in[1]) * all->factor}, {0}}, 1, single, 0);
+        first = 1;
+    }
+    for (Py_ssize_t k = first; k < last; k += S0_LANES) {
+        const Py_ssize_t count = last - k < S0_LANES ? last - k : S0_LANES;
+        const s0_complexes w = s0_read_complexes((const char *)(all->halves + 2 * k), 0);
+        s0_complexes low = s0_read_complexes((const char *)(in + 2 * k), 0);
+        s0_complexes high = s0_backward(s0_read_complexes((const char *)(in + 2 * (half - k - (S0_LANES - 1))), 0));
+        s0_untangle(&low, &high, w.re, w.im, 0, all->factor / 2);
+        if (all->conjugate)
+            low = S0_CONJUGATE(low), high = S0_CONJUGATE(high);
+        s0_write_some(out + k * size, low, count, single, 0);
+        s0_write_some(out + (half - k) * size, high, count, single, 1);
+        if (kind == S0_ALL_OF_REAL) {
+            s0_write_some(out + (2 * half - k) * size, S0_CONJUGATE(low), count, single, 1);
+            s0_write_some(out + (half + k) * size, S0_CONJUGATE(high), count, single, 0);
+        }
+    }
+}
+
+/* The opposite, of half + 1 elements. The imaginary parts of the first and the last one are not read. */
+static void s0_fourier_tangle(const s0_fourier *all, const char *in, int single, double *out, Py_ssize_t first, Py_ssize_t last)
+{
+    const Py_ssize_t half = all->half, size = single ? 8 : 16;
+    if (first == 0) {
+        const double a = single ? *(const float *)in : *(const double *)in;
+        const double b = single ? *(const float *)(in + half * size) : *(const double *)(in + half * size);
+        out[0] = a + b, out[1] = a - b;
+        first = 1;
+    }
+    for (Py_ssize_t k = first; k < last; k += S0_LANES) {
+        const Py_ssize_t count = last - k < S0_LANES ? last - k : S0_LANES;
+        const s0_complexes w = s0_read_complexes((const char *)(all->halves + 2 * k), 0);
+        s0_complexes low = s0_read_complexes(in + k * size, single);
+        s0_complexes high = s0_backward(s0_read_complexes(in + (half - k - (S0_LANES - 1)) * size, single));
+        s0_untangle(&low, &high, w.re, w.im, 1, 1);
+        s0_write_some((char *)(out + 2 * k), low, count, 0, 0);
+        s0_write_some((char *)(out + 2 * (half - k)), high, count, 0, 1);
+    }
+}
+
+/* -- lanes of any strides ----------------------------------------------------------------------------------------- */
+
+/* Copy `count` elements of `lanes` lanes, `size` bytes each; the elements are `in` and `out` bytes apart. Some lanes at a time: they may
+ * share cache lines. */
+static void s0_fourier_copy(char *const *to, Py_ssize_t out, char *const *from, Py_ssize_t in, Py_ssize_t lanes, Py_ssize_t count,
+                            Py_ssize_t size)
+{
+#define S0_COPIES(bytes)                                                                                             \
+    for (Py_ssize_t e = 0; e < count; e++)                                                                           \
+        for (Py_ssize_t u = 0; u < some; u++)                                                                        \
+            memcpy(to[u] + e * out, from[u] + e * in, bytes);
+    for (Py_ssize_t some; lanes > 0; lanes -= some, to += some, from += some) {
+        some = lanes < S0_AT_A_TIME ? lanes : S0_AT_A_TIME;
+        if (in == size && out == size) {
+            memcpy(to[0], from[0], count * size);
+            some = 1;
+        } else if (size == 4) {
+            S0_COPIES(4)
+        } else if (size == 8) {
+            S0_COPIES(8)
+        } else {
+            S0_COPIES(16)
+        }
+    }
+#undef S0_COPIES
+}
+#endif
