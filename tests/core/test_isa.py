@@ -266,6 +266,9 @@ def products() -> Iterator[tuple[str, Any]]:
                 x = xp.reshape(lay_out(a, m * k, layout), (m, k))
                 y = xp.reshape(lay_out(b, k * n, layout), (k, n))
                 yield f"matmul {dtype} {m} {k} {n} {layout}", xp.matmul(x, y)
+                if n == 1 or m == 1:
+                    columns = xp.permute_dims(xp.reshape(lay_out(a, m * k, layout), (k, m)), (1, 0))
+                    yield f"matmul {dtype} {m} {k} {n} {layout} by columns", xp.matmul(columns, y)
                 stack = xp.stack([x, x]), xp.stack([y, y])
                 yield f"matmul {dtype} {m} {k} {n} {layout} twice", xp.matmul(*stack)
         if dtype in (xp.int64, xp.uint64):

@@ -317,13 +317,18 @@ S0_I64_EXTREMES(16, S0_PICK(i64_b16, b > a, a, b), S0_PICK(i64_b16, a > b, a, b)
 #define S0_FUSED(T, a, x, y) ((a) + (x) * (y))
 #define S0_TALLY(T, a, b) ((a) + (b))
 #endif
-S0_FOLD(tally, S0_TALLY, f64, 16) S0_FOLD(tally, S0_TALLY, f64, 32) S0_FOLD(tally, S0_TALLY, f64, 64)
-S0_INLINE f64_32 s0_fused_f64_32(f64_32 a, f64_32 x, f64_32 y)
-{
-    S0_FOR_ALL(S0_COUNT(a)) a.of[k] = S0_FUSED(f64_v32, a.of[k], x.of[k], y.of[k]);
-    return a;
-}
-S0_INLINE f64_32 s0_fused_square_f64_32(f64_32 a, f64_32 x) { return s0_fused_f64_32(a, x, x); }
+#define S0_FUSED_PACKS(L)                                                                                            \
+    S0_FOLD(tally, S0_TALLY, f64, L)                                                                                 \
+    S0_INLINE f64_##L s0_fused_f64_##L(f64_##L a, f64_##L x, f64_##L y)                                              \
+    {                                                                                                                \
+        S0_FOR_ALL(S0_COUNT(a)) a.of[k] = S0_FUSED(__typeof__(a.of[0]), a.of[k], x.of[k], y.of[k]);                  \
+        return a;                                                                                                    \
+    }                                                                                                                \
+    S0_INLINE f64_##L s0_fused_square_f64_##L(f64_##L a, f64_##L x) { return s0_fused_f64_##L(a, x, x); }
+S0_FUSED_PACKS(16) S0_FUSED_PACKS(32) S0_FUSED_PACKS(64)
+#if S0_VECTOR == 32
+S0_FUSED_PACKS(4)
+#endif
 /* Not a fold, but defined by the same macros: the products of two packs. */
 #define S0_TIMES(T, a, b) ((a) * (b))
 #define S0_TIMES_1(a, b) ((a) * (b))
@@ -444,20 +449,10 @@ S0_FOLDS(top, S0_TOP, f64)
 S0_FOLDS(bottom, S0_BOTTOM, f32)
 S0_FOLDS(bottom, S0_BOTTOM, f64)
 
-/* The sum of the elements of a whole vector: halved, as the accumulators of reductions are. */
+/* The sum of the elements of a pack: halved, as the accumulators of reductions are. */
 #define S0_TOTAL_16(E, x) S0_TOTAL_8(E, s0_sum_halves_##E##_16(x))
 #define S0_TOTAL_8(E, x) S0_TOTAL_4(E, s0_sum_halves_##E##_8(x))
 #define S0_TOTAL_4(E, x) S0_TOTAL_2(E, s0_sum_halves_##E##_4(x))
 #define S0_TOTAL_2(E, x) s0_sum_halves_##E##_2(x).of[0]
-#if S0_VECTOR == 64
-#define S0_TOTAL_f32(v) S0_TOTAL_16(f32, ((f32_16){{v}}))
-#define S0_TOTAL_f64(v) S0_TOTAL_8(f64, ((f64_8){{v}}))
-#elif S0_VECTOR == 32
-#define S0_TOTAL_f32(v) S0_TOTAL_8(f32, ((f32_8){{v}}))
-#define S0_TOTAL_f64(v) S0_TOTAL_4(f64, ((f64_4){{v}}))
-#else
-#define S0_TOTAL_f32(v) S0_TOTAL_4(f32, ((f32_4){{v}}))
-#define S0_TOTAL_f64(v) S0_TOTAL_2(f64, ((f64_2){{v}}))
-#endif
 
 #endif

@@ -20,10 +20,8 @@ enum {
     S0_PANELS = 4,     /* and columns of the second one, in panels of two vectors */
 };
 
-/* Rows of a tile, two vectors wide, whose sums stay in registers; and rows that are multiplied by a vector at once, of
- * elements of a size: as many as have registers for their sums. */
+/* Rows of a tile, two vectors wide, whose sums stay in registers. */
 enum { S0_TALL = 4 };
-#define S0_ROWS_AT_ONCE(size) (S0_VECTOR == 64 ? 4 : S0_VECTOR == 32 && (size) == 4 ? 2 : 1)
 
 /* Matrices in C order. Sizes that are known to the compiler leave no loop but the one over the stack. */
 #define S0_TINY(NAME, TYPE, SUM, START)                                                                                \
@@ -262,8 +260,29 @@ S0_PRODUCT(f64, double, double, double, -0.0, s0_tiles_f64)
 /*
  * A matrix of floating-point numbers by a vector: ACCUMULATORS sums over blocks of BLOCK elements, in the dtype
  * itself; these are folded pairwise, and the blocks added up in double, in order. The remainder of a row
- * is padded with zeros and the vector with -0.0: their product is -0.0, which changes no sum.
+ * is padded with zeros and the vector with -0.0: their product is -0.0, which changes no sum. So few accumulators leave
+ * registers for the sums of S0_TOGETHER rows, which read the vector once; their totals are folded in one vector.
  */
+enum { S0_TOGETHER = 4 };
+/* Of a matrix with contiguous columns, sums of up to S0_WIDE columns for up to S0_HIGH rows, which stay in the cache. */
+enum { S0_HIGH = 2048, S0_WIDE = 64, S0_SEVERAL = 8 };
+#define S0_LAST_4(x) s0_sum_halves_f32_8(s0_sum_halves_f32_16(x)).of[0]
+#define S0_LAST_2(x) s0_sum_halves_f64_4(s0_sum_halves_f64_8(x)).of[0]
+#define S0_EACH_TOTAL_f32(sum, to)                                                                                     \
+    {                                                                                                                  \
+        const f32_v4 a = S0_LAST_4(sum[0]), b = S0_LAST_4(sum[1]), c = S0_LAST_4(sum[2]), d = S0_LAST_4(sum[3]);       \
+        const f32_v4 x = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);        \
+        const f32_v4 y = __builtin_shufflevector(c, d, 0, 1, 4, 5) + __builtin_shufflevector(c, d, 2, 3, 6, 7);        \
+        const f32_v4 z = __builtin_shufflevector(x, y, 0, 2, 4, 6) + __builtin_shufflevector(x, y, 1, 3, 5, 7);        \
+        memcpy(to, &z, sizeof(z));                                                                                     \
+    }
+#define S0_TWO_TOTALS(a, b) (__builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3))
+#define S0_EACH_TOTAL_f64(sum, to)                                                                                     \
+    {                                                                                                                  \
+        const f64_v2 a = S0_LAST_2(sum[0]), b = S0_LAST_2(sum[1]), c = S0_LAST_2(sum[2]), d = S0_LAST_2(sum[3]);       \
+        const f64_v2 z[2] = {S0_TWO_TOTALS(a, b), S0_TWO_TOTALS(c, d)};                                                \
+        memcpy(to, z, sizeof(z));                                                                                      \
+    }
 #define S0_BY_VECTOR(NAME, TYPE, ACCUMULATORS, BLOCK)                                                           \
     typedef TYPE s0_r##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
     typedef TYPE s0_q##NAME __attribute__((vector_size(S0_VECTOR), aligned(sizeof(TYPE))));                            \
@@ -275,24 +294,31 @@ S0_PRODUCT(f64, double, double, double, -0.0, s0_tiles_f64)
                                   Py_ssize_t n, int rows)                                                              \
     {                                                                                                                  \
         enum { WIDTH = S0_VECTOR / sizeof(TYPE), COUNT = ACCUMULATORS / WIDTH };                                       \
-        double total[S0_ROWS_AT_ONCE(sizeof(TYPE))];                                                                   \
-        s0_r##NAME sum[S0_ROWS_AT_ONCE(sizeof(TYPE))][COUNT], none, part;                                              \
+        double total[S0_TOGETHER];                                                                                     \
+        TYPE of_block[S0_TOGETHER];                                                                                    \
+        NAME##_##ACCUMULATORS sum[S0_TOGETHER];                                                                        \
+        s0_r##NAME none, part;                                                                                         \
         Py_ssize_t k, stop, whole = n / ACCUMULATORS * ACCUMULATORS;                                                   \
-        int i, j, w;                                                                                                   \
-        for (i = 0; i < rows; i++)                                                                                     \
-            total[i] = -0.0;                                                                                           \
+        int i, j;                                                                                                      \
         for (j = 0; j < WIDTH; j++)                                                                                    \
             none[j] = -0.0;                                                                                            \
+        S0_UNROLLED                                                                                                    \
+        for (i = 0; i < rows; i++)                                                                                     \
+            total[i] = -0.0;                                                                                           \
         for (k = 0; k < n;) {                                                                                          \
             stop = whole - k > BLOCK ? k + BLOCK : whole;                                                              \
+            S0_UNROLLED                                                                                                \
             for (i = 0; i < rows; i++)                                                                                 \
+                S0_UNROLLED                                                                                            \
                 for (j = 0; j < COUNT; j++)                                                                            \
-                    sum[i][j] = none;                                                                                  \
+                    sum[i].of[j] = none;                                                                               \
             for (; k < stop; k += ACCUMULATORS)                                                                        \
+                S0_UNROLLED                                                                                            \
                 for (j = 0; j < COUNT; j++) {                                                                          \
                     part = *(const s0_q##NAME *)(b + k + j * WIDTH);                                                   \
+                    S0_UNROLLED                                                                                        \
                     for (i = 0; i < rows; i++)                                                                         \
-                        sum[i][j] += *(const s0_q##NAME *)((const TYPE *)(a + i * down) + k + j * WIDTH) * part;       \
+                        sum[i].of[j] += *(const s0_q##NAME *)((const TYPE *)(a + i * down) + k + j * WIDTH) * part;    \
                 }                                                                                                      \
             if (k == whole) {                                                                                          \
                 S0_UNROLLED                                                                                            \
@@ -300,23 +326,23 @@ S0_PRODUCT(f64, double, double, double, -0.0, s0_tiles_f64)
                     part = *(const s0_q##NAME *)(last + j * WIDTH);                                                    \
                     S0_UNROLLED                                                                                        \
                     for (i = 0; i < rows; i++)                                                                         \
-                        sum[i][j] += s0_first_##NAME((const TYPE *)(a + i * down) + k, n - k) * part;                  \
+                        sum[i].of[j] += s0_first_##NAME((const TYPE *)(a + i * down) + k, n - k) * part;               \
                 }                                                                                                      \
                 k = n;                                                                                                 \
             }                                                                                                          \
+            if (rows == S0_TOGETHER)                                                                                   \
+                S0_EACH_TOTAL_##NAME(sum, of_block)                                                                    \
+            else                                                                                                       \
+                of_block[0] = S0_TOTAL_##ACCUMULATORS(NAME, sum[0]);                                                   \
             S0_UNROLLED                                                                                                \
-            for (i = 0; i < rows; i++) {                                                                               \
-                for (w = COUNT / 2; w > 0; w /= 2)                                                                     \
-                    for (j = 0; j < w; j++)                                                                            \
-                        sum[i][j] += sum[i][j + w];                                                                    \
-                total[i] += S0_TOTAL_##NAME(sum[i][0]);                                                                \
-            }                                                                                                          \
+            for (i = 0; i < rows; i++)                                                                                 \
+                total[i] += of_block[i];                                                                               \
         }                                                                                                              \
         S0_UNROLLED                                                                                                    \
         for (i = 0; i < rows; i++)                                                                                     \
             out[i] = (TYPE)total[i];                                                                                   \
     }                                                                                                                  \
-    static void s0_by_vector_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t m,            \
+    static void s0_by_rows_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t m,            \
                                     Py_ssize_t n)                                                                      \
     {                                                                                                                  \
         TYPE last[ACCUMULATORS];                                                                                       \
@@ -324,23 +350,80 @@ S0_PRODUCT(f64, double, double, double, -0.0, s0_tiles_f64)
         for (i = remainder; i < ACCUMULATORS; i++)                                                                     \
             last[i] = -0.0;                                                                                            \
         memcpy(last, b + n - remainder, remainder * sizeof(TYPE));                                                     \
-        for (i = 0; i + S0_ROWS_AT_ONCE(sizeof(TYPE)) <= m; i += S0_ROWS_AT_ONCE(sizeof(TYPE)))                        \
-            s0_rows_##NAME(a + i * down, down, b, last, out + i, n, S0_ROWS_AT_ONCE(sizeof(TYPE)));                    \
+        for (i = 0; i + S0_TOGETHER <= m; i += S0_TOGETHER)                                                            \
+            s0_rows_##NAME(a + i * down, down, b, last, out + i, n, S0_TOGETHER);                                      \
         for (; i < m; i++)                                                                                             \
             s0_rows_##NAME(a + i * down, down, b, last, out + i, n, 1);                                                \
+    }                                                                                                                  \
+    static TYPE s0_zeros_##NAME[S0_HIGH];                                                                              \
+    S0_INLINE s0_r##NAME s0_of_columns_##NAME(const TYPE *const *c, const s0_r##NAME *x, Py_ssize_t k, Py_ssize_t n)   \
+    {                                                                                                                  \
+        s0_r##NAME sum[S0_SEVERAL];                                                                                    \
+        S0_UNROLLED                                                                                                    \
+        for (int q = 0; q < S0_SEVERAL; q += 2)                                                                        \
+            sum[q] = s0_first_##NAME(c[q] + k, n) * x[q] + s0_first_##NAME(c[q + 1] + k, n) * x[q + 1];                \
+        return (sum[0] + sum[2]) + (sum[4] + sum[6]);                                                                  \
+    }                                                                                                                  \
+    static void s0_by_columns_##NAME(const char *a, Py_ssize_t across, const TYPE *b, TYPE *out, Py_ssize_t m,         \
+                                     Py_ssize_t n)                                                                     \
+    {                                                                                                                  \
+        enum { WIDTH = S0_VECTOR / sizeof(TYPE) };                                                                     \
+        TYPE part[S0_HIGH] __attribute__((aligned(64)));                                                               \
+        double total[S0_HIGH];                                                                                         \
+        Py_ssize_t i, j, k, rows, stop;                                                                                \
+        for (i = 0; i < m; i += S0_HIGH) {                                                                             \
+            rows = m - i < S0_HIGH ? m - i : S0_HIGH;                                                                  \
+            for (j = 0; j < n; j = stop) {                                                                             \
+                stop = n - j < S0_WIDE ? n : j + S0_WIDE;                                                              \
+                for (int fresh = 1; j < stop; j += S0_SEVERAL, fresh = 0) {                                            \
+                    const TYPE *c[S0_SEVERAL];                                                                         \
+                    s0_r##NAME x[S0_SEVERAL];                                                                          \
+                    S0_UNROLLED                                                                                        \
+                    for (int q = 0; q < S0_SEVERAL; q++) {                                                             \
+                        /* What is missing is zeros times -0.0: the products -0.0 change no sum. */                    \
+                        c[q] = j + q < stop ? (const TYPE *)(a + (j + q) * across) + i : s0_zeros_##NAME;              \
+                        x[q] = (j + q < stop ? b[j + q] : (TYPE)-0.0) - (s0_r##NAME){0};                               \
+                    }                                                                                                  \
+                    if (fresh) {                                                                                       \
+                        for (k = 0; k + WIDTH <= rows; k += WIDTH)                                                     \
+                            *(s0_r##NAME *)(part + k) = s0_of_columns_##NAME(c, x, k, WIDTH);                          \
+                        if (k < rows)                                                                                  \
+                            *(s0_r##NAME *)(part + k) = s0_of_columns_##NAME(c, x, k, rows - k);                       \
+                    } else {                                                                                           \
+                        for (k = 0; k + WIDTH <= rows; k += WIDTH)                                                     \
+                            *(s0_r##NAME *)(part + k) += s0_of_columns_##NAME(c, x, k, WIDTH);                         \
+                        if (k < rows)                                                                                  \
+                            *(s0_r##NAME *)(part + k) += s0_of_columns_##NAME(c, x, k, rows - k);                      \
+                    }                                                                                                  \
+                }                                                                                                      \
+                if (j <= S0_WIDE)                                                                                      \
+                    for (k = 0; k < rows; k++)                                                                         \
+                        total[k] = part[k];                                                                            \
+                else                                                                                                   \
+                    for (k = 0; k < rows; k++)                                                                         \
+                        total[k] += part[k];                                                                           \
+            }                                                                                                          \
+            for (k = 0; k < rows; k++)                                                                                 \
+                out[i + k] = (TYPE)total[k];                                                                           \
+        }                                                                                                              \
     }                                                                                                                  \
     static void s0_floating_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,\
                                    Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                         \
     {                                                                                                                  \
         Py_ssize_t k;                                                                                                  \
-        if (p > 1 || n < S0_SHALLOW || sa[2] != (Py_ssize_t)sizeof(TYPE) || sb[1] != (Py_ssize_t)sizeof(TYPE))         \
+        const Py_ssize_t size = sizeof(TYPE);                                                                          \
+        if (p > 1 || n < S0_SHALLOW || (sa[2] != size && sa[1] != size) || sb[1] != size) {                            \
             s0_product_##NAME(a, sa, b, sb, out, count, m, n, p);                                                      \
-        else                                                                                                           \
-            for (k = 0; k < count; k++)                                                                                \
-                s0_by_vector_##NAME(a + k * sa[0], sa[1], (const TYPE *)(b + k * sb[0]), (TYPE *)out + k * m, m, n);   \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (; count > 0; count--, a += sa[0], b += sb[0], out += m * size)                                            \
+            if (sa[2] == size)                                                                                         \
+                s0_by_rows_##NAME(a, sa[1], (const TYPE *)b, (TYPE *)out, m, n);                                     \
+            else                                                                                                       \
+                s0_by_columns_##NAME(a, sa[2], (const TYPE *)b, (TYPE *)out, m, n);                                    \
     }
 
-S0_BY_VECTOR(f32, float, 32, 1024)
-S0_BY_VECTOR(f64, double, 32, 4096)
+S0_BY_VECTOR(f32, float, 16, 512)
+S0_BY_VECTOR(f64, double, 8, 1024)
 
 #endif

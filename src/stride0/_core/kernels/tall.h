@@ -3,168 +3,60 @@
 #ifndef STRIDE0_TALL_H
 #define STRIDE0_TALL_H
 
-#include <math.h>
-
 #include "kernels.h"
-#include "packs.h"
 #include "products.h"
-
-enum { S0_UNIT = 8, S0_AT_ONCE = 4, S0_MOST_ROWS = 512 }; /* columns and rows that a sweep takes at once */
-
-/* Squares of norms between these bounds have neither overflowed nor lost digits to underflow. */
-#define S0_LEAST_SQUARE 0x1p-800
-#define S0_MOST_SQUARE 0x1p+1000
+#include "reflecting.h"
 
 /* Elements of the first factor that are smaller may have the other sign without rounding errors. */
 #define S0_LEAST_OWN 0x1p-44
 
-/* -- factoring ---------------------------------------------------------------------------------------------------- */
-
-/* Of a unit of columns of `count` rows: multiples `old` of `factors` are added, where there are any, and the rows, each times x,
- * are summed up, four at once. Of its own unit, x is column j, written to `x` before. */
-S0_INLINE void s0_sweep_unit(double *rows, Py_ssize_t line, Py_ssize_t count, const double *old, const double *factors,
-                             double *x, Py_ssize_t j, double *sums, int updates, int own)
-{
-    f64_8 total, factor, part[S0_AT_ONCE];
-    S0_FOR_ALL(S0_COUNT(total)) total.of[k] = (__typeof__(total.of[0])){0};
-    if (updates)
-        factor = s0_load_f64_8(factors);
-    for (; count > 0; count -= S0_AT_ONCE, rows += S0_AT_ONCE * line, x += S0_AT_ONCE, old += S0_AT_ONCE) {
-        const int m = count < S0_AT_ONCE ? (int)count : S0_AT_ONCE;
-        for (int i = 0; i < S0_AT_ONCE; i++) {
-            if (i >= m) {
-                S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] = (__typeof__(total.of[0])){0};
-                continue;
-            }
-            part[i] = s0_load_f64_8(rows + i * line);
-            if (updates) {
-                S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] += old[i] * factor.of[k];
-                s0_store_f64_8(rows + i * line, part[i]);
-            }
-            if (own)
-                x[i] = rows[i * line + j];
-            S0_FOR_ALL(S0_COUNT(total)) part[i].of[k] *= x[i];
-        }
-        S0_FOR_ALL(S0_COUNT(total))
-            total.of[k] += (part[0].of[k] + part[1].of[k]) + (part[2].of[k] + part[3].of[k]);
-    }
-    s0_store_f64_8(sums, total);
-}
-
-/* The reflector of column j - 1, of which `old` are the elements, is applied to columns j and on of `count` rows, where j > 0;
- * then the rows, each times its element of column j, are summed up, from column `first` on. */
-S0_INLINE void s0_sweep(double *rows, Py_ssize_t line, Py_ssize_t count, Py_ssize_t pitch, Py_ssize_t j, Py_ssize_t first,
-                        const double *old, const double *factors, double *x, double *sums)
-{
-    const Py_ssize_t own = j / S0_UNIT * S0_UNIT;
-    Py_ssize_t c;
-    if (j > 0)
-        s0_sweep_unit(rows + own, line, count, old, factors + own, x, j - own, sums + own, 1, 1);
-    else
-        s0_sweep_unit(rows + own, line, count, old, factors + own, x, j - own, sums + own, 0, 1);
-    for (c = first; c < own; c += S0_UNIT)
-        s0_sweep_unit(rows + c, line, count, old, factors + c, x, 0, sums + c, 0, 0);
-    for (c = own + S0_UNIT; c < pitch; c += S0_UNIT)
-        if (j > 0)
-            s0_sweep_unit(rows + c, line, count, old, factors + c, x, 0, sums + c, 1, 0);
-        else
-            s0_sweep_unit(rows + c, line, count, old, factors + c, x, 0, sums + c, 0, 0);
-}
-
-/* What is kept of the reflectors of a block: the products of each with those before it, then its coefficients and scales. */
-S0_INLINE double *s0_taus(double *record, Py_ssize_t n, Py_ssize_t pitch) { return record + n * pitch; }
-S0_INLINE double *s0_scales(double *record, Py_ssize_t n, Py_ssize_t pitch) { return record + (n + 1) * pitch; }
-
-/* Eliminate the columns of `count` rows of a block by a triangle above them; without a `triangle` above, by the block's own
- * first n rows: then `out` gets the triangle. The reflectors take the place of the block. 0 where norms would overflow or
- * underflow. */
-static int s0_reflect(double *triangle, double *block, Py_ssize_t line, Py_ssize_t count, Py_ssize_t n, Py_ssize_t pitch,
-                      double *record, double *out)
-{
-    double sums[S0_MOST_COLUMNS] __attribute__((aligned(64))), factors[S0_MOST_COLUMNS] __attribute__((aligned(64)));
-    double elements[2][S0_MOST_ROWS];
-    Py_ssize_t i, j, k, begin;
-    for (j = 0; j < n; j++) {
-        double *row = triangle ? triangle + j * pitch : block + j * line;
-        double alpha, square, beta, tau = 0, scale = 0, inverse = 0;
-        begin = triangle ? 0 : j + 1;
-        if (!triangle && j > 0)
-            for (k = j, alpha = row[j - 1]; k < n; k++)
-                row[k] += alpha * factors[k];
-        /* In the block's own rows, those of the last reflector begin one row higher. */
-        s0_sweep(block + begin * line, line, count - begin, pitch, j, record ? 0 : j / S0_UNIT * S0_UNIT,
-                 elements[~j & 1] + !triangle, factors, elements[j & 1], sums);
-        alpha = row[j];
-        square = alpha * alpha + sums[j];
-        if (sums[j] == 0) {
-            for (i = begin; i < count; i++)
-                if (block[i * line + j] != 0)
-                    return 0;
-            beta = alpha;
-        } else if (square > S0_LEAST_SQUARE && square < S0_MOST_SQUARE) {
-            beta = signbit(alpha) ? sqrt(square) : -sqrt(square);
-            tau = (beta - alpha) / beta;
-            scale = 1 / (alpha - beta);
-            inverse = 1 / beta;
-        } else {
-            return 0;
-        }
-        for (k = 0; k < n; k++)
-            sums[k] = row[k] + scale * sums[k];
-        memset(factors, 0, pitch * sizeof(double));
-        row[j] = beta;
-        for (k = j + 1; k < n; k++) {
-            row[k] -= tau * sums[k];
-            factors[k] = sums[k] * inverse;
-        }
-        if (record) {
-            double *scales = s0_scales(record, n, pitch), *products = record + j * pitch;
-            s0_taus(record, n, pitch)[j] = tau;
-            scales[j] = scale;
-            for (k = 0; k < j; k++)
-                products[k] = scales[k] * sums[k];
-        }
-        if (!triangle) {
-            for (k = 0; k < pitch; k++) {
-                out[j * pitch + k] = k >= j ? row[k] : 0;
-                if (k >= j)
-                    row[k] = 0;
-            }
-            /* The first rows of the reflectors themselves are kept. */
-            if (record)
-                for (k = 0; k < j; k++)
-                    row[k] *= s0_scales(record, n, pitch)[k];
-        }
-    }
-    return 1;
-}
-
 /* -- the first factor --------------------------------------------------------------------------------------------- */
+
+enum { S0_TWO_UNITS = 2 }; /* computed at once, whose sums do not wait for each other */
+
+/* Of some units of columns of rows, `pitch` apart, multiples are added to `sums`, or subtracted. */
+S0_INLINE void s0_add_rows(f64_8 *sums, const int units, const double *factors, Py_ssize_t step, const double *rows,
+                           Py_ssize_t pitch, Py_ssize_t count, int subtracts)
+{
+    for (; count > 0; count--, factors += step, rows += pitch) {
+        const double factor = subtracts ? -*factors : *factors;
+        S0_UNROLLED
+        for (int u = 0; u < units; u++) {
+            const f64_8 row = s0_load_f64_8(rows + u * S0_UNIT);
+            S0_FOR_ALL(S0_COUNT(row)) sums[u].of[k] += factor * row.of[k];
+        }
+    }
+}
+
+/* Row i of `units` units: see `s0_solve_record`. */
+S0_INLINE void s0_solve_row(const double *record, const double *head, const double *c, double *w, Py_ssize_t n, Py_ssize_t pitch,
+                            Py_ssize_t i, const int units)
+{
+    const Py_ssize_t next = (i + 1) * pitch;
+    f64_8 row[S0_TWO_UNITS];
+    S0_UNROLLED
+    for (int u = 0; u < units; u++)
+        row[u] = s0_load_f64_8(c + i * pitch + u * S0_UNIT);
+    if (head)
+        s0_add_rows(row, units, head + next + i, pitch, c + next, pitch, n - i - 1, 0);
+    s0_add_rows(row, units, record + next + i, pitch, w + next, pitch, n - i - 1, 1);
+    S0_UNROLLED
+    for (int u = 0; u < units; u++) {
+        S0_FOR_ALL(S0_COUNT(row[u])) row[u].of[k] *= record[n * pitch + i];
+        s0_store_f64_8(w + i * pitch + u * S0_UNIT, row[u]);
+    }
+}
 
 /* Of the reflectors of a block, by their record: the rows w by which they are multiplied, where the block's factor is
  * applied to `c` above zeros. `head` has the first rows of those that have no triangle above them. */
 static void s0_solve_record(const double *record, const double *head, const double *c, double *w, Py_ssize_t n,
                             Py_ssize_t pitch)
 {
-    const double *taus = record + n * pitch;
-    Py_ssize_t i, k, q;
-    memcpy(w, c, n * pitch * sizeof(double));
-    if (head)
-        for (k = 0; k < n; k++)
-            for (i = k + 1; i < n; i++) {
-                const double factor = head[i * pitch + k];
-                for (q = 0; q < pitch; q++)
-                    w[k * pitch + q] += factor * c[i * pitch + q];
-            }
-    for (i = n - 1; i >= 0; i--) {
-        double *row = w + i * pitch;
-        for (k = i + 1; k < n; k++) {
-            const double factor = record[k * pitch + i];
-            for (q = 0; q < pitch; q++)
-                row[q] -= factor * w[k * pitch + q];
-        }
-        for (q = 0; q < pitch; q++)
-            row[q] *= taus[i];
+    for (Py_ssize_t i = n - 1, q; i >= 0; i--) {
+        for (q = 0; q + S0_TWO_UNITS * S0_UNIT <= pitch; q += S0_TWO_UNITS * S0_UNIT)
+            s0_solve_row(record, head, c + q, w + q, n, pitch, i, S0_TWO_UNITS);
+        for (; q < pitch; q += S0_UNIT)
+            s0_solve_row(record, head, c + q, w + q, n, pitch, i, 1);
     }
 }
 
@@ -172,17 +64,15 @@ static void s0_solve_record(const double *record, const double *head, const doub
 static void s0_head_rows(const double *head, const double *c, const double *w, double *out, Py_ssize_t n,
                          Py_ssize_t pitch)
 {
-    Py_ssize_t i, k, q;
-    for (i = 0; i < n; i++) {
-        double *row = out + i * pitch;
-        for (q = 0; q < pitch; q++)
-            row[q] = c[i * pitch + q] - w[i * pitch + q];
-        for (k = 0; k < i; k++) {
-            const double factor = head[i * pitch + k];
-            for (q = 0; q < pitch; q++)
-                row[q] -= factor * w[k * pitch + q];
+    Py_ssize_t i, q;
+    for (i = 0; i < n; i++)
+        for (q = 0; q < pitch; q += S0_UNIT) {
+            f64_8 row = s0_load_f64_8(c + i * pitch + q);
+            const f64_8 own = s0_load_f64_8(w + i * pitch + q);
+            S0_FOR_ALL(S0_COUNT(row)) row.of[k] -= own.of[k];
+            s0_add_rows(&row, 1, head + i * pitch, 1, w + q, pitch, i, 1);
+            s0_store_f64_8(out + i * pitch + q, row);
         }
-    }
 }
 
 /* The rows w as multiples of what is stored of the reflectors; before that they are subtracted from `c`, where it is given. */
@@ -290,7 +180,7 @@ static int s0_tall_factor(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
             const Py_ssize_t count = s.height - row < all->block ? s.height - row : all->block;
             double *record = all->records ? all->records + t * s.records + b * s.record : NULL;
             s0_read_rows(all, from, s.first + row, scratch, line, count);
-            if (!s0_reflect(b ? triangle : NULL, scratch, line, count, s.n, s.pitch, record, triangle))
+            if (!s0_reflect(b ? triangle : NULL, scratch, line, count, s.n, s.pitch, record, triangle, 0))
                 return 0;
             if (all->reflectors)
                 s0_pack_rows((char *)scratch, line * sizeof(double),
@@ -310,7 +200,7 @@ static int s0_tall_join(const s0_tall *all, Py_ssize_t first, Py_ssize_t last)
         Py_ssize_t k;
         for (k = 1; k < all->sections; k++) {
             double *record = all->records ? all->records + (matrix * all->sections + k + 1) * s.records - s.record : NULL;
-            if (!s0_reflect(triangle, triangle + k * s.size, s.pitch, s.n, s.n, s.pitch, record, NULL))
+            if (!s0_reflect(triangle, triangle + k * s.size, s.pitch, s.n, s.n, s.pitch, record, NULL, 1))
                 return 0;
         }
         for (k = 0; k < s.size; k++)
@@ -452,8 +342,18 @@ static int s0_tall_spread(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
     return 1;
 }
 
+typedef float s0_narrow __attribute__((vector_size(S0_VECTOR / 2)));
+S0_INLINE void s0_narrow_unit(const double *from, float *to)
+{
+    const f64_8 wide = s0_load_f64_8(from);
+    S0_FOR_ALL(S0_COUNT(wide)) {
+        const s0_narrow narrow = __builtin_convertvector(wide.of[k], s0_narrow);
+        memcpy(to + k * (sizeof(narrow) / sizeof(float)), &narrow, sizeof(narrow));
+    }
+}
+
 /* The rows of the results of sections `first` to `last`, of which the first one of each matrix may be unrolled. `scratch` is for
- * three squares and two blocks. */
+ * three squares and a block. */
 static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, int unrolled, double *scratch)
 {
     const Py_ssize_t size = sizeof(double);
@@ -461,7 +361,6 @@ static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
         const s0_section s = s0_section_of(all, t % all->sections);
         const Py_ssize_t mine[3] = {0, s.n * size, size}, padded[3] = {0, s.pitch * size, size};
         double *wide = scratch;
-        float *narrow = (float *)(wide + all->block * s.pitch);
         if (s.first || !unrolled)
             s0_unroll(all, t, all->coefficients + t * s.size, scratch);
         for (Py_ssize_t b = 0; b < s.blocks; b++) {
@@ -479,9 +378,15 @@ static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
                 s0_pack_rows((char *)wide, s.pitch * size, all->out + row * s.n * size, count, s.n * size, S0_UNIT * size);
                 continue;
             }
-            for (i = 0; i < count * s.pitch; i++)
-                narrow[i] = (float)wide[i];
-            s0_pack_rows((char *)narrow, s.pitch * 4, all->out + row * s.n * 4, count, s.n * 4, S0_UNIT * 4);
+            /* What whole units write behind a row is written again by the next ones. */
+            for (i = 0; i < count; i++) {
+                float *to = (float *)all->out + (row + i) * s.n, narrow[S0_MOST_COLUMNS];
+                const int exact = i + S0_UNIT > count;
+                for (Py_ssize_t q = 0; q < s.pitch; q += S0_UNIT)
+                    s0_narrow_unit(wide + i * s.pitch + q, (exact ? narrow : to) + q);
+                if (exact)
+                    memcpy(to, narrow, s.n * sizeof(float));
+            }
         }
     }
 }

@@ -19,7 +19,8 @@ Note [Calls of BLAS]
       transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of float32,
       microseconds: 2,900, and 1,290 when packed).
     * Other products of up to MIDDLE multiplications: blocks of rows for BLAS on one thread (Note [One thread of BLAS]), which takes
-      1 to 5 % more than one call without threads, and two thirds of the time of OpenBLAS's two threads.
+      1 to 5 % more than one call without threads, and two thirds of the time of OpenBLAS's two threads. Of single precision a
+      transposed second matrix is packed here, too (400x400 of float32: 1,340 by one call, 1,560 in blocks, 1,330 when packed).
     * Sums of LONG and more elements, of results of at most WIDE rows and columns: parts of the sums, each by calls that add
       to a result of its own; these are added in their order.
 
@@ -374,6 +375,7 @@ cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1:
     """
     cdef Product product
     cdef int lead = x1.ndim - 2
+    cdef bint is_single
     if lead > 1:
         return False
     if not s0_read_int(is_set):
@@ -386,7 +388,9 @@ cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1:
     if not is_known(&product):
         return False
     split(&product)
-    if product.rows < product.m and product.n * product.p <= THIN:
+    # Those of double precision are read as fast.
+    is_single = product.code == FLOAT32 or product.code == COMPLEX64
+    if product.rows < product.m and (product.n * product.p <= THIN or (is_single and product.step == product.n)):
         x2 = as_operand(x2, x2.code, True)
         matrix_strides(product.strides2, x2)
         product.right = data_of(x2)
@@ -407,7 +411,9 @@ cdef int64_t time_of(const Product* product) noexcept nogil:
         return work // 4
     if letter_at(product.code) == c"c":
         return work * itemsize_at(product.code) // 64
-    return work // (8 if product.p == 1 else 128 // itemsize_at(product.code))
+    if product.p == 1:
+        return work * itemsize_at(product.code) // 100 if letter_at(product.code) == c"f" else work // 8
+    return work * itemsize_at(product.code) // 128
 
 
 cdef Array as_operand(Array x, int code, bint in_rows):

@@ -34,8 +34,8 @@ Note [Thresholds of matrix products]
 Note [Products of our own]
     Integers: every product, except those by few columns with long sums, which are the reduction "dot". Real
     floating dtypes: where the call of BLAS takes longer than the product, and matrices by a vector of SHORT_SUM
-    elements or more, whose time is that of reading the matrix. Complex numbers: none. One thread of an AVX-512
-    server, NumPy 2.4, microseconds:
+    elements or more, if the matrix has contiguous rows, or contiguous columns that are long or few. Their time is that of
+    reading the matrix. Complex numbers: none. One thread of an AVX-512 server, NumPy 2.4, microseconds:
 
     1000 products of         2x2   3x3   4x4   8x8   4x4 by 4x1   8x8 by 8x1
     float64  these loops     2.1   6.1   5.5   190        3.5         17
@@ -46,10 +46,10 @@ Note [Products of our own]
              numpy.matmul     13            51
 
     One product of           128x128  300x300         A matrix by a vector  100x100  300x300  768x768  7680x8
-    int64    these loops          90     1400         float64  these loops     1.2        8       60
-             numpy.matmul       1700    18000                  numpy.matmul    1.8        8       58
-    int8     these loops          23                  float32  these loops     1.2        6       31       22
-             numpy.matmul       1250                           numpy.matmul    1.4        5       32        6
+    int64    these loops          90     1400         float64  these loops     1.0        9       64
+             numpy.matmul       1700    18000                  numpy.matmul    1.8       10       72
+    int8     these loops          23                  float32  these loops     0.7        4       28       22
+             numpy.matmul       1250                           numpy.matmul    1.4        5       33        6
 
     Large products of int64 and uint64 are computed in double where their elements are small enough for exact sums
     (`products64.h`). 128x128 with AVX2: 119 so, and 194 by halves of 32 bits for other elements.
@@ -84,6 +84,9 @@ cdef enum:
     TINY_PRODUCT = 64       # of each matrix of a stack
     LONG_SUM = 16           # inner elements from which a product of integers by
     FEW_COLUMNS = 4         # fewer columns is a reduction
+    MANY_ROWS = 128         # rows of a matrix with contiguous columns from which it is multiplied by a vector here, or
+    FEW_ROWS = 16           # if it has no more elements than
+    FEW_ELEMENTS = 1 << 14
 
 # Note [Thresholds of matrix products]
 cdef enum:
@@ -102,7 +105,8 @@ cdef enum:      # how products are computed: Note [Algorithms of matrix products
 
 cdef enum:      # what is known of the operands' layout
     ANY_ORDER
-    IN_ROWS     # rows of the first one are contiguous elements of the common dtype
+    IN_COLUMNS  # columns of the first one are contiguous elements of the common dtype
+    IN_ROWS     # rows are
     C_ORDER     # both
 
 
@@ -114,8 +118,7 @@ cdef int algorithm_of(const Product* product, int code, int layout) noexcept nog
     # Of floats, every layout has the bits of the reduction.
     if sums == 1 and product.n <= SHORT and not (own and layout == C_ORDER and letter != c"f"):
         return DOT
-    # BLAS reads a matrix without contiguous rows faster for long sums by one column.
-    if own and (layout != ANY_ORDER or letter != c"f" or product.p > 1 or product.n < SHORT_SUM):
+    if own and (letter != c"f" or product.p > 1 or product.n < SHORT_SUM or may_read(product, layout)):
         return OWN
     if letter == c"c":
         if sums * product.n <= FEW or (product.count >= SEVERAL and product.m * product.p <= NARROW and product.n <= NARROW_INNER):
@@ -125,6 +128,13 @@ cdef int algorithm_of(const Product* product, int code, int layout) noexcept nog
     elif letter != c"f":
         return DOT
     return DOT if is_stored(code) else BLAS
+
+
+cdef inline bint may_read(const Product* product, int layout) noexcept nogil:
+    """Whether our kernels multiply a matrix by a vector as fast as BLAS does, for long sums."""
+    if layout != IN_COLUMNS:
+        return layout != ANY_ORDER
+    return product.m >= MANY_ROWS or (product.m >= FEW_ROWS and product.m * product.n <= FEW_ELEMENTS)
 
 
 cdef bint of_our_own(const Product* product, int code) noexcept nogil:
@@ -155,18 +165,22 @@ cdef Array usual_product(Array x1, Array x2):
     cdef Py_ssize_t size = itemsize_at(x1.code)
     if x1.size == 0 or x2.size == 0 or not describe(&product, x1, x2) or product.n < 2 or is_stored(x1.code):
         return None
-    layout = C_ORDER if x1.c_contiguous and x2.c_contiguous else IN_ROWS if product.strides1[2] == size else ANY_ORDER
-    algorithm = algorithm_of(&product, x1.code, layout)
     ndim = x1.ndim - 1 if x2.ndim == 1 else x1.ndim
-    if algorithm == BATCH_INNERMOST:
-        return None
-    # Kernels of our own multiply a vector by contiguous columns, or by one.
-    if algorithm == BLAS and product.m == 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f":
-        if product.p == 1 or product.strides2[1] == size:
-            return None
     memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
     if x2.ndim > 1:
         shape[ndim - 1] = product.p
+    if product.m == 1 and product.p > 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f":
+        # A vector by columns is the transpose by it, which kernels of our own compute.
+        transpose(&product)
+        if may_read(&product, order_of(product.strides1[1], product.strides1[2], size)):
+            x1, x2 = x2, x1
+        else:
+            transpose(&product)
+    layout = C_ORDER if x1.c_contiguous and x2.c_contiguous else order_of(product.strides1[1], product.strides1[2], size)
+    algorithm = algorithm_of(&product, x1.code, layout)
+    # One row by one column, of which the general algorithms know more.
+    if algorithm == BATCH_INNERMOST or (algorithm == BLAS and product.m == product.p == 1 and letter_at(x1.code) == c"f"):
+        return None
     if algorithm == DOT:
         x1 = stack_view(x1, product.count, product.m, product.n, product.strides1)
         x2 = stack_view(x2, product.count, product.n, product.p, product.strides2)
@@ -234,6 +248,19 @@ cdef bint describe(Product* product, Array x1, Array x2) noexcept:
         product.m *= product.count
         product.count = 1
     return True
+
+
+cdef int order_of(Py_ssize_t down, Py_ssize_t across, Py_ssize_t size) noexcept:
+    """What is known of the layout of matrices by their strides."""
+    return IN_ROWS if across == size else IN_COLUMNS if down == size else ANY_ORDER
+
+
+cdef void transpose(Product* product) noexcept:
+    """The transposed second matrices by the transposed first ones, whose product is the transposed one."""
+    cdef Py_ssize_t k
+    product.m, product.p = product.p, product.m
+    for k in range(3):
+        product.strides1[k], product.strides2[(3 - k) % 3] = product.strides2[(3 - k) % 3], product.strides1[k]
 
 
 cdef bint is_readable(Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t size) noexcept:
@@ -370,8 +397,8 @@ cdef Array multiply_alike(Array x1, Array x2, DType dtype):
     cdef Array out
     if algorithm == OWN:
         return own_product(x1, x2, code)
-    if letter_at(code) == c"f" and x1.shape_[lead] == 1 and x2.shape_[lead + 1] > 1 and x2.strides_[lead] == itemsize_at(x2.code):
-        # A vector by the columns of a matrix, each of which is contiguous.
+    if letter_at(code) == c"f" and x1.shape_[lead] == 1 and x2.shape_[lead + 1] > 1:
+        # A vector by columns is the transpose by it.
         if algorithm_of_stacks(swapped_matrix(x2), swapped_matrix(x1), code) == OWN:
             out = own_product(swapped_matrix(x2), swapped_matrix(x1), code)
             return restride(out, (*x1.shape[:-1], x2.shape[-1]), (*strides(out)[:-2], x2.shape[-1], 1))
@@ -392,7 +419,7 @@ cdef int algorithm_of_stacks(Array x1, Array x2, int code) noexcept:
     product.m, product.n, product.p, product.count = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1], 1
     for axis in range(lead):
         product.count *= x1.shape_[axis]
-    return algorithm_of(&product, code, IN_ROWS if x1.code == code and x1.strides_[lead + 1] == itemsize_at(code) else ANY_ORDER)
+    return algorithm_of(&product, code, order_of(x1.strides_[lead], x1.strides_[lead + 1], itemsize_at(code)) if x1.code == code else ANY_ORDER)
 
 
 cdef Array by_dot(Array x1, Array x2, int code):
