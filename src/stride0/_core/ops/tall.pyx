@@ -8,8 +8,9 @@ Note [Tall matrices]
     operations are reflections, as in LAPACK, and as stable. Sections are factored by the threads of the pool, and their triangles
     joined in the same way. Within a block a panel of eight columns is factored first, and its reflectors are applied to the
     other columns at once (R. Schreiber, C. Van Loan, "A storage-efficient WY representation for products of Householder
-    transformations", 1989), eight multiplications for each element that is read. Blocks and sections depend on the shape alone: no bit depends on the number of threads, and none on the
-    instruction set. What is computed in float32 elsewhere is computed in float64, and rounded once.
+    transformations", 1989), eight multiplications for each element that is read. Blocks and sections depend on the shape alone: no bit
+    depends on the number of threads, and none on the instruction set. What is computed in float32 elsewhere is computed in float64, and
+    rounded once.
 
     The orthogonal factor of a block is I - V T V'. Applied to a square c above zeros, as it is from the last block to the first,
     it gives the product of V and one square, T V' c, so that the rows of Q, or of the singular vectors Q U, are one product
