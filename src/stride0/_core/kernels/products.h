@@ -410,7 +410,6 @@ enum { S0_HIGH = 2048, S0_WIDE = 64, S0_SEVERAL = 8 };
     static void s0_floating_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,\
                                    Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                         \
     {                                                                                                                  \
-        Py_ssize_t k;                                                                                                  \
         const Py_ssize_t size = sizeof(TYPE);                                                                          \
         if (p > 1 || n < S0_SHALLOW || (sa[2] != size && sa[1] != size) || sb[1] != size) {                            \
             s0_product_##NAME(a, sa, b, sb, out, count, m, n, p);                                                      \

@@ -395,13 +395,13 @@ cdef Array multiply_alike(Array x1, Array x2, DType dtype):
     cdef int code = dtype.code, lead = x1.ndim - 2
     cdef int algorithm = algorithm_of_stacks(x1, x2, code)
     cdef Array out
-    if algorithm == OWN:
-        return own_product(x1, x2, code)
-    if letter_at(code) == c"f" and x1.shape_[lead] == 1 and x2.shape_[lead + 1] > 1:
-        # A vector by columns is the transpose by it.
+    # A vector by columns is the transpose by it.
+    if letter_at(code) == c"f" and x1.shape_[lead] == 1 and x2.shape_[lead + 1] > 1 and (algorithm != OWN or x1.shape_[lead + 1] >= SHORT_SUM):
         if algorithm_of_stacks(swapped_matrix(x2), swapped_matrix(x1), code) == OWN:
             out = own_product(swapped_matrix(x2), swapped_matrix(x1), code)
             return restride(out, (*x1.shape[:-1], x2.shape[-1]), (*strides(out)[:-2], x2.shape[-1], 1))
+    if algorithm == OWN:
+        return own_product(x1, x2, code)
     if algorithm == BATCH_INNERMOST:
         return batch_innermost(x1, x2, dtype)
     if algorithm == DOT:
