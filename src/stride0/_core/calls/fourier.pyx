@@ -9,10 +9,10 @@ from stride0._core.memory.dtype cimport (
     COMPLEX64, FLOAT32, FLOAT64, arithmetic_code, is_stored, letter_at, promote_codes,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.plan.table cimport ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, TO_REAL
+from stride0._core.plan.table cimport ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, TO_REAL, s0_fourier_kind
 from stride0._core.array.array cimport Array, data_of, new_array, view_of
 from stride0._core.ops.copy cimport copy_array
-from stride0._core.ops.transforms cimport run_fourier
+from stride0._core.ops.transforms cimport mirror_spectra, run_fourier
 from stride0._core.ops.gufuncs cimport FFT, IFFT, IRFFT, RFFT_EVEN, RFFT_ODD, run_fft
 from stride0._core.ops.keys cimport read_axis, read_int
 from stride0._core.calls.arguments cimport array_argument, axes_argument, check_device_argument, convert_axis, implement, read_float
@@ -25,29 +25,6 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeErr
 from stride0._base.shapes import normalize_axes, normalize_index, normalize_shape
 from stride0._core.calls.checks import refuse_dtype
 from stride0._core.ops.functions import conj
-
-cdef extern from *:
-    """
-    #include <complex.h>
-    /* Half of a spectrum of real numbers is the mirror image of the other one: (outer, length, inner) in C order. */
-    #define S0_MIRROR(name, type, conjugate)                                                                     \\
-    static void name(void *memory, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) {          \\
-        type *x = memory;                                                                                         \\
-        for (; outer > 0; outer--, x += length * inner)                                                           \\
-            for (Py_ssize_t k = 1; 2 * k < length; k++) {                                                         \\
-                type *low = x + k * inner, *high = x + (length - k) * inner;                                      \\
-                for (Py_ssize_t i = 0; i < inner; i++) {                                                          \\
-                    type value = low[i];                                                                          \\
-                    high[i] = inverse ? value : conjugate(value);                                                 \\
-                    if (inverse) low[i] = conjugate(value);                                                       \\
-                }                                                                                                 \\
-            }                                                                                                     \\
-    }
-    S0_MIRROR(s0_mirror32, float complex, conjf)
-    S0_MIRROR(s0_mirror64, double complex, conj)
-    """
-    void s0_mirror32(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
-    void s0_mirror64(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
 
 # Samples from which on the declarations compute the frequencies.
 cdef Py_ssize_t FEW_FREQUENCIES = 2048
@@ -154,46 +131,40 @@ cdef Array result_for(Array x, int code, int axis, Py_ssize_t size):
     return new_array(code, x.ndim, shape, NULL, False)
 
 
+cdef int compute(s0_fourier_kind kind, int routine, Array x, int axis, Py_ssize_t n, bint inverse, char norm, Array out) except -1:
+    """Compute a transform along an axis by kernels of our own or, for the lengths that these leave, by a routine of pocketfft."""
+    if not run_fourier(kind, x, axis, n, inverse, factor_of(n, norm, inverse, FLOAT64), out):
+        run_fft(routine, moved_last(x, axis), factor_of(n, norm, inverse, x.code), moved_last(out, axis))
+    return 0
+
+
 cdef Array transform(Array x, int kind, bint inverse, int axis, Py_ssize_t n, char norm, bint in_place):
     """The transform along an axis, of length n; in the memory of x where that is a complex array in C order and may be used."""
-    cdef int code = promote_codes(x.code, COMPLEX64), k
-    cdef double factor = factor_of(n, norm, inverse, FLOAT64), rounded = factor_of(n, norm, inverse, x.code)
+    cdef int code = promote_codes(x.code, COMPLEX64), of_real = RFFT_ODD if n % 2 else RFFT_EVEN, k
     cdef Py_ssize_t outer = 1, inner = 1
-    cdef Array out, lanes
+    cdef Array out
     if kind == TO_REAL:
         if x.code != code:
             x = copy_array(x, code, False)
         out = result_for(x, FLOAT32 if code == COMPLEX64 else FLOAT64, axis, n)
-        if not run_fourier(TO_REAL, x, axis, n, True, factor, out):
-            run_fft(IRFFT, moved_last(x, axis), rounded, moved_last(out, axis))
-        return out
-    if kind == HALF_OF_REAL:
+        compute(TO_REAL, IRFFT, x, axis, n, inverse, norm, out)
+    elif kind == HALF_OF_REAL:
         out = result_for(x, code, axis, n // 2 + 1)
-        if not run_fourier(HALF_OF_REAL, x, axis, n, False, factor, out):
-            run_fft(RFFT_ODD if n % 2 else RFFT_EVEN, moved_last(x, axis), rounded, moved_last(out, axis))
-        return out
-    if x.code == code:
+        compute(HALF_OF_REAL, of_real, x, axis, n, inverse, norm, out)
+    elif x.code == code:
         out = x if in_place and x.shape_[axis] == n else result_for(x, code, axis, n)
-        if not run_fourier(OF_COMPLEX, x, axis, n, inverse, factor, out):
-            run_fft(IFFT if inverse else FFT, moved_last(x, axis), rounded, moved_last(out, axis))
-        return out
-    out = result_for(x, code, axis, n)
-    if run_fourier(ALL_OF_REAL, x, axis, n, inverse, factor, out):
-        return out
-    # Half of it is computed, and the other half mirrors it.
-    lanes = shortened(moved_last(out, axis), n // 2 + 1)
-    x = moved_last(x, axis)
-    if not run_fourier(HALF_OF_REAL, x, x.ndim - 1, n, False, factor, lanes):
-        run_fft(RFFT_ODD if n % 2 else RFFT_EVEN, x, rounded, lanes)
-    for k in range(out.ndim):
-        if k < axis:
-            outer *= out.shape_[k]
-        elif k > axis:
-            inner *= out.shape_[k]
-    if code == COMPLEX64:
-        s0_mirror32(data_of(out), outer, n, inner, inverse)
+        compute(OF_COMPLEX, IFFT if inverse else FFT, x, axis, n, inverse, norm, out)
     else:
-        s0_mirror64(data_of(out), outer, n, inner, inverse)
+        out = result_for(x, code, axis, n)
+        if not run_fourier(ALL_OF_REAL, x, axis, n, inverse, factor_of(n, norm, inverse, FLOAT64), out):
+            # Half of it is computed, and the other half mirrors it.
+            compute(HALF_OF_REAL, of_real, moved_last(x, axis), x.ndim - 1, n, inverse, norm, shortened(moved_last(out, axis), n // 2 + 1))
+            for k in range(x.ndim):
+                if k < axis:
+                    outer *= x.shape_[k]
+                elif k > axis:
+                    inner *= x.shape_[k]
+            mirror_spectra(code, data_of(out), outer, n, inner, inverse)
     return out
 
 

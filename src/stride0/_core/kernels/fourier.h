@@ -32,7 +32,7 @@
 #define S0_DISTANT_4(p) S0_DISTANT(4, p)
 
 enum { S0_AT_A_TIME = 16 };
-typedef double s0_lanes __attribute__((vector_size(S0_VECTOR)));
+typedef s0_doubles s0_lanes;
 /* Complex numbers, one of each lane. */
 typedef struct { s0_lanes re, im; } s0_complexes;
 
@@ -47,7 +47,7 @@ S0_INLINE s0_lanes s0_lanes_at(const char *p, int single)
 {
     s0_lanes x;
     if (single) {
-        float half __attribute__((vector_size(S0_VECTOR / 2)));
+        s0_half_floats half;
         memcpy(&half, p, sizeof(half));
         return __builtin_convertvector(half, s0_lanes);
     }
@@ -56,13 +56,10 @@ S0_INLINE s0_lanes s0_lanes_at(const char *p, int single)
 }
 S0_INLINE void s0_put_lanes(char *p, s0_lanes x, int single)
 {
-    if (single) {
-        typedef float s0_half __attribute__((vector_size(S0_VECTOR / 2)));
-        const s0_half half = __builtin_convertvector(x, s0_half);
-        memcpy(p, &half, sizeof(half));
-    } else {
+    if (single)
+        s0_store_narrow(p, x);
+    else
         memcpy(p, &x, sizeof(x));
-    }
 }
 
 /* As many complex numbers as there are lanes. */
@@ -298,6 +295,7 @@ S0_INLINE void s0_short(const s0_fourier *all, s0_fourier_kind kind, const char 
     const Py_ssize_t written = kind == S0_HALF_OF_REAL ? half + 1 : kind == S0_ALL_OF_REAL ? 2 * half : n;
     const Py_ssize_t room = (kind == S0_OF_COMPLEX ? n : 2 * half + 1) + S0_LANES;
     s0_complexes *const one = (s0_complexes *)scratch, *const two = one + room, *const three = two + room;
+    const s0_lanes zero = {0};
     for (; count > 0; count -= S0_LANES, in += S0_LANES * read * size, out += S0_LANES * written * size) {
         const Py_ssize_t lanes = count < S0_LANES ? count : S0_LANES;
         s0_complexes *from = one, *to;
@@ -314,7 +312,6 @@ S0_INLINE void s0_short(const s0_fourier *all, s0_fourier_kind kind, const char 
             two[0] = (s0_complexes){one[0].re - one[half].re, one[0].re + one[half].re};
             for (Py_ssize_t k = 1; k <= half / 2; k++) {
                 s0_complexes low = one[k], high = one[half - k];
-                const s0_lanes zero = {0};
                 s0_untangle(&low, &high, zero + all->halves[2 * k], zero + all->halves[2 * k + 1], 1, 1);
                 two[k] = S0_EXCHANGED(low), two[half - k] = S0_EXCHANGED(high);
             }
@@ -331,7 +328,6 @@ S0_INLINE void s0_short(const s0_fourier *all, s0_fourier_kind kind, const char 
                 to[e] = all->inverse ? S0_EXCHANGED(x) : x;
             }
         } else {
-            const s0_lanes zero = {0};
             to[0] = (s0_complexes){(done[0].re + done[0].im) * all->factor, zero};
             to[half] = (s0_complexes){(done[0].re - done[0].im) * all->factor, zero};
             for (Py_ssize_t k = 1; k <= half / 2; k++) {

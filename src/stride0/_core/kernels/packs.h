@@ -88,6 +88,15 @@ S0_WIDEN(4)
 #endif
 S0_WIDEN(8) S0_WIDEN(16) S0_WIDEN(32) S0_WIDEN(64)
 
+/* A vector of doubles, rounded to floats. */
+typedef double s0_doubles __attribute__((vector_size(S0_VECTOR)));
+typedef float s0_half_floats __attribute__((vector_size(S0_VECTOR / 2)));
+S0_INLINE void s0_store_narrow(void *p, s0_doubles x)
+{
+    const s0_half_floats narrow = __builtin_convertvector(x, s0_half_floats);
+    memcpy(p, &narrow, sizeof(narrow));
+}
+
 /* Elements that are far apart, of 4 and 8 bytes and complex ones, by loads of single ones: as many a cycle as the processor
  * has. Their bits are moved as those of floats. The address is kept from the compiler, which would have a register for
  * each of the many offsets, and more of them than there are. */

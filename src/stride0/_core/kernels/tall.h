@@ -342,14 +342,10 @@ static int s0_tall_spread(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
     return 1;
 }
 
-typedef float s0_narrow __attribute__((vector_size(S0_VECTOR / 2)));
 S0_INLINE void s0_narrow_unit(const double *from, float *to)
 {
     const f64_8 wide = s0_load_f64_8(from);
-    S0_FOR_ALL(S0_COUNT(wide)) {
-        const s0_narrow narrow = __builtin_convertvector(wide.of[k], s0_narrow);
-        memcpy(to + k * (sizeof(narrow) / sizeof(float)), &narrow, sizeof(narrow));
-    }
+    S0_FOR_ALL(S0_COUNT(wide)) s0_store_narrow(to + k * (S0_UNIT / S0_COUNT(wide)), wide.of[k]);
 }
 
 /* The rows of the results of sections `first` to `last`, of which the first one of each matrix may be unrolled. `scratch` is for

@@ -48,7 +48,7 @@ cdef int run_pass(
         For the result of the reduction.
     x : Array
         Where the first output is to be written, by strides of its own; else None. Then the interpreter's lock is kept, and no
-        signal handler runs: nobody sees x half written, nor writes to what the pass reads.
+        signal handler runs: no other code reads x while a part of it is written, or writes to an operand of the pass.
     """
     cdef Chain* program = &current.program
     cdef Plan* plan = &current.plan

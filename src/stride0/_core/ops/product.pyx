@@ -118,7 +118,7 @@ cdef int algorithm_of(const Product* product, int code, int layout) noexcept nog
     # Of floats, every layout has the bits of the reduction.
     if sums == 1 and product.n <= SHORT and not (own and layout == C_ORDER and letter != c"f"):
         return DOT
-    if own and (letter != c"f" or product.p > 1 or product.n < SHORT_SUM or may_read(product, layout)):
+    if own and (letter != c"f" or product.p > 1 or product.n < SHORT_SUM or may_read(product.m, product.n, layout)):
         return OWN
     if letter == c"c":
         if sums * product.n <= FEW or (product.count >= SEVERAL and product.m * product.p <= NARROW and product.n <= NARROW_INNER):
@@ -130,11 +130,11 @@ cdef int algorithm_of(const Product* product, int code, int layout) noexcept nog
     return DOT if is_stored(code) else BLAS
 
 
-cdef inline bint may_read(const Product* product, int layout) noexcept nogil:
+cdef inline bint may_read(Py_ssize_t rows, Py_ssize_t columns, int layout) noexcept nogil:
     """Whether our kernels multiply a matrix by a vector as fast as BLAS does, for long sums."""
     if layout != IN_COLUMNS:
         return layout != ANY_ORDER
-    return product.m >= MANY_ROWS or (product.m >= FEW_ROWS and product.m * product.n <= FEW_ELEMENTS)
+    return rows >= MANY_ROWS or (rows >= FEW_ROWS and rows * columns <= FEW_ELEMENTS)
 
 
 cdef bint of_our_own(const Product* product, int code) noexcept nogil:
@@ -171,11 +171,9 @@ cdef Array usual_product(Array x1, Array x2):
         shape[ndim - 1] = product.p
     if product.m == 1 and product.p > 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f":
         # A vector by columns is the transpose by it, which kernels of our own compute.
-        transpose(&product)
-        if may_read(&product, order_of(product.strides1[1], product.strides1[2], size)):
-            x1, x2 = x2, x1
-        else:
+        if may_read(product.p, product.n, order_of(product.strides2[2], product.strides2[1], size)):
             transpose(&product)
+            x1, x2 = x2, x1
     layout = C_ORDER if x1.c_contiguous and x2.c_contiguous else order_of(product.strides1[1], product.strides1[2], size)
     algorithm = algorithm_of(&product, x1.code, layout)
     # One row by one column, of which the general algorithms know more.
@@ -394,11 +392,12 @@ cdef Array multiply_alike(Array x1, Array x2, DType dtype):
     """The products of stacks with equal leading axes, in C order."""
     cdef int code = dtype.code, lead = x1.ndim - 2
     cdef int algorithm = algorithm_of_stacks(x1, x2, code)
-    cdef Array out
+    cdef Array out, transposed, column
     # A vector by columns is the transpose by it.
     if letter_at(code) == c"f" and x1.shape_[lead] == 1 and x2.shape_[lead + 1] > 1 and (algorithm != OWN or x1.shape_[lead + 1] >= SHORT_SUM):
-        if algorithm_of_stacks(swapped_matrix(x2), swapped_matrix(x1), code) == OWN:
-            out = own_product(swapped_matrix(x2), swapped_matrix(x1), code)
+        transposed, column = swapped_matrix(x2), swapped_matrix(x1)
+        if algorithm_of_stacks(transposed, column, code) == OWN:
+            out = own_product(transposed, column, code)
             return restride(out, (*x1.shape[:-1], x2.shape[-1]), (*strides(out)[:-2], x2.shape[-1], 1))
     if algorithm == OWN:
         return own_product(x1, x2, code)

@@ -36,11 +36,11 @@ Note [Tall matrices]
     Complex matrices are left to LAPACK, and all factors with one or two columns, for which its functions for vectors are faster.
 """
 
-from libc.stdint cimport int64_t, uintptr_t
+from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.plan.partition cimport run_shared
+from stride0._core.plan.partition cimport ALIGNMENT, aligned, run_shared
 from stride0._core.plan.table cimport S0_MOST_COLUMNS, TABLE, s0_tall
 from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, itemsize_at
 from stride0._core.memory.guards cimport s0_write_int
@@ -56,7 +56,6 @@ cdef enum:
     MOST_SECTIONS = 16
     LEAST_HEIGHT = 512      # rows of a section; and as a multiple of its columns,
     SECTION_RATIO = 16      # so that joining sections takes little of the time
-    ALIGNMENT = 64          # of scratch memory, in bytes
 
 cdef enum Step:
     FACTOR
@@ -93,7 +92,7 @@ cdef void run_some(void* context, int chunk) noexcept nogil:
     cdef Py_ssize_t first = chunk * job.each, last = min(first + job.each, job.count)
     cdef bint done = True
     cdef char* memory = <char*>malloc(job.scratch * sizeof(double) + ALIGNMENT)
-    cdef double* scratch = <double*>(memory + (-<uintptr_t>memory) % ALIGNMENT)
+    cdef double* scratch = <double*>aligned(memory)
     if memory is NULL:
         s0_write_int(job.failed, NO_MEMORY)
         return

@@ -15,13 +15,13 @@ Note [Fourier transforms]
     `ops/gufuncs`.
 """
 
-from libc.stdint cimport int64_t, uintptr_t
+from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, FLOAT64, itemsize_at
+from stride0._core.memory.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, itemsize_at
 from stride0._core.memory.guards cimport s0_write_int
-from stride0._core.plan.partition cimport run_shared
+from stride0._core.plan.partition cimport ALIGNMENT, aligned, run_shared
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport (
     ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, TABLE, TO_REAL, s0_bit_length, s0_fourier, s0_fourier_kind,
@@ -30,6 +30,29 @@ from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array
 from stride0._core.array.views cimport is_aligned
 from stride0._core.ops.twiddles cimport SQUARE, Tables, tables_of
 
+cdef extern from *:
+    """
+    #include <complex.h>
+    /* Half of a spectrum of real numbers is the mirror image of the other one: (outer, length, inner) in C order. */
+    #define S0_MIRROR(name, type, conjugate)                                                                     \\
+    static void name(void *memory, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) {          \\
+        type *x = memory;                                                                                         \\
+        for (; outer > 0; outer--, x += length * inner)                                                           \\
+            for (Py_ssize_t k = 1; 2 * k < length; k++) {                                                         \\
+                type *low = x + k * inner, *high = x + (length - k) * inner;                                      \\
+                for (Py_ssize_t i = 0; i < inner; i++) {                                                          \\
+                    type value = low[i];                                                                          \\
+                    high[i] = inverse ? value : conjugate(value);                                                 \\
+                    if (inverse) low[i] = conjugate(value);                                                       \\
+                }                                                                                                 \\
+            }                                                                                                     \\
+    }
+    S0_MIRROR(s0_mirror32, float complex, conjf)
+    S0_MIRROR(s0_mirror64, double complex, conj)
+    """
+    void s0_mirror32(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
+    void s0_mirror64(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
+
 cdef enum:
     LONGEST_BESIDE = 2048   # numbers of a lane of those that are transformed side by side, where there are at least
     FEWEST_BESIDE = 8       # so many lanes
@@ -37,7 +60,6 @@ cdef enum:
     TOGETHER = 1 << 15      # and numbers of theirs
     FEW_LANES = 4           # fewer long lanes than these are transformed one by one, each by all threads
     PITCH = 192             # bytes between copies of long lanes
-    ALIGNMENT = 64          # of scratch memory, in bytes
 
 cdef enum Step:
     TANGLE
@@ -98,10 +120,6 @@ cdef inline Py_ssize_t scratch_of(const Job* job) noexcept nogil:
     return 8 * TABLE.vector * (max(job.all.columns.length, 2 * job.all.half + 1) + SQUARE)
 
 
-cdef inline char* aligned(char* memory) noexcept nogil:
-    return memory + (-<uintptr_t>memory) % ALIGNMENT
-
-
 cdef Py_ssize_t lay_out(const Job* job, Room* room, char* memory) noexcept nogil:
     """Divide memory; returns the bytes that are needed."""
     cdef Py_ssize_t sizes[5]
@@ -156,19 +174,12 @@ cdef void run_part(const Job* job, Step step, char* in_, char* out, const Room* 
         TABLE.fourier_untangle(&job.all, job.kind, room.parts, out, job.single, first, last)
 
 
-cdef void mirror(const Job* job, char* lane) noexcept nogil:
-    """Complete half a spectrum of an odd number of real numbers."""
-    cdef float* singles = <float*>lane
-    cdef double* doubles = <double*>lane
-    cdef Py_ssize_t k, n = job.needed
-    if job.single:
-        singles[1] = 0
-        for k in range(1, n // 2 + 1):
-            singles[2 * (n - k)], singles[2 * (n - k) + 1] = singles[2 * k], -singles[2 * k + 1]
+cdef void mirror_spectra(int code, char* memory, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, bint inverse) noexcept nogil:
+    """Complete halves of spectra of real numbers, (outer, length, inner) in C order; those of an inverse transform become conjugates."""
+    if code == COMPLEX64:
+        s0_mirror32(memory, outer, length, inner, inverse)
     else:
-        doubles[1] = 0
-        for k in range(1, n // 2 + 1):
-            doubles[2 * (n - k)], doubles[2 * (n - k) + 1] = doubles[2 * k], -doubles[2 * k + 1]
+        s0_mirror64(memory, outer, length, inner, inverse)
 
 
 cdef void gather(const Job* job, char** ins, Py_ssize_t count, const Room* room) noexcept nogil:
@@ -182,7 +193,9 @@ cdef void gather(const Job* job, char** ins, Py_ssize_t count, const Room* room)
     for u in range(count):
         ins[u] = copies[u]
         if job.mirrors:
-            mirror(job, copies[u])
+            # The imaginary part of the first element does not count.
+            memset(copies[u] + job.in_each // 2, 0, job.in_each // 2)
+            mirror_spectra(COMPLEX64 if job.single else COMPLEX128, copies[u], 1, job.needed, 1, False)
 
 
 cdef void run_group(const Job* job, Py_ssize_t first, Py_ssize_t count, const Room* room) noexcept nogil:

@@ -25,6 +25,7 @@ cdef int factor_into(Py_ssize_t n, s0_passes* passes) noexcept:
     while n % 2 == 0:
         n //= 2
         twos += 1
+    # Eights, but two fours instead of an eight and a two.
     while twos:
         radix = 3 if twos != 4 and twos > 2 else 1 if twos == 1 else 2
         passes.radix[passes.passes] = <unsigned char>(1 << radix)

@@ -1,6 +1,6 @@
 # How the work of a chain is partitioned: into chunks, for threads and for signals, and reductions into fixed chunks.
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uintptr_t
 
 from stride0._core.plan.chain cimport Chain
 from stride0._core.plan.plan cimport Plan
@@ -11,6 +11,7 @@ cdef enum:
     # Elements from which the interpreter's lock is released and threads may be used; below, both cost more time than
     # they save.
     LONG_RUN = 1 << 13
+    ALIGNMENT = 64      # of scratch memory for vectors, in bytes
 
 cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexcept nogil
 cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) noexcept nogil
@@ -20,6 +21,11 @@ cdef int threads_for(int64_t work) noexcept nogil
 cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil
 cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, int64_t work) except -1
 cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil
+
+
+cdef inline char* aligned(char* memory) noexcept nogil:
+    """The first aligned byte of scratch memory, which has ALIGNMENT bytes more than are needed."""
+    return memory + (-<uintptr_t>memory) % ALIGNMENT
 
 
 cdef inline int run_contiguous(Kernel kernel, int layout, char** args, const Py_ssize_t* strides, Py_ssize_t n) except -1:
