@@ -31,6 +31,7 @@ PAUSES = (0.0, 0.002)  # seconds before each call: none, and so long that idle t
 # Name, shape, dtype, and the call; `xp` is the library's namespace.
 CASES: tuple[tuple[str, tuple[int, ...], str, Callable[[Any, Any], Any]], ...] = (
     ("a + a, 10^6", (1_000_000,), "float64", lambda xp, a: a + a),
+    ("a + a, 2 10^5", (200_000,), "float64", lambda xp, a: a + a),
     ("exp, 3 10^5", (300_000,), "float64", lambda xp, a: xp.exp(a)),
     ("sum, 4 10^6", (4_000_000,), "float64", lambda xp, a: xp.sum(a)),
     ("sort of rows, 300x1000", (300, 1000), "float64", lambda xp, a: xp.sort(a)),

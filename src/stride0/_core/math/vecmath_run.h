@@ -22,7 +22,9 @@ enum { VM_BLOCK = 512, VM_LONG_BLOCK = 1024 };
     static __attribute__((noinline, unused)) void vm_fill_##T(                                               \
         const char *x, ptrdiff_t stride, T *buffer, ptrdiff_t n) {                                           \
         const T *from = (const T *)x;                                                                        \
-        if (stride == 0) { /* in vectors, and so is every second element */                                  \
+        if (stride == (ptrdiff_t)sizeof(T)) {                                                                \
+            memcpy(buffer, from, (size_t)n * sizeof(T));                                                     \
+        } else if (stride == 0) { /* in vectors, and so is every second element */                           \
             const T one = *from;                                                                             \
             for (ptrdiff_t i = 0; i < n; i++) buffer[i] = one;                                               \
         } else if (stride == 2 * (ptrdiff_t)sizeof(T)) {                                                     \

@@ -27,7 +27,7 @@ from stride0._core.ops.deferred cimport defers, may_be_leaf, replace_pending
 from stride0._core.ops.evaluation cimport store_result
 from stride0._core.ops.apply cimport apply, check_writable, overlaps
 from stride0._core.ops.copy cimport cast_few, copy_array
-from stride0._core.ops.temporaries cimport into_temporary, may_elide
+from stride0._core.ops.temporaries cimport into_argument, into_temporary, may_elide
 from stride0._core.ops.comparisons cimport compare_beyond, compare_other, compare_signs, is_equality, is_operand
 
 from stride0._tables import operations
@@ -54,10 +54,13 @@ cdef object unary(int op, object x, str name):
     if guarding and is_intercepted():
         return intercept_unary(op, x, name)
     if type(x) is Array:
-        a = <Array>x
-        if needs_tape(a):
-            return (<Tracer>hooks.tracer).unary(op, a, name)
-        return unary_raw(op, a, name)
+        if needs_tape(<Array>x):
+            return (<Tracer>hooks.tracer).unary(op, <Array>x, name)
+        if may_elide(x):
+            out = into_argument(op, x, name)
+            if out is not None:
+                return out
+        return unary_raw(op, <Array>x, name)
     if is_python_scalar(x):
         return unary_raw(op, scalar_array(x, scalar_code(x), name), name)
     a = foreign_scalar(x)

@@ -39,44 +39,41 @@ static int s0_find_span(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-/* Whether PyNumber_Add or the like contains an address. */
-static int s0_is_in_operator(void *address)
+/* Whether a function of the interpreter whose name begins so contains an address. */
+static int s0_is_in(void *address, const char *name)
 {
     Dl_info info;
-    return dladdr(address, &info) != 0 && info.dli_sname != NULL && strncmp(info.dli_sname, "PyNumber_", 9) == 0;
+    return dladdr(address, &info) != 0 && info.dli_sname != NULL && strncmp(info.dli_sname, name, strlen(name)) == 0;
 }
 
-/*
- * The caller of PyNumber_Add or the like, as the address where it goes on, if the frames on the C stack are, from the
- * innermost one: functions of the libraries of the core; PyNumber_Add or the like (perhaps with the one function in between that
- * it has for all operators); that caller, which is the interpreter's. NULL otherwise.
- */
 /* A function of each library that an operator passes: this one, the array type's, and that of its implementation. */
-enum { S0_PASSED = 3 };
+enum { S0_PASSED = 3, S0_DEPTH = 12 };
 static uintptr_t s0_passed[S0_PASSED];
+static s0_span s0_python;
 
-static void *s0_caller_of_operator(void)
+static int s0_is_in_python(void *address)
 {
-    enum { DEPTH = 12, KNOWN = 16 };
-    static s0_span passed[S0_PASSED], python;
-    static void *known[KNOWN][3]; /* three frames in a row that were found to be what they should be; NULL: any */
-    static int count = 0, next = 0;
-    void *frames[DEPTH];
-    int n, k, j, has_middle;
+    return s0_python.begin <= (uintptr_t)address && (uintptr_t)address < s0_python.end;
+}
 
-    if (python.end == 0) {
+/* The frames on the C stack, from the innermost one outside the libraries of the core on; returns how many. */
+static int s0_outer_frames(void **frames, void ***outer)
+{
+    static s0_span passed[S0_PASSED];
+    int n, k, j;
+    if (s0_python.end == 0) {
         for (k = 0; k < S0_PASSED; k++) {
             passed[k].inside = s0_passed[k];
             if (!dl_iterate_phdr(s0_find_span, &passed[k])) {
-                return NULL;
+                return 0;
             }
         }
-        python.inside = (uintptr_t)&PyNumber_Add;
-        if (!dl_iterate_phdr(s0_find_span, &python)) {
-            return NULL;
+        s0_python.inside = (uintptr_t)&PyNumber_Add;
+        if (!dl_iterate_phdr(s0_find_span, &s0_python)) {
+            return 0;
         }
     }
-    n = backtrace(frames, DEPTH);
+    n = backtrace(frames, S0_DEPTH);
     for (k = 0; k < n; k++) {
         uintptr_t frame = (uintptr_t)frames[k];
         for (j = 0; j < S0_PASSED && !(passed[j].begin <= frame && frame < passed[j].end); j++) {
@@ -85,33 +82,50 @@ static void *s0_caller_of_operator(void)
             break;
         }
     }
-    if (k + 2 >= n) {
+    *outer = frames + k;
+    return n - k;
+}
+
+/*
+ * The caller of PyNumber_Add or the like, as the address where it goes on, if the frames on the C stack are, from the
+ * innermost one: functions of the libraries of the core; PyNumber_Add or the like (perhaps with the one function in between that
+ * it has for all operators); that caller, which is the interpreter's. NULL otherwise.
+ */
+static void *s0_caller_of_operator(void)
+{
+    enum { KNOWN = 16 };
+    static void *known[KNOWN][3]; /* three frames in a row that were found to be what they should be; NULL: any */
+    static int count = 0, next = 0;
+    void *all[S0_DEPTH], **frames;
+    int j, has_middle;
+
+    if (s0_outer_frames(all, &frames) < 3) {
         return NULL;
     }
     for (j = 0; j < count; j++) {
         /* A chain of two frames ends where the third is NULL. */
-        if (known[j][0] == frames[k] && known[j][1] == frames[k + 1] && (!known[j][2] || known[j][2] == frames[k + 2])) {
+        if (known[j][0] == frames[0] && known[j][1] == frames[1] && (!known[j][2] || known[j][2] == frames[2])) {
             return known[j][2] ? known[j][2] : known[j][1];
         }
     }
-    has_middle = !s0_is_in_operator(frames[k]);
+    has_middle = !s0_is_in(frames[0], "PyNumber_");
     if (has_middle) {
         Dl_info info;
-        if (dladdr(frames[k], &info) == 0 || info.dli_sname != NULL || !s0_is_in_operator(frames[k + 1])) {
+        if (dladdr(frames[0], &info) == 0 || info.dli_sname != NULL || !s0_is_in(frames[1], "PyNumber_")) {
             return NULL;
         }
     }
     for (j = 0; j < 2 + has_middle; j++) {
-        if ((uintptr_t)frames[k + j] < python.begin || (uintptr_t)frames[k + j] >= python.end) {
+        if (!s0_is_in_python(frames[j])) {
             return NULL;
         }
     }
-    known[next][0] = frames[k];
-    known[next][1] = frames[k + 1];
-    known[next][2] = has_middle ? frames[k + 2] : NULL;
+    known[next][0] = frames[0];
+    known[next][1] = frames[1];
+    known[next][2] = has_middle ? frames[2] : NULL;
     next = (next + 1) % KNOWN;
     count = count < KNOWN ? count + 1 : KNOWN;
-    return frames[k + 1 + has_middle];
+    return frames[1 + has_middle];
 }
 
 /* Whether the instruction that the current Python frame executes is this one. */
@@ -156,6 +170,26 @@ static int s0_called_by_loop(void)
     return 0;
 }
 
+/*
+ * The same after a call of a function: by PyObject_Vectorcall, which the loop may contain. Then the second is NULL.
+ */
+static void *s0_calls[8][2];
+static int s0_call_count = 0;
+
+static int s0_called_as_function(void)
+{
+    void *all[S0_DEPTH], **frames;
+    if (s0_outer_frames(all, &frames) < 2) {
+        return 0;
+    }
+    for (int k = 0; k < s0_call_count; k++) {
+        if (s0_calls[k][0] == frames[0] && (!s0_calls[k][1] || s0_calls[k][1] == frames[1])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 #endif
 
 /* Set the array type and the function that its operators call, before any other call. */
@@ -184,7 +218,26 @@ static void s0_learn_loop(int opcode)
 #endif
 }
 
-/* Whether s0_is_temporary may return 1 here. */
+/* Only a function that the interpreter's loop calls may call this. */
+static void s0_learn_call(int opcode)
+{
+#if S0_TRACES
+    void *all[S0_DEPTH], **frames;
+    int inlined;
+    if (s0_outer_frames(all, &frames) < 2 || !s0_executes(opcode) || s0_call_count == 8 || s0_called_as_function()) {
+        return;
+    }
+    inlined = s0_is_in(frames[0], "_PyEval_EvalFrameDefault");
+    if (s0_is_in_python(frames[0]) && (inlined || (s0_is_in(frames[0], "PyObject_Vectorcall") && s0_is_in_python(frames[1])))) {
+        s0_calls[s0_call_count][0] = frames[0];
+        s0_calls[s0_call_count++][1] = inlined ? NULL : frames[1];
+    }
+#else
+    (void)opcode;
+#endif
+}
+
+/* Whether s0_is_temporary, or s0_is_temporary_argument, may return 1 here. */
 static int s0_knows_loop(void)
 {
 #if S0_TRACES
@@ -194,23 +247,94 @@ static int s0_knows_loop(void)
 #endif
 }
 
-/* Whether x, one of the operands, is referred to by the interpreter's stack alone, which drops it after this call. */
-static int s0_is_temporary(PyObject *x, int opcode)
+static int s0_knows_calls(void)
 {
 #if S0_TRACES
+    return s0_call_count > 0;
+#else
+    return 0;
+#endif
+}
+
+/* Whether there is one reference to x, and no weak one; from Python 3.14 on, whether the interpreter's stack owns it. */
+static int s0_is_unique(PyObject *x)
+{
     Py_ssize_t offset = Py_TYPE(x)->tp_weaklistoffset;
     if (Py_REFCNT(x) != 1 || (offset > 0 && *(PyObject **)((char *)x + offset) != NULL)) {
         return 0;
     }
 #if PY_VERSION_HEX >= 0x030E0000
-    if (!PyUnstable_Object_IsUniqueReferencedTemporary(x)) {
-        return 0;
-    }
+    return PyUnstable_Object_IsUniqueReferencedTemporary(x);
+#else
+    return 1;
 #endif
-    return s0_called_by_loop() && s0_executes(opcode);
+}
+
+/* Whether x, one of the operands, is referred to by the interpreter's stack alone, which drops it after this call. */
+static int s0_is_temporary(PyObject *x, int opcode)
+{
+#if S0_TRACES
+    return s0_is_unique(x) && s0_called_by_loop() && s0_executes(opcode);
 #else
     (void)x, (void)opcode;
     return 0;
+#endif
+}
+
+/* --- functions of one argument */
+
+/* The argument of the function that this thread runs, where it is a temporary. */
+static _Thread_local PyObject *s0_argument = NULL;
+static vectorcallfunc s0_usual_call = NULL;
+static int (*s0_may_take)(PyObject *x) = NULL; /* whether an argument is worth the inspection */
+static int s0_call_opcode = -1;
+
+/* The same of the argument of a function, which is the first of `args`. */
+static int s0_is_temporary_argument(PyObject *const *args)
+{
+#if S0_TRACES
+#if PY_VERSION_HEX < 0x030E0000
+    /* The interpreter's stack owns its values. Another vector may hold borrowed ones. */
+    PyThreadState *thread = PyThreadState_Get();
+    uintptr_t at = (uintptr_t)args;
+    if (thread->datastack_chunk == NULL || at < (uintptr_t)thread->datastack_chunk->data || at >= (uintptr_t)thread->datastack_top) {
+        return 0;
+    }
+#endif
+    return s0_is_unique(args[0]) && s0_called_as_function() && s0_executes(s0_call_opcode);
+#else
+    (void)args;
+    return 0;
+#endif
+}
+
+/* In the place of a function's vectorcall. */
+static PyObject *s0_call(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *names)
+{
+    PyObject *before = s0_argument, *out;
+    if (PyVectorcall_NARGS(nargsf) != 1 || names != NULL || !s0_may_take(args[0]) || !s0_is_temporary_argument(args)) {
+        return s0_usual_call(function, args, nargsf, names);
+    }
+    s0_argument = args[0];
+    out = s0_usual_call(function, args, nargsf, names);
+    s0_argument = before;
+    return out;
+}
+
+/* Have a function say what its argument is. All of these are called in one way. */
+static void s0_watch_function(PyObject *function, int (*may_take)(PyObject *x), int opcode)
+{
+#if S0_TRACES
+    Py_ssize_t offset = Py_TYPE(function)->tp_vectorcall_offset;
+    vectorcallfunc *place = (vectorcallfunc *)((char *)function + offset);
+    if (offset > 0 && PyVectorcall_Function(function) != NULL && (s0_usual_call == NULL || *place == s0_usual_call)) {
+        s0_may_take = may_take;
+        s0_call_opcode = opcode;
+        s0_usual_call = *place;
+        *place = s0_call;
+    }
+#else
+    (void)function, (void)may_take, (void)opcode;
 #endif
 }
 

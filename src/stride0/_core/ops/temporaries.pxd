@@ -16,3 +16,5 @@ cdef inline bint may_elide(object x) noexcept:
 
 
 cdef object into_temporary(int op, object x1, object x2, str name)
+cdef object into_argument(int op, object x, str name)
+cdef object watch_function(object function)

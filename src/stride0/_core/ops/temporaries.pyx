@@ -1,4 +1,4 @@
-"""Results of operators in the memory of temporary operands.
+"""Results of operators, and of functions of one argument, in the memory of temporary operands.
 
 Note [Temporary elision]
     In `a * b + c` the product is freed after the sum is computed, so the sum can be written into its memory: one block
@@ -16,6 +16,14 @@ Note [Temporary elision]
       (An extension's operator that calls ours has a frame on the stack: PyNumber_Add uses its result, and so does
       not jump.) From Python 3.14 on, where the stack may hold borrowed references, an API of Python is used.
 
+    In `exp(a * b)` the interpreter's stack owns the argument, too, if the loop called the function with its own values:
+
+    * The C stack shows the function's caller as it shows that of an operator: the loop, by PyObject_Vectorcall, whose return
+      addresses another probe records. The loop's current instruction calls a function with positional arguments.
+    * A function in C may end in a jump to ours, with a borrowed reference, and leave no frame. So the vector of arguments
+      is looked at, too, before the function is called (`s0_call`): it has to lie in the memory of the interpreter's stack.
+      From Python 3.14 on that API is used instead.
+
     The inspection costs microseconds, so it is made only for results of ELISION_BYTES bytes or more. Where it is not possible
     (not Linux with glibc, a free-threaded interpreter, or code of the interpreter's just-in-time compiler), a result has its own memory.
 """
@@ -26,10 +34,10 @@ from cpython.object cimport PyObject
 from stride0._core.plan.operations cimport S0_CHECK_EXPONENT, S0_LOOP, S0_OUT
 from stride0._core.memory.dtype cimport itemsize_at, weak_code
 from stride0._core.memory.guards cimport s0_has_references
-from stride0._core.plan.table cimport op_kernel
+from stride0._core.plan.table cimport cost_of, op_kernel
 from stride0._core.array.switches cimport fused_from, guarding
 from stride0._core.array.array cimport Array, alias, data_of, hooks, is_deferred
-from stride0._core.ops.operands cimport BINARY_NAMES, weak_array
+from stride0._core.ops.operands cimport BINARY_NAMES, UNARY_NAMES, weak_array
 from stride0._core.ops.apply cimport apply
 
 import opcode
@@ -41,9 +49,15 @@ cdef extern from "temporaries.h":
     void s0_learn_loop(int instruction)
     bint s0_knows_loop()
     void s0_learn_operators(object type, void* implementation)
+    PyObject* s0_argument
+    void s0_learn_call(int instruction)
+    bint s0_knows_calls()
+    void s0_watch_function(object function, int (*may_take)(PyObject* x) noexcept, int instruction)
 
 cdef int BINARY_OPCODE = opcode.opmap.get("BINARY_OP", -1)
+cdef int CALL_OPCODE = opcode.opmap.get("CALL", -1)
 cdef bint probed = False
+cdef bint functions_probed = False
 
 
 @cython.final
@@ -53,6 +67,11 @@ cdef class LoopProbe:
     def __add__(self, other):
         s0_learn_loop(BINARY_OPCODE)
         return self
+
+
+def call_probe(_, /):
+    """Called by the interpreter's loop, which is then found on the C stack."""
+    s0_learn_call(CALL_OPCODE)
 
 
 def elides_temporaries():
@@ -66,9 +85,26 @@ def elides_temporaries():
     return s0_knows_loop()
 
 
-cdef bint is_elidable(object x, object other, int op):
-    """Whether the result of the operator has the dtype, the shape and the memory order of x, whose memory is not shared."""
-    cdef int axis, lead
+def elides_arguments():
+    """Whether the argument of a function may be elided here."""
+    global functions_probed
+    if not functions_probed and elides_temporaries():
+        functions_probed = True
+        exec("for _ in range(20): probe(None)", {"probe": call_probe})
+    return s0_knows_calls()
+
+
+cdef int may_take(PyObject* x) noexcept:
+    return may_elide(<object>x) and (functions_probed or elides_arguments())
+
+
+cdef object watch_function(object function):
+    """Have a function of one argument, which calls `unary` at once, elide it where it is a temporary."""
+    s0_watch_function(function, may_take, CALL_OPCODE)
+
+
+cdef bint is_replaceable(object x, int op):
+    """Whether the result of the operation has the dtype and the memory order of x, whose memory is not shared."""
     if not may_elide(x) or (<Array>x).size >= fused_from or is_deferred(<Array>x):
         return False
     # Borrowed pointers throughout: a variable for x would count as a reference.
@@ -78,7 +114,13 @@ cdef bint is_elidable(object x, object other, int op):
         return False
     if data_of(<Array>x) != (<Array>x).storage.data or (<Array>x).size * itemsize_at((<Array>x).code) != (<Array>x).storage.nbytes:
         return False
-    if S0_LOOP[op][(<Array>x).code] != (<Array>x).code or S0_OUT[op][(<Array>x).code] != (<Array>x).code or S0_CHECK_EXPONENT[op]:
+    return S0_LOOP[op][(<Array>x).code] == (<Array>x).code and S0_OUT[op][(<Array>x).code] == (<Array>x).code
+
+
+cdef bint is_elidable(object x, object other, int op):
+    """Whether that holds of an operator, and its result has the shape of x, too."""
+    cdef int axis, lead
+    if S0_CHECK_EXPONENT[op] or not is_replaceable(x, op):
         return False
     if type(other) is not Array:
         return (type(other) is float or type(other) is int or type(other) is bool or type(other) is complex) and weak_code((<Array>x).code, other) == (<Array>x).code
@@ -114,3 +156,16 @@ cdef object into_temporary(int op, object x1, object x2, str name):
         except RangeError:
             return None
     return apply(op_kernel(op, out.code), out.code, 2, value if second else out, out if second else value, None, out, False, name, BINARY_NAMES)
+
+
+cdef object into_argument(int op, object x, str name):
+    """
+    The result of a function in the memory of its argument; None where that is not known to be a temporary.
+
+    Loops that take long gain nothing: those that compute some elements twice would have to copy the argument first.
+    """
+    cdef Array out
+    if <PyObject*>x != s0_argument or not is_replaceable(x, op) or cost_of(op_kernel(op, (<Array>x).code)):
+        return None
+    out = alias(<Array>x)
+    return apply(op_kernel(op, out.code), out.code, 1, out, None, None, out, False, name, UNARY_NAMES)

@@ -1,5 +1,5 @@
-/* A pool of threads that run the chunks of a call: Note [Claims], Note [Back-off]. Only threads.pyx may include it, so
- * that its variables exist once. */
+/* A pool of threads that run the chunks of a call: Note [Claims], Note [Back-off], Note [Bursts]. Only threads.pyx may
+ * include it, so that its variables exist once. */
 #ifndef STRIDE0_POOL_H
 #define STRIDE0_POOL_H
 
@@ -44,6 +44,12 @@ S0_FIRST_VERSION(pthread_sigmask)
        and finish its chunk as late. A late worker doubles the time for which calls use one thread; a worker in time
        halves it. */
 
+/* Note [Bursts]
+       Waking a worker costs the caller some 12 us, and the worker starts 50 us later. So workers that sleep are woken by a
+       long call, or in a burst: calls that follow each other closely. What a burst will amount to is not known when it begins,
+       but programs repeat themselves: if the last burst was worth a wake-up, the first call of the next one wakes them, otherwise
+       the call with which the burst is. */
+
 typedef void (*s0_chunk)(void *context, int chunk);
 
 enum { S0_MOST_THREADS = 512 };
@@ -51,7 +57,7 @@ enum { S0_MOST_THREADS = 512 };
 /* Nanoseconds. */
 enum {
     S0_SPIN = 200000,           /* a worker spins before it sleeps: the cost of waking it */
-    S0_CLOSE = 200000,          /* between two calls that together justify a wake-up */
+    S0_CLOSE = 200000,          /* between the beginnings of two calls of a burst */
     S0_LATE = 1000000,          /* a sleeping worker may take to start */
     S0_LATE_AWAKE = 5000,       /* the same for a spinning worker */
     S0_LATE_END = 100000,       /* a claimed chunk may take beyond twice its usual time */
@@ -187,7 +193,8 @@ static struct {
     int workers;                    /* that were started: the threads 1, 2, ... */
     int forks;                      /* between the first process and this one */
     int64_t called;                 /* when a sleeping worker was last woken */
-    int64_t last_call;
+    int64_t last_call;              /* that found the workers asleep */
+    int64_t burst, last_burst;      /* nanoseconds of work: of all calls until now, and of the burst before */
     int64_t backoff, backoff_until;
     pthread_mutex_t lock;
     pthread_cond_t finished;
@@ -417,10 +424,22 @@ static void s0_after_fork(void)
     pthread_cond_init(&s0_pool.finished, NULL);
 }
 
+/* Whether a call, or its burst (Note [Bursts]), is worth the wake-up of workers that sleep. */
+static int s0_is_worth_waking(int64_t work, int64_t wake_from, int64_t now)
+{
+    int64_t burst = work;
+    if (now - __atomic_exchange_n(&s0_pool.last_call, now, __ATOMIC_RELAXED) < S0_CLOSE)
+        burst += S0_LOAD(s0_pool.burst);
+    else
+        S0_STORE(s0_pool.last_burst, S0_LOAD(s0_pool.burst));
+    S0_STORE(s0_pool.burst, burst);
+    return burst >= wake_from || S0_LOAD(s0_pool.last_burst) >= wake_from;
+}
+
 /* Whether the workers take part in a call of so many nanoseconds, by Note [Back-off] and what it costs to wake them. */
 static int s0_is_worth_calling(int64_t work, int64_t wake_from)
 {
-    int64_t now, last;
+    int64_t now;
     int state = S0_LOAD(s0_pool.workers) ? S0_LOAD(s0_pool.threads[1].state) : S0_ASLEEP;
     if (state != S0_AWAKE || S0_LOAD(s0_pool.backoff_until)) {
         now = s0_now();
@@ -431,11 +450,10 @@ static int s0_is_worth_calling(int64_t work, int64_t wake_from)
                 return 0;
             S0_STORE(s0_pool.backoff_until, 0);
         }
-        if (state != S0_AWAKE && work < wake_from) {
-            last = __atomic_exchange_n(&s0_pool.last_call, now, __ATOMIC_RELAXED);
-            return now - last < S0_CLOSE && state == S0_ASLEEP;
-        }
+        if (state != S0_AWAKE)
+            return s0_is_worth_waking(work, wake_from, now) && (state == S0_ASLEEP || work >= wake_from);
     }
+    S0_STORE(s0_pool.burst, S0_LOAD(s0_pool.burst) + work);
     return 1;
 }
 

@@ -26,8 +26,8 @@ cdef int threads_worth(int64_t work, int64_t wake_from, int64_t each) noexcept n
     """
     The number of threads for a call that takes so many nanoseconds on one.
 
-    One more for each `each` of them; sleeping workers are woken from `wake_from` on, or where calls follow each other
-    closely; one while the pool backs off (Note [Back-off]).
+    One more for each `each` of them; sleeping workers are woken from `wake_from` on, of a burst
+    (Note [Bursts]); one while the pool backs off (Note [Back-off]).
     """
     return s0_threads_for(work, wake_from, each)
 
