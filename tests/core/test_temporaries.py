@@ -466,7 +466,7 @@ static PyObject *call_twice(PyObject *module, PyObject *const *args, Py_ssize_t 
 static PyObject *call_once(PyObject *module, PyObject *const *args, Py_ssize_t n) {
     return PyVectorcall_Function(args[0])(args[0], args + 1, 1, NULL);
 }
-/* A callable that lends what it keeps, and jumps to the function, so that the interpreter's loop seems to have called it. */
+/* A callable that lends what it keeps, and jumps to the function: the interpreter's loop seems to have called it. */
 typedef struct { PyObject_HEAD vectorcallfunc call; PyObject *function, *x; } Lender;
 static PyObject *lend(PyObject *self, PyObject *const *args, size_t n, PyObject *names) {
     Lender *lender = (Lender *)self;
@@ -483,9 +483,10 @@ static void lender_drop(PyObject *self) {
     Py_XDECREF(((Lender *)self)->function); Py_XDECREF(((Lender *)self)->x);
     PyObject_Free(self);
 }
-static PyTypeObject LenderType = {PyVarObject_HEAD_INIT(0, 0) .tp_name = "Lender", .tp_basicsize = sizeof(Lender),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, .tp_vectorcall_offset = offsetof(Lender, call),
-    .tp_call = PyVectorcall_Call, .tp_init = lender_init, .tp_new = PyType_GenericNew, .tp_dealloc = lender_drop};
+static PyTypeObject LenderType = {PyVarObject_HEAD_INIT(0, 0) .tp_name = "Lender",
+    .tp_basicsize = sizeof(Lender), .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Lender, call), .tp_call = PyVectorcall_Call,
+    .tp_init = lender_init, .tp_new = PyType_GenericNew, .tp_dealloc = lender_drop};
 static PyMethodDef methods[] = {{"total", total, METH_NOARGS, 0}, {0}};
 static PyNumberMethods number = {.nb_add = plus, .nb_negative = minus};
 static PyTypeObject PairType = {PyVarObject_HEAD_INIT(0, 0) .tp_name = "Pair", .tp_basicsize = sizeof(Pair),
