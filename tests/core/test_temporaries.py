@@ -466,7 +466,7 @@ static PyObject *call_twice(PyObject *module, PyObject *const *args, Py_ssize_t 
 static PyObject *call_once(PyObject *module, PyObject *const *args, Py_ssize_t n) {
     return PyVectorcall_Function(args[0])(args[0], args + 1, 1, NULL);
 }
-/* A callable that lends what it keeps, and jumps to the function: the interpreter's loop seems to have called it. */
+/* A callable that lends what it keeps, by a jump: the function seems to be called by the interpreter. */
 typedef struct { PyObject_HEAD vectorcallfunc call; PyObject *function, *x; } Lender;
 static PyObject *lend(PyObject *self, PyObject *const *args, size_t n, PyObject *names) {
     Lender *lender = (Lender *)self;
