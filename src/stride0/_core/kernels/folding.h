@@ -73,20 +73,21 @@
     a##L = S0_TAKE(load, E, L);                                                                                      \
     for (S0_SKIP(L); p != stop; S0_SKIP(L))                                                                          \
         a##L = S0_JOIN(fold, load, E, L);
-/* With AVX2 sums are made of vector after vector: of a whole pack GCC reads all elements first, for which it has no registers. */
+/* With AVX2 vector after vector: of a whole pack GCC reads all elements first, for which it has no registers. */
 #if S0_VECTOR == 32
-#define S0_GROUPS_sum(E, load, L)                                                                                    \
+#define S0_GROUPS_EACH(fold, E, load, L)                                                                             \
     a##L = S0_TAKE(load, E, L);                                                                                      \
     for (S0_SKIP(L); p != stop; S0_SKIP(L))                                                                          \
         S0_FOR_ALL(S0_COUNT(a##L)) {                                                                                 \
             const E##_4 a4 = {{a##L.of[k]}};                                                                         \
-            a##L.of[k] = S0_JOIN_##load(sum, E, 4, S0_READ(load, E, 4, p + 4 * k), S0_READ(load, E, 4, r + 4 * k)).of[0]; \
+            a##L.of[k] = S0_JOIN_##load(fold, E, 4, S0_READ(load, E, 4, p + 4 * k), S0_READ(load, E, 4, r + 4 * k)).of[0]; \
         }
 #else
-#define S0_GROUPS_sum(E, load, L) S0_GROUPS_ALL(sum, E, load, L)
+#define S0_GROUPS_EACH S0_GROUPS_ALL
 #endif
-#define S0_GROUPS_max(E, load, L) S0_GROUPS_ALL(max, E, load, L)
-#define S0_GROUPS_min(E, load, L) S0_GROUPS_ALL(min, E, load, L)
+#define S0_GROUPS_sum(E, load, L) S0_GROUPS_EACH(sum, E, load, L)
+#define S0_GROUPS_max(E, load, L) S0_GROUPS_EACH(max, E, load, L)
+#define S0_GROUPS_min(E, load, L) S0_GROUPS_EACH(min, E, load, L)
 
 /* The same far apart. The remainder of the block is copied; for extremes with as many elements before it as there are lanes. */
 S0_INLINE const char *s0_copy_end(char *to, const char *from, Py_ssize_t s, size_t size, Py_ssize_t before, Py_ssize_t n)

@@ -244,12 +244,26 @@ S0_EXTREMES(32, S0_X86_TOP, S0_X86_BOTTOM)
 /* Of 64-bit integers: one instruction in AVX-512, two in AVX2. */
 #define S0_HIGHER(T, a, b) S0_I64_WIDTHS(higher, a)(a, b)
 #define S0_LOWER(T, a, b) S0_I64_WIDTHS(lower, a)(a, b)
+/* As an operand of two instructions, GCC would load it twice. */
+#if S0_VECTOR == 32 && defined(__AVX2__)
+#define S0_IN_REGISTER(b) __asm__("" : "+x"(b))
+#else
+#define S0_IN_REGISTER(b) (void)0
+#endif
 #define S0_HIGHER_1(a, b) ((a) > (b) ? (a) : (b))
 #define S0_LOWER_1(a, b) ((a) < (b) ? (a) : (b))
 #define S0_I64_EXTREMES(bytes, HIGHER, LOWER)                                                                        \
     typedef int64_t i64_b##bytes __attribute__((vector_size(bytes)));                                                \
-    S0_INLINE i64_b##bytes s0_higher_i64_b##bytes(i64_b##bytes a, i64_b##bytes b) { return (i64_b##bytes)HIGHER; }   \
-    S0_INLINE i64_b##bytes s0_lower_i64_b##bytes(i64_b##bytes a, i64_b##bytes b) { return (i64_b##bytes)LOWER; }
+    S0_INLINE i64_b##bytes s0_higher_i64_b##bytes(i64_b##bytes a, i64_b##bytes b)                                    \
+    {                                                                                                                \
+        S0_IN_REGISTER(b);                                                                                           \
+        return (i64_b##bytes)HIGHER;                                                                                 \
+    }                                                                                                                \
+    S0_INLINE i64_b##bytes s0_lower_i64_b##bytes(i64_b##bytes a, i64_b##bytes b)                                     \
+    {                                                                                                                \
+        S0_IN_REGISTER(b);                                                                                           \
+        return (i64_b##bytes)LOWER;                                                                                  \
+    }
 #define S0_I64_WIDTH(which, bytes) i64_b##bytes: s0_##which##_i64_b##bytes
 #if S0_VECTOR == 64
 S0_I64_EXTREMES(16, _mm_max_epi64((__m128i)a, (__m128i)b), _mm_min_epi64((__m128i)a, (__m128i)b))

@@ -22,7 +22,7 @@ from stride0._core.plan.table cimport (
     KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, S0_DTYPES, S0_REDUCTIONS, kernel_of, loops_of,
     reduction_kernel,
 )
-from stride0._core.plan.partition cimport LONG_RUN, run_along, run_kernel
+from stride0._core.plan.partition cimport LONG_RUN, run_along, run_kernel, run_long
 from stride0._core.array.array cimport (
     Array, component, data_of, describe_operand, guard_gradient, hooks, is_deferred, new_array, new_like, not_completed,
     read_operand, same_shape, shape_tuple, view_of,
@@ -226,8 +226,10 @@ cpdef Array reduce_whole(str name, Array x):
     cdef Array total
     cdef Py_ssize_t strides[2]
     cdef char* args[2]
-    # Note [Partitions]: from LONG_RUN elements on, the planner decides the order, here as elsewhere.
-    if is_deferred(x) or x.size >= LONG_RUN or x.size == 0 or acc_code < 0 or run_stride(x) == 0:
+    cdef bint done
+    strides[0], strides[1] = run_stride(x), 0
+    # Note [Partitions]: from LONG_RUN elements on, the partition decides the order, and the planner that of strided ones.
+    if is_deferred(x) or x.size == 0 or acc_code < 0 or strides[0] == 0 or (x.size >= LONG_RUN and (code != x.code or strides[0] != itemsize_at(code))):
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
     guard_gradient(x, name)
     if code != x.code:
@@ -236,8 +238,14 @@ cpdef Array reduce_whole(str name, Array x):
     # The first element, folded once more, changes no extreme.
     copy_item(data_of(total), &START[number][acc_code][0] if HAS_START[number] else data_of(x), acc_code)
     args[0], args[1] = data_of(x), data_of(total)
-    strides[0], strides[1] = run_stride(x), 0
-    loops_of(reduction_kernel(number, code))[0 if strides[0] == itemsize_at(code) else 1](args, strides, strides, x.size, 1)
+    if x.size < LONG_RUN:
+        strides[0] = run_stride(x)
+        loops_of(reduction_kernel(number, code))[0 if strides[0] == itemsize_at(code) else 1](args, strides, strides, x.size, 1)
+    else:
+        with nogil:
+            done = run_long(reduction_kernel(number, code), args, strides, x.size)
+        if not done:
+            not_completed(name)
     return total if out_code == acc_code else copy_array(total, out_code, True)
 
 
