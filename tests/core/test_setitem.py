@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 
 import numpy as np
@@ -189,6 +190,26 @@ def test_values_of_other_kinds():
     with pytest.raises(ValueError, match="ragged"):
         x[...] = [[1, 2], [3]]
     assert_same(x, a)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 16, 40])  # few elements are written without a plan
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_values_from_the_same_memory(size, order):
+    parts = [slice(None), slice(1, None), slice(None, -1), slice(None, None, -1), slice(None, None, 2)]
+    for ndim in (1, 2):
+        for into, source in itertools.product(itertools.product(parts, repeat=ndim), repeat=2):
+            memory = np.asarray(np.arange(size**ndim).reshape((size,) * ndim), order=order)
+            expected = memory.copy()
+            if expected[into].shape != expected[source].shape:
+                continue
+            expected[into] = expected[source].copy()
+            x, y = xp.asarray(memory, copy=False), xp.asarray(memory, copy=False)  # two storages
+            x[into] = y[source]
+            assert np.array_equal(memory, expected)
+    memory = np.arange(size)
+    x, last = xp.asarray(memory, copy=False), xp.asarray(memory[size - 1 :].reshape(()), copy=False)
+    x[::-1] = last
+    assert (memory == size - 1).all()
 
 
 def test_repeated_indices_keep_the_last_value():

@@ -78,11 +78,11 @@ cdef int assign_array(Array dst, Array src, str operation) except -1:
     guard_gradient(dst, operation)
     guard_gradient(src, operation)
     check_codes(operation, src.code, dst.code)
-    read_operand(&operands[0], dst)
-    read_operand(&operands[1], src)
-    if broadcast(operands, 2, shape, &ndim) != 0 or ndim != dst.ndim or memcmp(shape, dst.shape_, ndim * sizeof(Py_ssize_t)) != 0:
-        raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
     if not same_shape(dst, src):
+        read_operand(&operands[0], dst)
+        read_operand(&operands[1], src)
+        if broadcast(operands, 2, shape, &ndim) != 0 or ndim != dst.ndim or memcmp(shape, dst.shape_, ndim * sizeof(Py_ssize_t)) != 0:
+            raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
         src = broadcast_like(src, dst)
     apply(cast_kernel(src.code, dst.code), dst.code, 1, src, None, None, dst, True, operation, UNARY_NAMES)
     return 0

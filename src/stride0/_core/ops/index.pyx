@@ -36,7 +36,7 @@ from stride0._core.ops.elementwise cimport binary
 from stride0._core.ops.reduce cimport reduce_array
 from stride0._core.ops.keys cimport Selection, basic_view, check_axes, expand_key, plain_view, read_int, take_item
 from stride0._core.ops.select cimport (
-    fill_lane, gather_by_indices, gather_fast, index_offsets, refuse_indices, s0_are_within, s0_count_true, true_indices,
+    assign_few, gather_by_indices, gather_fast, index_offsets, refuse_indices, s0_are_within, s0_count_true, true_indices,
     truncate, write_fast,
 )
 
@@ -503,7 +503,7 @@ cdef int set_item(Array x, object key, object value) except -1:
     if target is not None:
         if guarding:
             check_assignment(target, source)
-        if fill_lane(target, source):
+        if assign_few(target, source):
             return 0
         # Of the expression on the interpreter's stack, and nothing else.
         if is_deferred(source) and source is value and s0_has_references(<PyObject*>source, 2) and assign_pending(target, source):

@@ -25,7 +25,7 @@ cdef extern from "gathering.h":
 cdef Array gather_fast(Array x, object key)
 cdef void truncate(Array x, Py_ssize_t n) noexcept
 cdef bint write_fast(Array x, object key, Array value) except -1
-cdef bint fill_lane(Array target, Array value) except -1
+cdef bint assign_few(Array target, Array value) except -1
 cdef Array gather_by_indices(Array x, Array index, int axis)
 cdef tuple true_indices(Array mask)
 cdef int refuse_changed_indices(Array index, Py_ssize_t size, int axis) except -1

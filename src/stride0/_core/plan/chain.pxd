@@ -94,6 +94,7 @@ ctypedef struct Program:
     Call few[FEW_CALLS]
 
 
+cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil
 cdef void copy_chain(Chain* out, const Chain* chain) noexcept nogil
 cdef bint is_single(const Chain* chain) noexcept nogil
 cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear) noexcept nogil
