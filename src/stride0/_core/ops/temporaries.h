@@ -170,9 +170,7 @@ static int s0_called_by_loop(void)
     return 0;
 }
 
-/*
- * The same after a call of a function: by PyObject_Vectorcall, which the loop may contain. Then the second is NULL.
- */
+/* Two frames in a row after a call of a function: PyObject_Vectorcall and the loop, or the loop that contains it and NULL. */
 static void *s0_calls[8][2];
 static int s0_call_count = 0;
 

@@ -16,13 +16,14 @@ Note [Temporary elision]
       (An extension's operator that calls ours has a frame on the stack: PyNumber_Add uses its result, and so does
       not jump.) From Python 3.14 on, where the stack may hold borrowed references, an API of Python is used.
 
-    In `exp(a * b)` the interpreter's stack owns the argument, too, if the loop called the function with its own values:
+    In `abs(a * b)` the interpreter's stack owns the argument, too, if the loop called the function with its own values:
 
     * The C stack shows the function's caller as it shows that of an operator: the loop, by PyObject_Vectorcall, whose return
       addresses another probe records. The loop's current instruction calls a function with positional arguments.
     * A function in C may end in a jump to ours, with a borrowed reference, and leave no frame. So the vector of arguments
       is looked at, too, before the function is called (`s0_call`): it has to lie in the memory of the interpreter's stack.
-      From Python 3.14 on that API is used instead.
+      From Python 3.14 on that API is used instead. (A tool of `sys.monitoring` that only looks at the argument after the
+      call, in an event C_RETURN, finds the result in it.)
 
     The inspection costs microseconds, so it is made only for results of ELISION_BYTES bytes or more. Where it is not possible
     (not Linux with glibc, a free-threaded interpreter, or code of the interpreter's just-in-time compiler), a result has its own memory.
