@@ -241,29 +241,22 @@ S0_EXTREMES(32, S0_X86_TOP, S0_X86_BOTTOM)
 #define S0_WIDTHS(which, a) _Generic((a), S0_WIDTH(which, 8), S0_WIDTH(which, 16))
 #endif
 
+/* Compilers load a vector again for each use of it, which costs more than a register. */
+#if defined(__x86_64__)
+#define S0_IN_REGISTER(x) ({ __asm__("" : "+v"(x)); })
+#else
+#define S0_IN_REGISTER(x) ((void)0)
+#endif
+
 /* Of 64-bit integers: one instruction in AVX-512, two in AVX2. */
 #define S0_HIGHER(T, a, b) S0_I64_WIDTHS(higher, a)(a, b)
 #define S0_LOWER(T, a, b) S0_I64_WIDTHS(lower, a)(a, b)
-/* As an operand of two instructions, GCC would load it twice. */
-#if S0_VECTOR == 32 && defined(__AVX2__)
-#define S0_IN_REGISTER(b) __asm__("" : "+x"(b))
-#else
-#define S0_IN_REGISTER(b) (void)0
-#endif
 #define S0_HIGHER_1(a, b) ((a) > (b) ? (a) : (b))
 #define S0_LOWER_1(a, b) ((a) < (b) ? (a) : (b))
 #define S0_I64_EXTREMES(bytes, HIGHER, LOWER)                                                                        \
     typedef int64_t i64_b##bytes __attribute__((vector_size(bytes)));                                                \
-    S0_INLINE i64_b##bytes s0_higher_i64_b##bytes(i64_b##bytes a, i64_b##bytes b)                                    \
-    {                                                                                                                \
-        S0_IN_REGISTER(b);                                                                                           \
-        return (i64_b##bytes)HIGHER;                                                                                 \
-    }                                                                                                                \
-    S0_INLINE i64_b##bytes s0_lower_i64_b##bytes(i64_b##bytes a, i64_b##bytes b)                                     \
-    {                                                                                                                \
-        S0_IN_REGISTER(b);                                                                                           \
-        return (i64_b##bytes)LOWER;                                                                                  \
-    }
+    S0_INLINE i64_b##bytes s0_higher_i64_b##bytes(i64_b##bytes a, i64_b##bytes b) { return (i64_b##bytes)HIGHER; }   \
+    S0_INLINE i64_b##bytes s0_lower_i64_b##bytes(i64_b##bytes a, i64_b##bytes b) { return (i64_b##bytes)LOWER; }
 #define S0_I64_WIDTH(which, bytes) i64_b##bytes: s0_##which##_i64_b##bytes
 #if S0_VECTOR == 64
 S0_I64_EXTREMES(16, _mm_max_epi64((__m128i)a, (__m128i)b), _mm_min_epi64((__m128i)a, (__m128i)b))
@@ -272,7 +265,7 @@ S0_I64_EXTREMES(64, _mm512_max_epi64((__m512i)a, (__m512i)b), _mm512_min_epi64((
 #define S0_I64_WIDTHS(which, a) _Generic((a), S0_I64_WIDTH(which, 16), S0_I64_WIDTH(which, 32), S0_I64_WIDTH(which, 64))
 #elif S0_VECTOR == 32
 #define S0_CHOSEN_16(condition) _mm_blendv_pd((__m128d)a, (__m128d)b, (__m128d)(condition))
-#define S0_CHOSEN_32(condition) _mm256_blendv_pd((__m256d)a, (__m256d)b, (__m256d)(condition))
+#define S0_CHOSEN_32(condition) ({ S0_IN_REGISTER(b); _mm256_blendv_pd((__m256d)a, (__m256d)b, (__m256d)(condition)); })
 S0_I64_EXTREMES(16, S0_CHOSEN_16(b > a), S0_CHOSEN_16(a > b))
 S0_I64_EXTREMES(32, S0_CHOSEN_32(b > a), S0_CHOSEN_32(a > b))
 #define S0_I64_WIDTHS(which, a) _Generic((a), S0_I64_WIDTH(which, 16), S0_I64_WIDTH(which, 32))
@@ -415,12 +408,6 @@ S0_READ_MAPPED_ALL(widen, square, f64, float)
     ((f64_v2)((u64_v2)(a) ^ (u64_v2){(part) ? 0 : (uint64_t)1 << 63, (part) ? (uint64_t)1 << 63 : 0}))
 #define S0_LESS_PLUS_2(a, b) ((a) + S0_FLIPPED_PART(b, 0))
 #define S0_PLUS_LESS_2(a, b) ((a) + S0_FLIPPED_PART(b, 1))
-#endif
-/* Compilers load a vector again for each use of it, which costs more than a register. */
-#if defined(__x86_64__)
-#define S0_IN_REGISTER(x) ({ __asm__("" : "+v"(x)); })
-#else
-#define S0_IN_REGISTER(x) ((void)0)
 #endif
 #define S0_PARTWISE(name, L, W, joined)                                                                              \
     S0_INLINE f64_##L s0_##name##_f64_##L(f64_##L x, f64_##L y)                                                      \
