@@ -50,8 +50,8 @@ What a library of arrays can do is limited: sampled by `perf` on arrays of NumPy
 median of all calls) is NumPy's, less than 20 % in 14 of 61. The rest is code of scikit-learn, of SciPy and
 of Python; but for SciPy's Fourier transforms, which ours take the place of, it takes as long with any array.
 
-`laplacian_kernel` is below 0.95: of arrays of NumPy scikit-learn computes the distances by a function of
-SciPy in C++, of all others by `sum(abs(x - y))`: three times through memory, once within `fused()`.
+For `laplacian_kernel` of arrays of NumPy scikit-learn calls a function of SciPy in C++, for all others
+`sum(abs(x - y))`: three times through memory, once within `fused()`.
 
 The page is written by
 
