@@ -7,6 +7,9 @@ from stride0._core.memory.dtype cimport DType, dtype_at, itemsize_at
 from stride0._core.plan.table cimport cast_kernel, has_cast
 from stride0._core.plan.partition cimport run_contiguous
 
+cdef enum:
+    SMALL_MATRIX = 512  # elements; larger ones are transposed in blocks
+
 ctypedef fused number:
     int64_t
     uint64_t
@@ -14,11 +17,17 @@ ctypedef fused number:
 
 cpdef int check_cast(str operation, DType source, DType target) except -1
 cdef Array copy_array(Array x, int code, bint c_order)
+cdef int write_small(Array out, Array x) except -1
 cdef Array broadcast_like(Array x, Array like)
 cdef int check_assignment(Array target, Array source) except -1
 cdef int assign_array(Array dst, Array src, str operation) except -1
 cdef int fill(Array out, object value, str name) except -1
 cdef int spread(Array out, double start, double step) except -1
+
+
+cdef inline bint is_small(Array x) noexcept:
+    """Whether a kernel takes the elements directly, a short run or the rows and columns of a small matrix: without a plan."""
+    return 1 <= x.ndim <= 2 and 0 < x.size < SMALL_MATRIX
 
 
 cdef inline int check_codes(str operation, int source, int target) except -1:

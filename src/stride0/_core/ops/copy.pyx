@@ -5,11 +5,13 @@ from libc.string cimport memcmp
 
 from stride0._core.memory.dtype cimport DType, FLOAT32, FLOAT64, UINT64, copy_item, itemsize_at, letter_at, write_scalar
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
-from stride0._core.plan.table cimport cast_kernel, has_cast, loops_of
+from stride0._core.plan.table cimport Kernel, cast_kernel, has_cast, loops_of
+from stride0._core.plan.chain cimport layout_of
 from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.array.interceptors cimport enforce_current_mode, is_restricted
 from stride0._core.array.array cimport (
     Array, data_of, guard_gradient, is_deferred, may_defer, new_array, new_like, read_operand, same_shape, shape_tuple, view_of,
+    writable_data,
 )
 from stride0._core.array.views cimport is_f_contiguous
 from stride0._core.ops.operands cimport UNARY_NAMES, scalar_array, value_operand
@@ -28,16 +30,27 @@ cpdef int check_cast(str operation, DType source, DType target) except -1:
 
 cdef enum:
     SPREAD_RUN = 1 << 20
-    SMALL_MATRIX = 512  # elements; larger ones are transposed in blocks
+
+
+cdef int write_small(Array out, Array x) except -1:
+    """Write the elements of x, cast, or its only one to a small array of the same shape, which does not overlap it."""
+    cdef int last = out.ndim - 1
+    cdef Py_ssize_t inner[2]
+    cdef Py_ssize_t outer[2]
+    cdef char* args[2]
+    cdef Kernel kernel = cast_kernel(x.code, out.code)
+    args[1], inner[1], outer[1] = writable_data(out), out.strides_[last], out.strides_[0]
+    args[0], inner[0], outer[0] = data_of(x), 0, 0
+    if x.ndim:
+        inner[0], outer[0] = x.strides_[last], x.strides_[0]
+    loops_of(kernel)[layout_of(kernel, inner)](args, inner, outer, out.shape_[last], out.shape_[0] if last else 1)
+    return 0
 
 
 cdef Array copy_array(Array x, int code, bint c_order):
     """A new array of the elements of x, cast; in their memory order, or in C order."""
     cdef Array out = None
-    cdef int last
-    cdef Py_ssize_t inner[2]
-    cdef Py_ssize_t outer[2]
-    cdef char* args[2]
+    cdef Py_ssize_t strides[2]
     guard_gradient(x, "copy")
     check_codes("copy", x.code, code)
     if x.c_contiguous and x.size < LONG_RUN and not may_defer(x.size, x):
@@ -45,18 +58,14 @@ cdef Array copy_array(Array x, int code, bint c_order):
         cast_run(x, code, data_of(out))
         return out
     if x.ndim == 2 and not c_order and x.size < LONG_RUN and is_f_contiguous(x) and not may_defer(x.size, x):
-        inner[0], inner[1] = itemsize_at(code), itemsize_at(code) * x.shape_[0]
-        out = new_array(code, 2, x.shape_, inner, False)
+        strides[0], strides[1] = itemsize_at(code), itemsize_at(code) * x.shape_[0]
+        out = new_array(code, 2, x.shape_, strides, False)
         cast_run(x, code, data_of(out))
         return out
     if not x.c_contiguous and (c_order or (x.ndim == 1 and not may_defer(x.size, x))):
         out = new_array(code, x.ndim, x.shape_, NULL, False)
-        if 1 <= x.ndim <= 2 and x.size < SMALL_MATRIX:
-            # A kernel takes a short run, or the rows and columns of a small matrix, directly: without a plan.
-            last = x.ndim - 1
-            args[0], inner[0], outer[0] = data_of(x), x.strides_[last], x.strides_[0]
-            args[1], inner[1], outer[1] = data_of(out), out.strides_[last], out.strides_[0]
-            loops_of(cast_kernel(x.code, code))[3](args, inner, outer, x.shape_[last], x.shape_[0] if last else 1)
+        if is_small(out):
+            write_small(out, x)
             return out
         if is_deferred(x) and copy_pending(out, x):
             return out

@@ -234,12 +234,12 @@ cpdef Array reduce_whole(str name, Array x):
     guard_gradient(x, name)
     if code != x.code:
         x = copy_array(x, code, False)
+        strides[0] = run_stride(x)
     total = new_array(acc_code, 0, NULL, NULL, False)
     # The first element, folded once more, changes no extreme.
     copy_item(data_of(total), &START[number][acc_code][0] if HAS_START[number] else data_of(x), acc_code)
     args[0], args[1] = data_of(x), data_of(total)
     if x.size < LONG_RUN:
-        strides[0] = run_stride(x)
         loops_of(reduction_kernel(number, code))[0 if strides[0] == itemsize_at(code) else 1](args, strides, strides, x.size, 1)
     else:
         with nogil:

@@ -7,10 +7,9 @@ from stride0._core.memory.guards cimport s0_write_int
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN, run_shared
 from stride0._core.array.array cimport Array, data_of, is_deferred, new_array, same_shape, writable_data
-from stride0._core.plan.table cimport TABLE, Kernel, cast_kernel, loops_of, s0_loop
-from stride0._core.plan.chain cimport layout_of
+from stride0._core.plan.table cimport TABLE, cast_kernel, loops_of, s0_loop
 from stride0._core.ops.apply cimport overlaps
-from stride0._core.ops.copy cimport copy_array
+from stride0._core.ops.copy cimport copy_array, is_small, write_small
 from stride0._core.ops.keys cimport index_value
 
 from stride0._base.errors import OutOfBoundsError
@@ -23,7 +22,6 @@ from stride0._base.errors import OutOfBoundsError
 #     anything; then `index.pyx` gathers, and it alone raises the error for an index that is out of bounds.
 
 cdef enum:
-    FEW_ASSIGNED = 512  # elements that are written without a plan
     NEAR = 4          # strides, in elements, of rows that are moved as they are read,
     LONG_ROW = 16     # of so many elements
     RUN_TIME = 2      # nanoseconds to copy a run, roughly, and one more for each
@@ -217,29 +215,12 @@ cdef bint write_by_indices(Array x, Array index, Array value) except -1:
 
 
 cdef bint assign_few(Array target, Array value) except -1:
-    """
-    `target[...] = value` for few elements along one axis or two, and one value of their dtype, or one for each.
-
-    False for any other call. A kernel takes rows and columns without a plan.
-    """
-    cdef int last = target.ndim - 1
-    cdef Py_ssize_t inner[2]
-    cdef Py_ssize_t outer[2]
-    cdef char* args[2]
-    cdef Kernel kernel
-    if value.code != target.code or not 0 <= last <= 1 or not 0 < target.size <= FEW_ASSIGNED or is_deferred(value):
+    """`target[...] = value` for few elements, and one value of their dtype, or one for each; False for any other call."""
+    if not is_small(target) or value.code != target.code or is_deferred(value):
         return False
-    inner[0] = outer[0] = 0
-    if value.ndim != 0:
-        if not same_shape(target, value):
-            return False
-        inner[0], outer[0] = value.strides_[last], value.strides_[0]
-    if overlaps(target, value):
+    if (value.ndim and not same_shape(target, value)) or overlaps(target, value):
         return False
-    args[1], inner[1], outer[1] = writable_data(target), target.strides_[last], target.strides_[0]
-    args[0] = data_of(value)
-    kernel = cast_kernel(target.code, target.code)
-    loops_of(kernel)[layout_of(kernel, inner)](args, inner, outer, target.shape_[last], target.shape_[0] if last else 1)
+    write_small(target, value)
     return True
 
 
