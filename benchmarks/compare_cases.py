@@ -159,14 +159,17 @@ def values(operand: Operand, seed: int) -> Any:
     if kind == "distinct":
         size = int(numpy.prod(operand.shape))
         return rng.permutation(size).astype(operand.dtype).reshape(operand.shape)
-    if kind == "whole" or operand.dtype.startswith("int"):
-        array = rng.integers(
-            int(operand.low), max(int(operand.high), int(operand.low) + 1), operand.shape
-        ).astype(operand.dtype)
-    else:
-        array = rng.uniform(operand.low, operand.high, operand.shape).astype(operand.dtype)
-        if operand.dtype.startswith("complex"):
-            array += (1j * rng.uniform(operand.low, operand.high, operand.shape)).astype(operand.dtype)
+    low, high = operand.low, operand.high
+
+    def numbers() -> Any:
+        if kind == "whole" or operand.dtype.startswith("int"):
+            return rng.integers(int(low), max(int(high), int(low) + 1), operand.shape).astype(operand.dtype)
+        return rng.uniform(low, high, operand.shape).astype(operand.dtype)
+
+    array = numbers()
+    # Of complex numbers that are all to be 1, so that products stay finite, the imaginary parts are 0.
+    if operand.dtype.startswith("complex") and high > low:
+        array += 1j * numbers()
     return numpy.sort(array, axis=None) if kind == "sorted" else array
 
 

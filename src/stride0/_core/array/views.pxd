@@ -9,6 +9,7 @@ cdef bint is_broadcast_along(const Operand* operand, int axis, int ndim) noexcep
 cdef Array without_axes(Array x, tuple axes)
 cdef bint is_f_contiguous(Array x) noexcept
 cdef bint is_aligned(Array x) except -1
+cdef bint may_be_written(Array x) except -1
 cdef void c_strides_of(Py_ssize_t stride, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept
 cdef bint strides_for_shape(Array x, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept
 cdef Array without_leading(Array x, int count)

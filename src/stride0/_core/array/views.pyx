@@ -133,6 +133,11 @@ def storage_nbytes(Array x not None):
 
 def is_writable(Array x not None):
     """Whether elements may be assigned: neither read-only nor broadcast."""
+    return may_be_written(x)
+
+
+cdef bint may_be_written(Array x) except -1:
+    """What `is_writable` says."""
     cdef Operand view
     refuse_batched(x, "is_writable")
     read_operand(&view, x)

@@ -416,7 +416,8 @@ cdef object qr(str name, PyObject** given):
             return QR(*[narrowed(from_numpy(part), x.code) for part in numpy().linalg.qr(to_numpy(widened(x, code)), mode=mode)])
     # A copy, whose columns are contiguous as LAPACK's are; both factors are written into it.
     a = swapped_matrix(per_matrix(x, code, 2, columns, rows))
-    assign_array(a, x, "qr")
+    # Elements are cast first, and moved then: blocks of one width are transposed in registers.
+    assign_array(a, widened(x, code), "qr")
     tau = per_matrix(a, code, 1, few, 0)
     q = per_matrix(a, code, 2, rows, rows if complete else few)
     if run_lapack(QR_RAW, (a, tau)) or run_lapack(QR_COMPLETE if complete else QR_REDUCED, (a, tau, q)):

@@ -8,10 +8,13 @@ from libc.string cimport memcpy
 from stride0._core.memory.dtype cimport (
     COMPLEX64, FLOAT32, FLOAT64, arithmetic_code, is_stored, letter_at, promote_codes,
 )
+from stride0._core.plan.operations cimport OP_CONJ
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.plan.table cimport ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, TO_REAL, s0_fourier_kind
+from stride0._core.plan.table cimport ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, TO_REAL, op_kernel, s0_fourier_kind
 from stride0._core.array.array cimport Array, data_of, new_array, view_of
+from stride0._core.ops.apply cimport apply
 from stride0._core.ops.copy cimport copy_array
+from stride0._core.ops.operands cimport UNARY_NAMES
 from stride0._core.ops.transforms cimport mirror_spectra, run_fourier
 from stride0._core.ops.gufuncs cimport FFT, IFFT, IRFFT, RFFT_EVEN, RFFT_ODD, run_fft
 from stride0._core.ops.keys cimport read_axis, read_int
@@ -201,7 +204,10 @@ cdef object along_one(str name, PyObject** given):
     if op == "hfft":
         x = conj(x)
     out = transform(x, kind, inverse, axis, n, norm, False)
-    return conj(out) if op == "ihfft" else out
+    if op == "ihfft":
+        # In place: nobody else has the result yet.
+        apply(op_kernel(OP_CONJ, out.code), out.code, 1, out, None, None, out, False, op, UNARY_NAMES)
+    return out
 
 
 # --- along several axes

@@ -30,7 +30,7 @@ from stride0._core.array.interceptors cimport (
     check_method_version, exports_read_only, intercept, is_intercepted, reads_value, test_configuration,
 )
 from stride0._core.array.array cimport Array, alias, blank, data_of, refuse_tracked, root_of, set_flags, set_ndim
-from stride0._core.array.views cimport is_aligned
+from stride0._core.array.views cimport is_aligned, may_be_written
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.exchange.buffers cimport begin_export, copy_unaligned, refuse_device, set_foreign_storage
 
@@ -40,7 +40,6 @@ from stride0._base.devices import DLDeviceType, check_device
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ExchangeError, counted
 from stride0._core.array.array import add_special
 from stride0._tables.dtypes import ROWS
-from stride0._core.array.views import is_writable
 
 cdef extern from "Python.h":
     int Py_IsInitialized() nogil
@@ -161,7 +160,7 @@ cdef Storage begin_lending(Array x):
 
 cdef bint is_locked(Array x, bint copied) except -1:
     """Whether a consumer must not write. A copy belongs to it, also where a test configuration has read-only arrays."""
-    return x.storage.readonly or (not x.c_contiguous and not is_writable(x)) or (not copied and exports_read_only())
+    return x.storage.readonly or (not x.c_contiguous and not may_be_written(x)) or (not copied and exports_read_only())
 
 
 cdef DLManagedTensorVersioned* export_versioned(Array x, bint locked, bint copied) except NULL:

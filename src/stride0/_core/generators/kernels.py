@@ -249,7 +249,7 @@ class Emitter:
                 for layout, how in enumerate(("vv",) * 4 if seldom else ("cc", "sc", "vv", "vv")):
                     number = 0 if seldom else min(layout, 2)
                     self._cast(f"{place}[{layout}]", f"{name}_{number}", x, y, how, expression)
-                if source.name == "int64" and target.name == "float64":
+                if source.name == "int64" and target.name in ("float32", "float64"):
                     how = "dc"
                     self._cast(f"{place}[{SECONDS}]", f"{name}_{SECONDS}", x, y, how, expression)
                 if target.streamed and not seldom:
@@ -278,7 +278,7 @@ class Emitter:
                 text = f"#if defined(__AVX512DQ__)\n{plain}\n#else\n{text}\n#endif\n"
             self.add(MOVES, [place], name, text)
             return
-        if how == "cc" and source.name == "int64" and target.name == "float32":
+        if how in ("cc", "dc") and source.name == "int64" and target.name == "float32":
             self.add(MOVES, [place], name, rounding_loop(name, x, out))
             return
         if how == "vv" and name.endswith("_2") and source is not target and not converted(source, target):

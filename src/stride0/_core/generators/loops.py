@@ -148,7 +148,7 @@ def rounding_loop(name: str, x: Operand, out: Operand) -> str:
     """
     64-bit integers to float32.
 
-    Those of at most 53 bits are rounded from the double that they are, others one by one.
+    Those below 2^51 are rounded from the double that they are, others one by one.
     """
 
     def each(*lines: str) -> list[str]:
@@ -157,7 +157,9 @@ def rounding_loop(name: str, x: Operand, out: Operand) -> str:
     blocks = [
         f"const Py_ssize_t last = n - first < {STRIP} ? n : first + {STRIP};",
         "uint64_t outside = 0;",
-        *each("outside |= ((uint64_t)x + ((uint64_t)1 << 53)) >> 54;", *out.store("i", "to_f64(x)")),
+        *each(
+            "outside |= ((uint64_t)x + ((uint64_t)1 << 51)) >> 52;", *out.store("i", "s0_small_double(x)")
+        ),
         *block("if (outside)", each(*out.store("i", "x"))),
     ]
     body = [x.start("a[0] + j * t[0]"), out.start("a[1] + j * t[1]")]

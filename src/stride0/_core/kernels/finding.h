@@ -4,7 +4,6 @@
 
 #include "packs.h"
 #include "parts.h"
-#include "parts.h"
 
 /* Equality of the elements of two vectors as a bit mask: one bit for each element, or one for each of its bytes. */
 #if S0_VECTOR == 64

@@ -3,6 +3,7 @@
 #ifndef STRIDE0_FOURIER_H
 #define STRIDE0_FOURIER_H
 
+#include "dtypes.h"
 #include "kernels.h"
 #include "packs.h"
 
@@ -31,7 +32,6 @@
 #define S0_DISTANT_2(p) S0_DISTANT(2, p)
 #define S0_DISTANT_4(p) S0_DISTANT(4, p)
 
-enum { S0_AT_A_TIME = 16 };
 typedef s0_doubles s0_lanes;
 /* Complex numbers, one of each lane. */
 typedef struct { s0_lanes re, im; } s0_complexes;
@@ -460,28 +460,35 @@ static void s0_fourier_tangle(const s0_fourier *all, const char *in, int single,
 
 /* -- lanes of any strides ----------------------------------------------------------------------------------------- */
 
-/* Copy `count` elements of `lanes` lanes, `size` bytes each; the elements are `in` and `out` bytes apart. Some lanes at a time: they may
- * share cache lines. */
+/* How many lanes, from the first one on, are equally far apart, and how far. */
+static Py_ssize_t s0_equally_apart(char *const *to, char *const *from, Py_ssize_t lanes, Py_ssize_t *apart)
+{
+    Py_ssize_t u = 1;
+    apart[0] = lanes > 1 ? from[1] - from[0] : 0, apart[1] = lanes > 1 ? to[1] - to[0] : 0;
+    while (u < lanes && from[u] - from[u - 1] == apart[0] && to[u] - to[u - 1] == apart[1])
+        u++;
+    return u;
+}
+
+/* Copy `count` elements of `lanes` lanes, `size` bytes each; the elements are `in` and `out` bytes apart. Lanes that are adjacent are
+ * the columns of a matrix: a transpose reads, or writes, each cache line once. */
 static void s0_fourier_copy(char *const *to, Py_ssize_t out, char *const *from, Py_ssize_t in, Py_ssize_t lanes, Py_ssize_t count,
                             Py_ssize_t size)
 {
-#define S0_COPIES(bytes)                                                                                             \
-    for (Py_ssize_t e = 0; e < count; e++)                                                                           \
-        for (Py_ssize_t u = 0; u < some; u++)                                                                        \
-            memcpy(to[u] + e * out, from[u] + e * in, bytes);
+    const int code = size == 4 ? S0_FLOAT32 : size == 8 ? S0_FLOAT64 : S0_COMPLEX128;
+    const s0_transpose transpose = s0_table->transpose[size == 4 ? 2 : size == 8 ? 3 : 4];
+    const Py_ssize_t steps[2] = {in, out};
+    Py_ssize_t apart[2];
     for (Py_ssize_t some; lanes > 0; lanes -= some, to += some, from += some) {
-        some = lanes < S0_AT_A_TIME ? lanes : S0_AT_A_TIME;
-        if (in == size && out == size) {
-            memcpy(to[0], from[0], count * size);
-            some = 1;
-        } else if (size == 4) {
-            S0_COPIES(4)
-        } else if (size == 8) {
-            S0_COPIES(8)
+        some = s0_equally_apart(to, from, lanes, apart);
+        if (some > 1 && apart[0] == size && out == size) {
+            transpose(from[0], in, to[0], apart[1], count, some);
+        } else if (some > 1 && apart[1] == size && in == size) {
+            transpose(from[0], apart[0], to[0], out, some, count);
         } else {
-            S0_COPIES(16)
+            char *args[2] = {from[0], to[0]};
+            s0_table->casts[code][code][in == size && out == size ? 0 : 3](args, steps, apart, count, some);
         }
     }
-#undef S0_COPIES
 }
 #endif

@@ -11,13 +11,43 @@
 
 enum { CV_BLOCK = 256 };
 
+/* With any stride, two numbers at a time where each is a vector: half as many loads and stores. How many were copied. */
+typedef double cv_pair __attribute__((vector_size(16)));
+VM_INLINE ptrdiff_t cv_gather_pairs_c128(const char *x, ptrdiff_t stride, double *re, double *im, ptrdiff_t n) {
+    ptrdiff_t i = 0;
+    for (; i + 2 <= n; i += 2) {
+        cv_pair z[2];
+        memcpy(z, x + i * stride, 16);
+        memcpy(z + 1, x + (i + 1) * stride, 16);
+        const cv_pair a = {z[0][0], z[1][0]}, b = {z[0][1], z[1][1]};
+        memcpy(re + i, &a, 16);
+        memcpy(im + i, &b, 16);
+    }
+    return i;
+}
+VM_INLINE ptrdiff_t cv_scatter_pairs_c128(const double *re, const double *im, char *x, ptrdiff_t stride, ptrdiff_t n) {
+    ptrdiff_t i = 0;
+    for (; i + 2 <= n; i += 2) {
+        cv_pair a, b;
+        memcpy(&a, re + i, 16);
+        memcpy(&b, im + i, 16);
+        const cv_pair z[2] = {{a[0], b[0]}, {a[1], b[1]}};
+        memcpy(x + i * stride, z, 16);
+        memcpy(x + (i + 1) * stride, z + 1, 16);
+    }
+    return i;
+}
+#define cv_gather_pairs_c64(x, stride, re, im, n) 0
+#define cv_scatter_pairs_c64(re, im, x, stride, n) 0
+
 #define CV_GATHER(dtype, T)                                                                                  \
     VM_INLINE void cv_gather_##dtype(const char *x, ptrdiff_t stride, double *re, double *im, ptrdiff_t n) { \
         if (stride == 2 * (ptrdiff_t)sizeof(T)) {                                                            \
             const T *z = (const T *)x;                                                                       \
             for (ptrdiff_t i = 0; i < n; i++) re[i] = z[2 * i], im[i] = z[2 * i + 1];                        \
         } else {                                                                                             \
-            for (ptrdiff_t i = 0; i < n; i++) {                                                              \
+            ptrdiff_t i = cv_gather_pairs_##dtype(x, stride, re, im, n);                                     \
+            for (; i < n; i++) {                                                                             \
                 const T *z = (const T *)(x + i * stride);                                                    \
                 re[i] = z[0], im[i] = z[1];                                                                  \
             }                                                                                                \
@@ -29,7 +59,8 @@ enum { CV_BLOCK = 256 };
             T *z = (T *)x;                                                                                   \
             for (ptrdiff_t i = 0; i < n; i++) z[2 * i] = (T)re[i], z[2 * i + 1] = (T)im[i];                  \
         } else {                                                                                             \
-            for (ptrdiff_t i = 0; i < n; i++) {                                                              \
+            ptrdiff_t i = cv_scatter_pairs_##dtype(re, im, x, stride, n);                                    \
+            for (; i < n; i++) {                                                                             \
                 T *z = (T *)(x + i * stride);                                                                \
                 z[0] = (T)re[i], z[1] = (T)im[i];                                                            \
             }                                                                                                \

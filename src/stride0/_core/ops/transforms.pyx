@@ -27,7 +27,7 @@ from stride0._core.plan.table cimport (
     ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, TABLE, TO_REAL, s0_bit_length, s0_fourier, s0_fourier_kind,
 )
 from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array
-from stride0._core.array.views cimport is_aligned
+from stride0._core.ops.gufuncs cimport readable
 from stride0._core.ops.twiddles cimport SQUARE, Tables, tables_of
 
 cdef extern from *:
@@ -303,6 +303,7 @@ cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bin
     if tables is None:
         return False
     guard_gradient(x, "fft")
+    x = readable(x)
     job.all = tables.all
     job.kind, job.single, job.failed = kind if n % 2 == 0 else OF_COMPLEX, x.code == FLOAT32 or x.code == COMPLEX64, False
     job.begin, job.end = COLUMNS, ROWS + 1
@@ -332,7 +333,7 @@ cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bin
             job.axes += 1
     job.is_long = job.all.rows.length > 1
     # Short lanes follow each other.
-    job.reads = kind == job.kind and job.in_step == job.in_size and job.read == job.needed and is_aligned(x)
+    job.reads = kind == job.kind and job.in_step == job.in_size and job.read == job.needed
     job.reads = job.reads and (job.is_long or (x.c_contiguous and x.shape_[axis] == job.needed))
     job.writes = kind == job.kind and job.out_step == job.out_size and (job.is_long or out.c_contiguous)
     job.together = 1 if job.is_long and job.reads and job.writes else max(1, min(<Py_ssize_t>MOST_TOGETHER, TOGETHER // n))

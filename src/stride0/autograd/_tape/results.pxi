@@ -157,7 +157,7 @@ def handed_out(list grads, list arrays, cotangents):
         else:
             x = <Array>g
         memory = ground(x)
-        if type(memory.storage.owner) is Storage or id(memory.storage) in taken or not (is_deferred(memory) or is_writable(memory)):
+        if type(memory.storage.owner) is Storage or id(memory.storage) in taken or not (is_deferred(memory) or may_be_written(memory)):
             x = asarray(x, copy=True)
         taken.add(id(ground(x).storage))
         # A gradient is on the device of its array: Note [Simulated devices].

@@ -68,6 +68,7 @@ from stride0._core.array.array cimport (
     Array, Tracer, alias, blank, data_of, has_node, hooks, is_batched, is_deferred, operand_needs_tape, restore_storage, root_of,
     s0_put_node, s0_tuple_items, same_shape, set_flags, set_ndim, set_tracer, shape_tuple, traced, without_history,
 )
+from stride0._core.array.views cimport may_be_written
 from stride0._core.array.interceptors cimport enforce_current_mode, is_restricted
 from stride0._core.array.switches cimport DEFERRED_SIZE, Switch, enter_package, guarding, leave_package
 from stride0._core.calls.primitive cimport Primitive
@@ -88,7 +89,7 @@ import operator
 from stride0._tables import operations
 from stride0._core.array.array import zeros
 from stride0._core.array.switches import FUSED, enter_fused, frame_of_caller
-from stride0._core.array.views import is_writable, shares_storage
+from stride0._core.array.views import shares_storage
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put
 from stride0._core.ops.evaluation import evaluate_pending
