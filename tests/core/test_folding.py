@@ -270,6 +270,25 @@ def test_where_extremes_are(dtype: str) -> None:
         assert int(xp.argmin(xp.asarray(1 - data if dtype != "bool" else ~data))) == at
 
 
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64", "float32", "float64"]
+)
+def test_places_of_extremes_among_few_elements(dtype: str) -> None:
+    rng = np.random.default_rng(11)
+    for n in range(1, 12):
+        rows = rng.integers(0, 4, (200, n)).astype(dtype)
+        if dtype[0] == "f":
+            rows[rng.random(rows.shape) < 0.1] = np.nan
+            rows[rng.random(rows.shape) < 0.1] = -0.0
+        x = xp.asarray(rows)
+        wide = xp.asarray(np.repeat(rows, 2, 1))[:, ::2]
+        columns = xp.asarray(np.asfortranarray(rows))
+        for name in ("argmax", "argmin"):
+            wanted = getattr(np, name)(rows, axis=1).tolist()
+            for y in (x, wide, columns, xp.asarray(rows[:, ::-1].copy())[:, ::-1]):
+                assert np.asarray(getattr(xp, name)(y, axis=1)).tolist() == wanted, (name, n)
+
+
 def test_any_and_all_of_bools() -> None:
     for n in [*range(1, 140), 300, 5000]:
         for at in {0, n // 2, n - 1}:

@@ -297,7 +297,8 @@ def extreme_function(row: Row) -> str:
     """
     What `argmax` and `argmin` do, with the loops of `max` or `min` and what these begin with.
 
-    Blocks are folded by the loop; only the one that holds the extreme is searched.
+    Blocks are folded by the loop; only the one that holds the extreme is searched. A few elements are
+    compared one by one.
     """
     x = Operand(0, row, "v")
     nan = row.letter == "f"
@@ -310,6 +311,9 @@ def extreme_function(row: Row) -> str:
         stop="best[0] != best[0]" if nan else "best[0] == farthest",
         better="(greatest ? best[k] < v : best[k] > v)" + (" || v != v" if nan else ""),
         nan=NAN_FOUND.format(load=x.load("i")) if nan else "",
+        first=x.load("0"),
+        next=x.load("i"),
+        nan_first=" | ((v != v) & (best[0] == best[0]))" if nan else "",
         dtype=row.name,
     )
 
@@ -327,11 +331,25 @@ static __attribute__((noinline)) void extreme_$dtype$ARGUMENTS,
     const s0_loop *loops, $memory identity, $memory farthest, int greatest)
 {
     (void)farthest;
-    enum { RUNS = 64, BYTES = 16384, SEARCHED = 1024 };
+    enum { RUNS = 64, BYTES = 16384, SEARCHED = 1024, FEW = 8 };
     const Py_ssize_t s0 = s[0];
     $memory found[RUNS];
     $value best[RUNS], v;
     Py_ssize_t where[RUNS], most = 1;
+    if (n <= FEW) {
+        for (Py_ssize_t j = 0; j < m; j++) {
+            $memory *p0 = ($memory *)(a[0] + j * t[0]);
+            best[0] = $first, where[0] = 0;
+            for (Py_ssize_t i = 1; i < n; i++) {
+                v = $next;
+                const int better = (greatest ? best[0] < v : best[0] > v)$nan_first;
+                best[0] = better ? v : best[0];
+                where[0] = better ? i : where[0];
+            }
+            *(int64_t *)(a[1] + j * t[1]) = where[0];
+        }
+        return;
+    }
     /* Short runs several at once, so that no search waits for the extreme of its run; all in the first
      * cache. */
     if (n <= SEARCHED) {
