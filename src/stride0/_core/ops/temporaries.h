@@ -216,22 +216,74 @@ static void s0_learn_loop(int opcode)
 #endif
 }
 
-/* Only a function that the interpreter's loop calls may call this. */
-static void s0_learn_call(int opcode)
+/*
+ * A compiler may put PyObject_Vectorcall into the loop, whose functions have no names: then the frame after a call says nothing of
+ * itself. So the loop is entered in two ways, and has the callers that these are; a function that it calls has the loop as its caller,
+ * both times. Frames and their callers, for each way.
+ */
+enum { S0_ENTRIES = 2, S0_MOST_CALLERS = 8 };
+#if S0_TRACES
+static void *s0_callers[S0_ENTRIES][S0_MOST_CALLERS][2];
+static int s0_caller_count[S0_ENTRIES] = {0, 0};
+#endif
+
+/* Only a function that the interpreter's loop calls may call this, 20 times for each of the ways. */
+static void s0_learn_call(int opcode, int entry)
 {
 #if S0_TRACES
     void *all[S0_DEPTH], **frames;
-    int inlined;
-    if (s0_outer_frames(all, &frames) < 2 || !s0_executes(opcode) || s0_call_count == 8 || s0_called_as_function()) {
+    Dl_info info;
+    int inlined, k;
+    if (s0_outer_frames(all, &frames) < 2 || !s0_executes(opcode) || s0_call_count == 8 || s0_called_as_function() ||
+        !s0_is_in_python(frames[0])) {
+        return;
+    }
+    if (dladdr(frames[0], &info) == 0 || info.dli_sname == NULL) {
+        for (k = 0; k < s0_caller_count[entry] && k < S0_MOST_CALLERS; k++) {
+            if (s0_callers[entry][k][0] == frames[0] && s0_callers[entry][k][1] == frames[1]) {
+                return;
+            }
+        }
+        if (k < S0_MOST_CALLERS) {
+            s0_callers[entry][k][0] = frames[0];
+            s0_callers[entry][k][1] = frames[1];
+        }
+        s0_caller_count[entry]++;
         return;
     }
     inlined = s0_is_in(frames[0], "_PyEval_EvalFrameDefault");
-    if (s0_is_in_python(frames[0]) && (inlined || (s0_is_in(frames[0], "PyObject_Vectorcall") && s0_is_in_python(frames[1])))) {
+    if (inlined || (s0_is_in(frames[0], "PyObject_Vectorcall") && s0_is_in_python(frames[1]))) {
         s0_calls[s0_call_count][0] = frames[0];
         s0_calls[s0_call_count++][1] = inlined ? NULL : frames[1];
     }
 #else
-    (void)opcode;
+    (void)opcode, (void)entry;
+#endif
+}
+
+/* After both: what was seen in both of them, never with the same caller, is the loop. */
+static void s0_learn_unnamed(void)
+{
+#if S0_TRACES
+    if (s0_caller_count[0] > S0_MOST_CALLERS || s0_caller_count[1] > S0_MOST_CALLERS) {
+        return;
+    }
+    for (int k = 0; k < s0_caller_count[0] && s0_call_count < 8; k++) {
+        void *frame = s0_callers[0][k][0];
+        int both = 0, same = 0;
+        for (int j = 0; j < s0_caller_count[1]; j++) {
+            both |= s0_callers[1][j][0] == frame;
+        }
+        for (int i = 0; i < s0_caller_count[0]; i++) {
+            for (int j = 0; j < s0_caller_count[1]; j++) {
+                same |= s0_callers[0][i][0] == frame && s0_callers[1][j][0] == frame && s0_callers[0][i][1] == s0_callers[1][j][1];
+            }
+        }
+        if (both && !same) {
+            s0_calls[s0_call_count][0] = frame;
+            s0_calls[s0_call_count++][1] = NULL;
+        }
+    }
 #endif
 }
 

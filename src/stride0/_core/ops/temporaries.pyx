@@ -18,8 +18,9 @@ Note [Temporary elision]
 
     In `abs(a * b)` the interpreter's stack owns the argument, too, if the loop called the function with its own values:
 
-    * The C stack shows the function's caller as it shows that of an operator: the loop, by PyObject_Vectorcall, whose return
-      addresses another probe records. The loop's current instruction calls a function with positional arguments.
+    * The C stack shows the function's caller as it shows that of an operator: the loop, by PyObject_Vectorcall unless that is part
+      of it, whose return addresses another probe records. The loop's current instruction calls a function with positional
+      arguments.
     * A function in C may end in a jump to ours, with a borrowed reference, and leave no frame. So the vector of arguments
       is looked at, too, before the function is called (`s0_call`): it has to lie in the memory of the interpreter's stack.
       From Python 3.14 on that API is used instead. (A tool of `sys.monitoring` that only looks at the argument after the
@@ -51,7 +52,8 @@ cdef extern from "temporaries.h":
     bint s0_knows_loop()
     void s0_learn_operators(object type, void* implementation)
     PyObject* s0_argument
-    void s0_learn_call(int instruction)
+    void s0_learn_call(int instruction, int entry)
+    void s0_learn_unnamed()
     bint s0_knows_calls()
     void s0_watch_function(object function, int (*may_take)(PyObject* x) noexcept, int instruction)
 
@@ -70,9 +72,9 @@ cdef class LoopProbe:
         return self
 
 
-def call_probe(_, /):
-    """Called by the interpreter's loop, which is then found on the C stack."""
-    s0_learn_call(CALL_OPCODE)
+def call_probe(entry, /):
+    """Called by the interpreter's loop, which is then found on the C stack; `entry` says which way it was entered."""
+    s0_learn_call(CALL_OPCODE, entry)
 
 
 def elides_temporaries():
@@ -91,7 +93,9 @@ def elides_arguments():
     global functions_probed
     if not functions_probed and elides_temporaries():
         functions_probed = True
-        exec("for _ in range(20): probe(None)", {"probe": call_probe})
+        exec("for _ in range(20): probe(0)", {"probe": call_probe})
+        exec("for _ in map(lambda k: probe(1), range(20)): pass", {"probe": call_probe})
+        s0_learn_unnamed()
     return s0_knows_calls()
 
 
