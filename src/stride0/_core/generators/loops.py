@@ -157,9 +157,7 @@ def rounding_loop(name: str, x: Operand, out: Operand) -> str:
     blocks = [
         f"const Py_ssize_t last = n - first < {STRIP} ? n : first + {STRIP};",
         "uint64_t outside = 0;",
-        *each(
-            "outside |= ((uint64_t)x + ((uint64_t)1 << 51)) >> 52;", *out.store("i", "s0_small_double(x)")
-        ),
+        *each("outside |= ((uint64_t)x + ((uint64_t)1 << 51)) >> 52;", *out.store("i", "s0_small_double(x)")),
         *block("if (outside)", each(*out.store("i", "x"))),
     ]
     body = [x.start("a[0] + j * t[0]"), out.start("a[1] + j * t[1]")]

@@ -181,21 +181,27 @@ S0_BY_SQUARES(8, S0_SIDE_8)
 #define s0_transpose_8 s0_plain_8
 #endif
 
-/* Of the four elements of a cache line one after the other: each line of the source is read once. */
+/* Of the four elements of a cache line one after the other: each line of the source is read once. Of some rows at a time, which may
+ * lie in a page each. */
 static void s0_transpose_16(const char *source, Py_ssize_t row, char *target, Py_ssize_t line, Py_ssize_t m, Py_ssize_t n)
 {
-    Py_ssize_t i, j;
-    for (j = 0; j + 4 <= n; j += 4, target += 4 * line) {
-        for (i = 0; i < m; i++) {
-            const s0_sixteen *from = (const s0_sixteen *)(source + i * row) + j;
-            const s0_sixteen first = from[0], second = from[1], third = from[2], fourth = from[3];
-            ((s0_sixteen *)target)[i] = first;
-            ((s0_sixteen *)(target + line))[i] = second;
-            ((s0_sixteen *)(target + 2 * line))[i] = third;
-            ((s0_sixteen *)(target + 3 * line))[i] = fourth;
+    enum { ROWS = 16 };
+    Py_ssize_t first, i, j;
+    for (first = 0; first < m; first += ROWS) {
+        const Py_ssize_t last = m - first < ROWS ? m : first + ROWS;
+        char *to = target;
+        for (j = 0; j + 4 <= n; j += 4, to += 4 * line) {
+            for (i = first; i < last; i++) {
+                const s0_sixteen *from = (const s0_sixteen *)(source + i * row) + j;
+                const s0_sixteen one = from[0], two = from[1], three = from[2], four = from[3];
+                ((s0_sixteen *)to)[i] = one;
+                ((s0_sixteen *)(to + line))[i] = two;
+                ((s0_sixteen *)(to + 2 * line))[i] = three;
+                ((s0_sixteen *)(to + 3 * line))[i] = four;
+            }
         }
+        s0_plain_16(source + first * row + 16 * j, row, to + 16 * first, line, last - first, n - j);
     }
-    s0_plain_16(source + 16 * j, row, target, line, m, n - j);
 }
 
 /* A contiguous run to another one, or to itself. Its last vector overlaps the one before it: a row that is short takes as long
