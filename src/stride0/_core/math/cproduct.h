@@ -31,7 +31,8 @@ typedef __m512 s0_floats;
 #define S0_SWAPPED(x) _mm512_permute_ps(x, 0xb1)
 #define S0_LESS_PRODUCT _mm512_fnmadd_ps
 #define S0_UNLESS_NAN(y, other) _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q), other)
-#define S0_FLIPPED(x, bits) _mm512_xor_ps(x, _mm512_castsi512_ps(_mm512_set1_epi64(bits)))
+/* The difference in the places of real parts, the sum in those of imaginary parts. */
+#define S0_LESS_OR_MORE(x, y) _mm512_fmaddsub_ps(x, _mm512_set1_ps(1), y)
 #elif S0_VECTOR == 32 && defined(__FMA__)
 typedef __m256 s0_floats;
 #define S0_REAL_PARTS _mm256_moveldup_ps
@@ -39,7 +40,7 @@ typedef __m256 s0_floats;
 #define S0_SWAPPED(x) _mm256_permute_ps(x, 0xb1)
 #define S0_LESS_PRODUCT _mm256_fnmadd_ps
 #define S0_UNLESS_NAN(y, other) _mm256_blendv_ps(y, other, _mm256_cmp_ps(y, y, _CMP_UNORD_Q))
-#define S0_FLIPPED(x, bits) _mm256_xor_ps(x, _mm256_castsi256_ps(_mm256_set1_epi64x(bits)))
+#define S0_LESS_OR_MORE _mm256_addsub_ps
 #endif
 
 /* For contiguous operands and results. A vector holds both parts of a number, and in the place of each part
@@ -58,9 +59,9 @@ static void s0_multiply_complex64(char **a, const Py_ssize_t *s, const Py_ssize_
             s0_floats u, v;
             memcpy(&u, x + i, sizeof(u));
             memcpy(&v, y + i, sizeof(v));
-            const s0_floats re = S0_REAL_PARTS(u), im = S0_FLIPPED(S0_IMAGINARY_PARTS(u), 0x80000000);
-            const s0_floats across = S0_SWAPPED(v), p = re * v, q = im * across, sum = p + q;
-            const s0_floats w = sum - (S0_LESS_PRODUCT(re, v, p) + S0_LESS_PRODUCT(im, across, q));
+            const s0_floats re = S0_REAL_PARTS(u), im = S0_IMAGINARY_PARTS(u);
+            const s0_floats across = S0_SWAPPED(v), p = re * v, q = im * across, sum = S0_LESS_OR_MORE(p, q);
+            const s0_floats w = sum - S0_LESS_OR_MORE(S0_LESS_PRODUCT(re, v, p), S0_LESS_PRODUCT(im, across, q));
             u = S0_UNLESS_NAN(w, sum);
             memcpy(z + i, &u, sizeof(u));
         }
