@@ -476,7 +476,7 @@ static void s0_fourier_copy(char *const *to, Py_ssize_t out, char *const *from, 
                             Py_ssize_t size)
 {
     const int code = size == 4 ? S0_FLOAT32 : size == 8 ? S0_FLOAT64 : S0_COMPLEX128;
-    const s0_transpose transpose = s0_table->transpose[size == 4 ? 2 : size == 8 ? 3 : 4];
+    const s0_transpose transpose = s0_table->transpose[__builtin_ctzll(size)];
     const Py_ssize_t steps[2] = {in, out};
     Py_ssize_t apart[2];
     for (Py_ssize_t some; lanes > 0; lanes -= some, to += some, from += some) {

@@ -328,7 +328,7 @@ cdef bint call_lapack(int routine, const Operand* operands, Array a) except -1:
 
 
 cdef Array readable(Array x):
-    """x, or a copy of it where loops written in C++ could not read its elements."""
+    """x, or a copy of it where loops that take aligned elements could not read them."""
     return x if is_aligned(x) else copy_array(x, x.code, True)
 
 

@@ -225,6 +225,17 @@ enum { S0_ENTRIES = 2, S0_MOST_CALLERS = 8 };
 #if S0_TRACES
 static void *s0_callers[S0_ENTRIES][S0_MOST_CALLERS][2];
 static int s0_caller_count[S0_ENTRIES] = {0, 0};
+
+/* Whether a frame was seen, with this caller or, for NULL, any. */
+static int s0_was_seen(int entry, void *frame, void *caller)
+{
+    for (int k = 0; k < s0_caller_count[entry] && k < S0_MOST_CALLERS; k++) {
+        if (s0_callers[entry][k][0] == frame && (caller == NULL || s0_callers[entry][k][1] == caller)) {
+            return 1;
+        }
+    }
+    return 0;
+}
 #endif
 
 /* Only a function that the interpreter's loop calls may call this, 20 times for each of the ways. */
@@ -233,16 +244,14 @@ static void s0_learn_call(int opcode, int entry)
 #if S0_TRACES
     void *all[S0_DEPTH], **frames;
     Dl_info info;
-    int inlined, k;
+    int inlined, k = s0_caller_count[entry];
     if (s0_outer_frames(all, &frames) < 2 || !s0_executes(opcode) || s0_call_count == 8 || s0_called_as_function() ||
         !s0_is_in_python(frames[0])) {
         return;
     }
     if (dladdr(frames[0], &info) == 0 || info.dli_sname == NULL) {
-        for (k = 0; k < s0_caller_count[entry] && k < S0_MOST_CALLERS; k++) {
-            if (s0_callers[entry][k][0] == frames[0] && s0_callers[entry][k][1] == frames[1]) {
-                return;
-            }
+        if (s0_was_seen(entry, frames[0], frames[1])) {
+            return;
         }
         if (k < S0_MOST_CALLERS) {
             s0_callers[entry][k][0] = frames[0];
@@ -270,16 +279,11 @@ static void s0_learn_unnamed(void)
     }
     for (int k = 0; k < s0_caller_count[0] && s0_call_count < 8; k++) {
         void *frame = s0_callers[0][k][0];
-        int both = 0, same = 0;
-        for (int j = 0; j < s0_caller_count[1]; j++) {
-            both |= s0_callers[1][j][0] == frame;
-        }
+        int is_loop = s0_was_seen(1, frame, NULL);
         for (int i = 0; i < s0_caller_count[0]; i++) {
-            for (int j = 0; j < s0_caller_count[1]; j++) {
-                same |= s0_callers[0][i][0] == frame && s0_callers[1][j][0] == frame && s0_callers[0][i][1] == s0_callers[1][j][1];
-            }
+            is_loop &= s0_callers[0][i][0] != frame || !s0_was_seen(1, frame, s0_callers[0][i][1]);
         }
-        if (both && !same) {
+        if (is_loop) {
             s0_calls[s0_call_count][0] = frame;
             s0_calls[s0_call_count++][1] = NULL;
         }
