@@ -223,8 +223,11 @@ cpdef Array reinterpret(Array x, DType dtype):
     if dtype.code != x.code and dtype.code == BOOL:
         raise DTypeError("view", f"bytes of {dtype_at(x.code).name} are not bool", (), "x != 0, or astype(x, bool), which cast")
     if needs_tape(x):
-        if not has_components_of(x.code, dtype.code) and not x.storage.batched:
-            refuse_tracked(x, "view")
+        if not has_components_of(x.code, dtype.code):
+            if x.storage.batched:
+                guard_gradient(x, "view")
+            else:
+                refuse_tracked(x, "view")
         return traced("view", (x, dtype))
     return alias(x) if dtype.code == x.code else retyped(x, dtype.code, "view")
 

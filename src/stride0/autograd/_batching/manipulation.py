@@ -213,7 +213,12 @@ def _triangle(function: Callable[..., Array]) -> Rule:
 def _view(level: Level, x: Array, dtype: Any) -> Array:
     if x.ndim == 0 and x.dtype.itemsize != dtype.itemsize:
         natural(reinterpret, x, dtype)
-    return reinterpret(contiguous(level.value(x)), dtype)
+    return reinterpret(level.value(x), dtype)
+
+
+def _contiguous(level: Level, x: Array) -> Array:
+    value: Array = level.value(x)
+    return value if level.is_contiguous(x) else contiguous(value)
 
 
 # Building blocks of gradient rules
@@ -270,7 +275,7 @@ RULES: dict[str, Rule] = {
     # Data types and memory
     "asarray": lambda level, obj, dtype, device, copy: asarray(level.value(obj), dtype=dtype, copy=copy),
     "astype": lambda level, x, dtype, copy, device: astype(level.value(x), dtype, copy=copy, device=device),
-    "strided.contiguous": lambda level, x: contiguous(level.value(x)),
+    "strided.contiguous": _contiguous,
     "view": _view,
     # Building blocks of gradient rules
     "dot_into": _dot_into,

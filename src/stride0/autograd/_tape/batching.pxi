@@ -88,6 +88,17 @@ cdef class Level:
         """The value of an operand that broadcasts with others, whose examples have up to so many axes."""
         return aligned(self, x, ndim)
 
+    def is_contiguous(self, Array x not None):
+        """Whether each example of a batched array of this level is one contiguous run in C order."""
+        cdef Array memory = ground(x)
+        cdef Py_ssize_t stride = itemsize_at(memory.code)
+        cdef int axis
+        for axis in range(memory.ndim - 1, memory.ndim - x.ndim - 1, -1):
+            if memory.shape_[axis] > 1 and memory.strides_[axis] != stride:
+                return memory.size == 0
+            stride *= memory.shape_[axis]
+        return True
+
 
 @cython.final
 @cython.no_gc
@@ -249,12 +260,61 @@ cdef inline void restore(Window before) noexcept:
     s0_set_ceiling(before.ceiling)
 
 
+cdef bint is_batch_outermost(Array value) noexcept:
+    """Whether the examples of a value lie one behind the other in memory: its batch axis, and those of older levels, have the largest strides."""
+    cdef Array memory = ground(value)
+    cdef Py_ssize_t largest = 0, stride
+    cdef int axis, first = memory.ndim - value.ndim + 1
+    for axis in range(first, memory.ndim):
+        stride = abs(memory.strides_[axis])
+        if memory.shape_[axis] > 1 and stride > largest:
+            largest = stride
+    for axis in range(first):
+        # A stride of 0 repeats one example: the array is a read-only view.
+        if memory.shape_[axis] > 1 and 0 < abs(memory.strides_[axis]) < largest:
+            return memory.size == 0
+    return True
+
+
+cdef bint is_view_of_any(Storage memory, tuple operands):
+    for x in operands:
+        if type(x) is Array and memory_of((<Array>x).storage) is memory:
+            return True
+        if (type(x) is tuple or type(x) is list) and is_view_of_any(memory, tuple(x)):
+            return True
+    return False
+
+
+cdef object arranged(object out, tuple operands):
+    """
+    The result of a rule, a new array among them with its examples one behind the other in memory.
+
+    An operation takes the order of axes in memory from its operands. If the batch axis were between others, an example would have
+    strides that it has not in a loop, and `reshape` or `view(dtype)` would copy it where a loop has a view: writes would be lost.
+    """
+    cdef Array value
+    cdef int axis
+    if type(out) is tuple or type(out) is list:
+        items = [arranged(item, operands) for item in out]
+        return type(out)(*items) if hasattr(type(out), "_fields") else type(out)(items)
+    if type(out) is not Array:
+        return out
+    value = <Array>out
+    if is_batch_outermost(value) or is_view_of_any(memory_of(value.storage), operands):
+        return out
+    memory = ground(value)
+    strides = [abs((<Array>memory).strides_[axis + (<Array>memory).ndim - value.ndim]) for axis in range(value.ndim)]
+    order = (0, *sorted(range(1, value.ndim), key=lambda axis: -strides[axis]))
+    copied = traced_or_plain("strided.contiguous", (traced_or_plain("permute_dims", (value, order)),))
+    return traced_or_plain("permute_dims", (copied, tuple(sorted(range(value.ndim), key=order.__getitem__))))
+
+
 cdef object unary_of_values(Level level, int op, Array x, str name):
     """An operation of the table on a batch."""
     cdef Window before = below(level)
     token = enter_package() if guarding else None
     try:
-        return wrapped(level, <Array>hooks.unary(op, value_at(level, x), name))
+        return wrapped(level, <Array>arranged(hooks.unary(op, value_at(level, x), name), (x,)))
     finally:
         restore(before)
         if token is not None:
@@ -287,7 +347,7 @@ cdef object binary_of_checked(Level level, int op, object x1, object x2, str nam
             x1 = aligned(level, x1, n2)
         if type(x2) is Array:
             x2 = aligned(level, x2, n1)
-        return wrapped(level, <Array>hooks.binary(op, x1, x2, name, False))
+        return wrapped(level, <Array>arranged(hooks.binary(op, x1, x2, name, False), (x1, x2)))
     finally:
         restore(before)
         if token is not None:
@@ -306,7 +366,7 @@ cdef object call_rule(Level level, Rules rules, PyObject** values):
     before = below(level)
     token = enter_package() if guarding else None
     try:
-        return rules.batch(*given)
+        return arranged(rules.batch(*given), tuple(given))
     finally:
         restore(before)
         if token is not None:
