@@ -34,6 +34,7 @@ from stride0.autograd._batching.parts import (
     shifted,
     shifted_all,
 )
+from stride0.autograd._rules.parts import multiply_nonzero
 
 # Operations of the table with a function of the namespace, except those with further parameters.
 PLAIN = [
@@ -195,6 +196,7 @@ RULES: dict[str, Rule] = {
     "real": elementwise(functions.real),
     "imag": elementwise(functions.imag),
     "multiply_masked": elementwise(multiply_masked),
+    "multiply_nonzero": elementwise(multiply_nonzero),
     "add": scaled(functions.add),
     "subtract": scaled(functions.subtract),
     **{f.__name__: reduction(f, "axis", "dtype", "keepdims") for f in (statistical.sum, statistical.prod)},

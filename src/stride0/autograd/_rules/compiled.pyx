@@ -8,6 +8,9 @@ Note [Zero cotangents in products]
     gradient of `w`. BLAS does not do that, so `contract` checks its result. Only a result with elements that
     are not finite is computed again, without the infinite and NaN entries of the factor, and the two results
     are combined: where such an entry is multiplied with a cotangent other than 0, the first result is right.
+
+    In a derivative of a backward pass in a direction, the zero cotangent may be either factor, since tangents are
+    propagated through both. There a term is 0 where either factor is (`contract_tangents`).
 """
 
 from libc.math cimport isfinite as is_finite
@@ -113,14 +116,27 @@ cdef bint has_only_finite(Array x) except -1:
 def contract(multiply, g, d):
     """A bilinear `multiply(g, d)`, its terms 0 where `g` is: Note [Zero cotangents in products]."""
     result = multiply(g, d)
-    if has_only_finite(result):
-        return result
+    return result if has_only_finite(result) else without_zero_terms(multiply, g, d, result, False)
+
+
+def contract_tangents(multiply, t, d):
+    """The same for tangents, with terms that are 0 where either factor is."""
+    result = multiply(t, d)
+    return result if has_only_finite(result) else without_zero_terms(multiply, t, d, result, True)
+
+
+def without_zero_terms(multiply, g, d, result, both):
+    """`result`, which is `multiply(g, d)`, without the terms 0 * inf and 0 * NaN; of inf * 0 and NaN * 0 if `both`."""
     culprits = logical_not(isfinite(d))
-    if not some(culprits):
+    others = logical_not(isfinite(g)) if both else None
+    if not some(culprits) and (others is None or not some(others)):
         return result
     # Counted in floats, so that BLAS computes it; no terms cancel: none is negative.
     real = finfo(result.dtype).dtype
     met = multiply(astype(not_equal(g, 0), real), astype(culprits, real))
+    if others is not None:
+        met = met + multiply(astype(others, real), astype(not_equal(d, 0), real))
+        g = where(others, 0, g)
     return where(equal(met, 0), multiply(g, where(culprits, 0, d)), result)
 
 
@@ -136,6 +152,16 @@ def after(d, g):
 def before(g, d):
     """``g @ d`` for a cotangent `g`."""
     return contract(matmul, g, d)
+
+
+def after_tangent(d, t):
+    """``d @ t`` for a tangent `t`."""
+    return contract_tangents(reversed_matmul, t, d)
+
+
+def before_tangent(t, d):
+    """``t @ d`` for a tangent `t`."""
+    return contract_tangents(matmul, t, d)
 
 
 def contract_axes(g, d, axes):

@@ -40,11 +40,11 @@ from stride0._core.array.array import Array
 from stride0._core.ops.functions import where
 from stride0._tables.operations import OPS
 from stride0.autograd._rules import compiled, distributions, elementwise, special
-from stride0.autograd._rules.compiled import after, before, contract
+from stride0.autograd._rules.compiled import after, after_tangent, before, before_tangent, contract_tangents
 from stride0.autograd._rules.elementwise import unless_zero
 from stride0.autograd._rules.linalg import cross_product
 from stride0.autograd._rules.manipulation import cleared
-from stride0.autograd._rules.parts import conjugate, product, put, times, unreduce
+from stride0.autograd._rules.parts import conjugate, multiply_nonzero, product, put, times, unreduce
 from stride0.autograd._rules.statistical import divisor, losers, other_factors
 from stride0.autograd._tape.tape import recorded
 
@@ -76,17 +76,19 @@ def _spread(t: Array, x: Array, axis: Any) -> Array:
     return sum(product(t, conjugate(x - mean(x, axis=axis, keepdims=True))), axis=axis)
 
 
-# --- contractions: terms are 0 where the tangent is, by `contract`
+# --- contractions: terms are 0 where a factor is, by `contract_tangents`
 
 
 def _tensordot(t: Array, other: Array, axes: Any, first: bool) -> Any:
-    return contract(
+    return contract_tangents(
         lambda t, d: tensordot(t, d, axes=axes) if first else tensordot(d, t, axes=axes), t, other
     )
 
 
 def _vecdot(t: Array, other: Array, axis: int, first: bool) -> Any:
-    return contract(lambda t, d: vecdot(t, d, axis=axis) if first else vecdot(d, t, axis=axis), t, other)
+    return contract_tangents(
+        lambda t, d: vecdot(t, d, axis=axis) if first else vecdot(d, t, axis=axis), t, other
+    )
 
 
 def _einsum(tangents: dict[int, Array], subscripts: Any, operands: Any, optimize: Any) -> Any:
@@ -101,7 +103,7 @@ def _einsum(tangents: dict[int, Array], subscripts: Any, operands: Any, optimize
             return einsum(subscripts, *given, optimize=optimize)
 
         pair = isinstance(subscripts, str) and len(operands) == 2
-        term = contract(call, t, operands[1 - k]) if pair else call(t)
+        term = contract_tangents(call, t, operands[1 - k]) if pair else call(t)
         out = term if out is None else out + term
     return out
 
@@ -191,7 +193,7 @@ JVP: dict[str, dict[str, Rule]] = {
         )
     },
     # --- products and matrices
-    "matmul": {"x1": lambda t, x2: before(t, x2), "x2": lambda t, x1: after(x1, t)},
+    "matmul": {"x1": lambda t, x2: before_tangent(t, x2), "x2": lambda t, x1: after_tangent(x1, t)},
     "tensordot": {
         "x1": lambda t, x2, axes: _tensordot(t, x2, axes, True),
         "x2": lambda t, x1, axes: _tensordot(t, x1, axes, False),
@@ -202,8 +204,8 @@ JVP: dict[str, dict[str, Rule]] = {
     },
     "einsum": {"operands": _einsum},
     "linalg.cross": {
-        "x1": lambda t, x2, axis: cross_product(t, x2, axis),
-        "x2": lambda t, x1, axis: -cross_product(t, x1, axis),
+        "x1": lambda t, x2, axis: cross_product(t, x2, axis, multiply_nonzero),
+        "x2": lambda t, x1, axis: -cross_product(t, x1, axis, multiply_nonzero),
     },
     "linalg.outer": {
         "x1": lambda t, x2: times(expand_dims(t, axis=-1), expand_dims(x2, axis=-2)),
@@ -227,10 +229,15 @@ JVP: dict[str, dict[str, Rule]] = {
     "sum_into": {"x": lambda t, out_shape: recorded("sum_into", t, out_shape)},
     "unreduce": {"x": lambda t, axis, out_shape: unreduce(t, out_shape, axis)},
     "put": {"g": lambda t, key, out_shape: put(t, out_shape, key)},
-    "multiply_masked": {"x1": lambda t, x2: times(t, x2), "x2": lambda t, x1: times(t, x1)},
+    # By the second factor 0 where the first one is, too: Note [Zero factors].
+    "multiply_masked": {"x1": lambda t, x2: times(t, x2), "x2": lambda t, x1: multiply_nonzero(t, x1)},
+    "multiply_nonzero": {
+        "x1": lambda t, x2: multiply_nonzero(t, x2),
+        "x2": lambda t, x1: multiply_nonzero(t, x1),
+    },
     "dot_into": {
         "x1": lambda t, x2, out_shape: recorded("dot_into", t, x2, out_shape),
-        "x2": lambda t, x1, out_shape: recorded("dot_into", t, x1, out_shape),
+        "x2": lambda t, x1, out_shape: recorded("sum_into", multiply_nonzero(t, x1), out_shape),
     },
 }
 

@@ -247,7 +247,6 @@ def _det(g: Array, x: Array, out: Array) -> Any:
 
 
 @primitive
-@primitive
 def _cofactors(x: Array) -> Array:
     """Return the derivative of the determinant of any matrix; NaN where it is not finite."""
     finite = all(isfinite(x), axis=(-2, -1), keepdims=True)

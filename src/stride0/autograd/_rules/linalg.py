@@ -57,13 +57,13 @@ def tolerance(x: Array, rows: int, columns: int) -> float:
 # Products
 
 
-def cross_product(g: Array, d: Array, axis: int) -> Array:
-    """Return a cross product whose terms are 0 where those of `g` are."""
+def cross_product(g: Array, d: Array, axis: int, times: Binary = product) -> Array:
+    """Return a cross product whose terms are 0 where those of `g` are, or as `times` makes them."""
 
     def rolled(x: Array, by: int) -> Array:
         return roll(x, -by, axis=axis)
 
-    return subtract(product(rolled(g, 1), rolled(d, 2)), product(rolled(g, 2), rolled(d, 1)))
+    return subtract(times(rolled(g, 1), rolled(d, 2)), times(rolled(g, 2), rolled(d, 1)))
 
 
 def _matrix_power(g: Array, x: Array, n: int) -> Array | None:

@@ -2,6 +2,12 @@
 
 Every function here that computes has a rule of its own in `INNER_VJP`, so that gradients can be
 differentiated again.
+
+Note [Zero factors]
+    A product `g * d` of a cotangent and a derivative is 0 where `g` is 0, even if `d` is infinite or NaN. This
+    masks the value only. The derivatives by both factors stay: `g` may be 0 at this point and not beside it, as
+    the cotangent of `x` in `x * x * x` at 0 is. By `g` it is `d`, by `d` it is `g`. In the second one the new
+    cotangent may be infinite where `g` is 0, so that product is 0 where either factor is.
 """
 
 from __future__ import annotations
@@ -16,6 +22,7 @@ from stride0._chapters.statistical import sum
 from stride0._chapters.utility import all as _all
 from stride0._chapters.utility import any as _any
 from stride0._core.array.array import Array
+from stride0._core.calls.primitive import primitive
 from stride0._core.ops.adjoint import put, unreduce
 from stride0._core.ops.elementwise import conjugate, multiply_masked
 from stride0._core.ops.functions import where
@@ -73,20 +80,26 @@ def count(shape: Shape, axis: Axis) -> int:
     return size_of([shape[k] for k in reduced_axes(axis, len(shape))])
 
 
+@primitive
+def multiply_nonzero(x1: Array, x2: Array) -> Array:
+    """Return `x1 * x2`, and 0 where either factor is 0: Note [Zero factors]."""
+    return multiply_masked(where(equal(x2, 0), 0, x1), x2)
+
+
 # Of a product `g * d` whose sum is `out`.
 def _masked_x1(g: Array, x2: Any, x1_shape: Shape) -> LazyProduct:
     return times(broadcast_to(g, broadcast_shapes(g.shape, x1_shape)), conjugate(x2))
 
 
-def _masked_x2(g: Array, x1: Array) -> LazyProduct:
-    # Where the first cotangent is zero, the product is too, whatever the new one is.
-    return times(where(equal(x1, 0), 0, g), conjugate(x1))
+def _nonzero(g: Array, x: Array) -> Array:
+    return multiply_nonzero(g, conjugate(x))
 
 
 INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "sum_into": {"x": lambda g, x_shape: broadcast_to(g, x_shape)},
-    "dot_into": {"x1": _masked_x1, "x2": _masked_x2},
-    "multiply_masked": {"x1": _masked_x1, "x2": _masked_x2},
+    "dot_into": {"x1": _masked_x1, "x2": lambda g, x1: _nonzero(g, x1)},
+    "multiply_masked": {"x1": _masked_x1, "x2": lambda g, x1: _nonzero(g, x1)},
+    "multiply_nonzero": {"x1": lambda g, x2: _nonzero(g, x2), "x2": lambda g, x1: _nonzero(g, x1)},
     "unreduce": {"x": lambda g, x_shape, axis: reshape(sum(g, axis=axis), x_shape)},
     "put": {"g": lambda g, key: g[key]},
     "scatter_add": {"x": lambda g: g, "values": lambda g, key: g[key]},
