@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, NamedTuple
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError
 from stride0._chapters.creation import zeros_like
 from stride0._chapters.data_types import astype
-from stride0._chapters.manipulation import concat, reshape
+from stride0._chapters.manipulation import concat, reshape, stack
 from stride0._core.array.array import Array
 from stride0._core.calls.checks import check_array
 from stride0._core.exchange.numpy_calls import from_numpy, to_numpy
-from stride0._core.memory.dtype import float64
-from stride0._core.ops.functions import add, conj, divide, multiply, real, sqrt
+from stride0._core.memory.dtype import float64, promote
+from stride0._core.ops.functions import add, divide, imag, multiply, real, sqrt
 from stride0.autograd._numpy import on_numpy
 from stride0.autograd._parts import matched
 from stride0.autograd._tape.trees import flatten
@@ -73,6 +74,22 @@ def _each(
     leaves, structure = flatten(tree, 1)
     columns = [matched(operation, structure, other, "the trees") for other in others]
     return structure.rebuild([function(*row) for row in zip(leaves, *columns, strict=True)], constants)
+
+
+def _by_parts(function: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a function of real arrays that takes complex ones as pairs of reals, as PyTorch does."""
+
+    def applied(*operands: Any) -> Array:
+        complexes = [x for x in operands if isinstance(x, Array) and x.dtype.kind == "complex floating"]
+        if not complexes:
+            return function(*operands)
+        dtype = reduce(promote, [x.dtype for x in complexes])
+        zeros = zeros_like(complexes[0], dtype=dtype)
+        whole = [x if any(x is each for each in complexes) else add(x, zeros) for x in operands]
+        parts = stack((function(*map(real, whole)), function(*map(imag, whole))), axis=-1)
+        return parts.view(dtype)[..., 0]
+
+    return applied
 
 
 def _at(rate: Rate, count: int) -> float:
@@ -181,6 +198,8 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
     """
     Make an optimiser: Adam, which scales each element's step by the size of its gradients.
 
+    The real and the imaginary part of a complex parameter are scaled each by its own size.
+
     Parameters
     ----------
     learning_rate : float or callable
@@ -211,8 +230,8 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
     first, second = _between("adam", "b1", b1), _between("adam", "b2", b2)
 
     def init(parameters: Any) -> _State:
-        squares = _each("init", lambda p: zeros_like(real(p)), parameters)
-        return _State(0, (_each("init", zeros_like, parameters), squares))
+        zeros = _each("init", zeros_like, parameters)
+        return _State(0, (zeros, zeros))
 
     def update(gradients: Any, state: _State, parameters: Any = None) -> tuple[Any, _State]:
         rate, count = _at(learning_rate, state.steps), state.steps + 1
@@ -221,15 +240,15 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
             return add(multiply(m, first), multiply(g, 1 - first))
 
         def square(g: Array, v: Array) -> Array:
-            return add(multiply(v, second), multiply(real(multiply(conj(g), g)), 1 - second))
+            return add(multiply(v, second), multiply(multiply(g, g), 1 - second))
 
         def step(m: Array, v: Array) -> Array:
             size = add(sqrt(divide(v, 1 - second**count)), eps)
             return divide(multiply(m, -rate / (1 - first**count)), size)
 
-        means = _each("update", mean, gradients, state.averages[0])
-        squares = _each("update", square, gradients, state.averages[1])
-        return _each("update", step, means, squares), _State(count, (means, squares))
+        means = _each("update", _by_parts(mean), gradients, state.averages[0])
+        squares = _each("update", _by_parts(square), gradients, state.averages[1])
+        return _each("update", _by_parts(step), means, squares), _State(count, (means, squares))
 
     return Optimizer(init, update)
 
