@@ -16,8 +16,9 @@ from stride0._core.array.array import Array
 from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import promote
+from stride0._core.memory.dtype import arithmetic_dtype, promote
 from stride0._core.ops.functions import (
+    abs,
     add,
     equal,
     expm1,
@@ -25,7 +26,9 @@ from stride0._core.ops.functions import (
     less_equal,
     log1p,
     multiply,
+    negative,
     pow,
+    remainder,
     subtract,
     where,
 )
@@ -47,6 +50,10 @@ __all__ = [
     "psi",
     "shichi",
     "sici",
+    "spherical_in",
+    "spherical_jn",
+    "spherical_kn",
+    "spherical_yn",
     "zeta",
 ]
 
@@ -250,3 +257,53 @@ def airy(z: Operand, /) -> AiryResult:
         Named tuple of the arrays `ai`, `aip`, `bi` and `bip`.
     """
     return AiryResult(*several_by_scipy("special.airy", ("z",), z))
+
+
+# The order modulo 2 of the spherical Bessel functions whose sign changes with that of a real argument.
+_ODD_FUNCTIONS = {"spherical_in": 1, "spherical_jn": 1, "spherical_kn": 0, "spherical_yn": 0}
+
+
+def _spherical(name: str, n: Operand, z: Operand) -> Array:
+    """Return a spherical Bessel function, for negative real arguments by its reflection: DLMF 10.47(v).
+
+    SciPy's ufuncs are NaN there.
+    """
+    op, names = f"special.{name}", ("n", "z")
+    (order, x), target = floating_operands(op, (n, z))
+    if x.dtype.kind == "complex floating":
+        return by_scipy(op, names, n, z)
+    x = astype(x, arithmetic_dtype(target), copy=False)
+    size, beyond = abs(x), less(x, 0)
+    found = by_scipy(op, names, n, size)
+    if any(beyond):
+        parity = remainder(astype(order, dt.int64, copy=False), 2)
+        flipped = where(equal(parity, _ODD_FUNCTIONS[name]), negative(found), found)
+        if name == "spherical_kn":
+            growing = by_scipy(op, names, n, size, ufunc="spherical_in")
+            flipped = subtract(flipped, multiply(growing, math.pi))
+        found = where(beyond, flipped, found)
+    return astype(found, target, copy=False)
+
+
+@primitive_in("special")
+def spherical_jn(n: Operand, z: Operand, /) -> Array:
+    """Return the spherical Bessel function of the first kind of integer order `n`."""
+    return _spherical("spherical_jn", n, z)
+
+
+@primitive_in("special")
+def spherical_yn(n: Operand, z: Operand, /) -> Array:
+    """Return the spherical Bessel function of the second kind of integer order `n`."""
+    return _spherical("spherical_yn", n, z)
+
+
+@primitive_in("special")
+def spherical_in(n: Operand, z: Operand, /) -> Array:
+    """Return the modified spherical Bessel function of the first kind of integer order `n`."""
+    return _spherical("spherical_in", n, z)
+
+
+@primitive_in("special")
+def spherical_kn(n: Operand, z: Operand, /) -> Array:
+    """Return the modified spherical Bessel function of the second kind of integer order `n`."""
+    return _spherical("spherical_kn", n, z)

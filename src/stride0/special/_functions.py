@@ -52,10 +52,6 @@ __all__ = [
     "radian",
     "rgamma",
     "spence",
-    "spherical_in",
-    "spherical_jn",
-    "spherical_kn",
-    "spherical_yn",
     "wrightomega",
     "y0",
     "y1",
@@ -232,26 +228,6 @@ def kn(n: Operand, x: Operand, /) -> Array:
 @declared_ufunc
 def kv(v: Operand, z: Operand, /) -> Array:
     """Return the modified Bessel function of the second kind of real order `v`."""
-
-
-@declared_ufunc
-def spherical_jn(n: Operand, z: Operand, /) -> Array:
-    """Return the spherical Bessel function of the first kind of integer order `n`."""
-
-
-@declared_ufunc
-def spherical_yn(n: Operand, z: Operand, /) -> Array:
-    """Return the spherical Bessel function of the second kind of integer order `n`."""
-
-
-@declared_ufunc
-def spherical_in(n: Operand, z: Operand, /) -> Array:
-    """Return the modified spherical Bessel function of the first kind of integer order `n`."""
-
-
-@declared_ufunc
-def spherical_kn(n: Operand, z: Operand, /) -> Array:
-    """Return the modified spherical Bessel function of the second kind of integer order `n`."""
 
 
 # --- hypergeometric, elliptic and Legendre functions
