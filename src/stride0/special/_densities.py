@@ -1,13 +1,20 @@
-"""Densities of the gamma and the beta distribution, which derivatives of the incomplete functions are made
-of.
+"""Densities of the gamma, the beta and Student's t distribution, which derivatives of the incomplete functions
+are made of, and their logarithms.
 
 They are made of public functions, so that they have derivatives themselves.
 
 Note [Saddle points]
     ``exp(a * log(x) - x - gammaln(a))`` loses as many digits as `a` has: large terms cancel. Loader's form
-    has none: Stirling's formula, whose error `stirling_error` computes, and the deviance ``a * log(a / m) + m
-    - a``, which is 0 where `m` is `a` and is computed from their difference. Both hold for any positive
+    has none: Stirling's formula, whose error `_stirling_error` computes, and the deviance ``a * log(a / m) +
+    m - a``, which is 0 where `m` is `a` and is computed from their difference. Both hold for any positive
     parameters.
+
+Note [Ends of the support]
+    At 0, derivatives of ``x**(a - 1)`` are 0, finite or infinite. Loader's form has a factor ``1 / x`` and
+    cannot tell. So the power itself is used near 0, and for small parameters, where no terms are large: its
+    derivatives are powers again. Beside 1, the beta distribution is mirrored. Each form gets a harmless
+    argument where the other one is used, since infinite derivatives of values that are not taken would
+    spoil products.
 
 References
 ----------
@@ -19,30 +26,66 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from stride0._chapters.data_types import astype
 from stride0._core.array.array import Array
 from stride0._core.ops.functions import (
     abs,
     exp,
+    floor,
+    greater,
+    greater_equal,
     isinf,
     less,
     less_equal,
     log,
     log1p,
+    logical_and,
     logical_or,
+    not_equal,
+    pow,
     sqrt,
     where,
 )
 from stride0._core.ops.special import gammaln, xlogy
-from stride0.special._functions import betaln
+from stride0.special._functions import rgamma
 from stride0.special._scipy import floating_operands
 
-__all__ = ["beta_density", "gamma_density", "t_density"]
+__all__ = [
+    "beta_density",
+    "gamma_density",
+    "log1p_square",
+    "log_beta_density",
+    "log_gamma_density",
+    "log_t_density",
+    "t_density",
+]
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 # Of the asymptotic series of the error in powers of 1 / z**2, highest first: of 1 / z**13 down to 1 / z.
 _STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
 # From this argument on the series is exact in float64.
 _LARGE = 10.0
+# Up to here, powers and their products with `rgamma` stay within the range of float32.
+_SMALL = 20.0
+# So far below 1 that x adds no digit to a smooth factor of x; 0 in float32.
+_TINY = 1e-100
+
+
+def _operands(op: str, *operands: Any) -> tuple[Array, ...]:
+    """Return operands in their common floating-point dtype."""
+    found, target = floating_operands(op, operands)
+    return tuple([astype(x, target, copy=False) for x in found])
+
+
+def _smooth_argument(exponent: Array, x: Array) -> Array:
+    """
+    Return `x` for the smooth factor of a power of `x`: constant near 0 if the exponent is no integer.
+
+    Derivatives of such a power are 0 or infinite at 0. Derivatives of the smooth factor do not change that,
+    but their products with infinite derivatives may have the other sign.
+    """
+    singular = logical_and(less_equal(x, _TINY), not_equal(exponent, floor(exponent)))
+    return where(singular, 0, x)
 
 
 def _stirling_error(z: Array) -> Array:
@@ -67,31 +110,111 @@ def _deviance(a: Array, m: Array) -> Array:
     return where(less(abs(v), 0.1), apart * v + 2.0 * a * v * series, xlogy(a, a / m) - apart)
 
 
+# --- the gamma distribution
+
+
+def _gamma_forms(a: Any, x: Any) -> tuple[Array, tuple[Array, Array], tuple[Array, Array]]:
+    """Return where powers are used, and the arguments of both forms: Note [Ends of the support]."""
+    a, x = _operands("special.gammainc", a, x)
+    small = logical_or(less(x, 1.0), logical_and(less(a, _SMALL), less(x, _SMALL)))
+    near = logical_and(small, logical_and(greater_equal(x, 0), greater_equal(a, 0)))
+    apart = logical_or(near, isinf(x))
+    return near, (where(near, a, 1), where(near, x, 1)), (where(apart, 1, a), where(apart, 1, x))
+
+
+def _gamma_exponent(a: Array, x: Array) -> Array:
+    return -_stirling_error(a) - _deviance(a, x)
+
+
 def gamma_density(a: Any, x: Any) -> Array:
     """Return ``x**(a - 1) * exp(-x) / gamma(a)``, the derivative of `gammainc` by `x`."""
-    (a, x), _ = floating_operands("special.gammainc", (a, x))
-    usual = sqrt(a / (2 * math.pi)) * exp(-_stirling_error(a) - _deviance(a, x)) / x
-    at_zero = exp(xlogy(a - 1.0, x) - gammaln(a))
-    return where(isinf(x), 0, where(less_equal(abs(x), 0), at_zero, usual))
+    near, (a1, x1), (a2, x2) = _gamma_forms(a, x)
+    powers = pow(x1, a1 - 1.0) * exp(-_smooth_argument(a1, x1)) * rgamma(a1)
+    far = sqrt(a2 / (2 * math.pi)) * exp(_gamma_exponent(a2, x2)) / x2
+    return where(near, powers, where(isinf(x), 0, far))
+
+
+def log_gamma_density(a: Any, x: Any) -> Array:
+    """Return the logarithm of `gamma_density`."""
+    near, (a1, x1), (a2, x2) = _gamma_forms(a, x)
+    powers = xlogy(a1 - 1.0, x1) - x1 - gammaln(a1)
+    far = 0.5 * log(a2) - _HALF_LOG_2PI + _gamma_exponent(a2, x2) - log(x2)
+    return where(near, powers, where(isinf(x), -math.inf, far))
+
+
+# --- the beta distribution
+
+
+def _beta_forms(a: Any, b: Any, x: Any, y: Any) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
+    """Return where powers are used, and the arguments of both forms; those of powers begin with `a + b`."""
+    a, b, x, y = _operands("special.betainc", a, b, x, y)
+    mirrored = less(y, x)
+    # Of powers of the smaller one of x and y.
+    first, second, least = where(mirrored, b, a), where(mirrored, a, b), where(mirrored, y, x)
+    n = a + b
+    small = logical_or(less(n * least, 1.0), logical_and(less(first, _SMALL), less(n * least, _SMALL)))
+    near = logical_and(small, greater_equal(least, 0))
+    powers = where(near, n, 2), where(near, first, 1), where(near, second, 1), where(near, least, 0.5)
+    far = where(near, 1, a), where(near, 1, b), where(near, 0.5, x), where(near, 0.5, y)
+    return near, powers, far
+
+
+def _power_exponent(n: Array, second: Array, least: Array) -> Array:
+    """Return the logarithm of the density without ``n**first * least**(first - 1) / gamma(first)``."""
+    errors = _stirling_error(n) - _stirling_error(second)
+    return 0.5 * log(second / n) + errors - _deviance(second, n) + (second - 1.0) * log1p(-least)
+
+
+def _beta_exponent(a: Array, b: Array, x: Array, y: Array) -> Array:
+    n = a + b
+    errors = _stirling_error(n) - _stirling_error(a) - _stirling_error(b)
+    return errors - _deviance(a, n * x) - _deviance(b, n * y)
 
 
 def beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
     """Return ``x**(a - 1) * y**(b - 1) / beta(a, b)``, that of `betainc` by `x`; `y` is ``1 - x``."""
-    (a, b, x, y), _ = floating_operands("special.betainc", (a, b, x, y))
-    n = a + b
-    exponent = _stirling_error(n) - _stirling_error(a) - _stirling_error(b)
-    exponent = exponent - _deviance(a, n * x) - _deviance(b, n * y)
-    usual = sqrt(a / n * b / (2 * math.pi)) * exp(exponent) / (x * y)
-    at_ends = exp(xlogy(a - 1.0, x) + xlogy(b - 1.0, y) - betaln(a, b))
-    return where(logical_or(less_equal(x, 0), less_equal(y, 0)), at_ends, usual)
+    near, (n, first, second, least), (a, b, x, y) = _beta_forms(a, b, x, y)
+    # n**first * least**(first - 1), whose factors may leave the range.
+    below = less(n, 1)
+    powers = where(below, pow(n, first), n) * pow(where(below, 1, n) * least, first - 1.0)
+    powers = powers * rgamma(first) * exp(_power_exponent(n, second, _smooth_argument(first, least)))
+    far = sqrt(a / (a + b) * b / (2 * math.pi)) * exp(_beta_exponent(a, b, x, y)) / (x * y)
+    return where(near, powers, far)
+
+
+def log_beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
+    """Return the logarithm of `beta_density`."""
+    near, (n, first, second, least), (a, b, x, y) = _beta_forms(a, b, x, y)
+    powers = xlogy(first - 1.0, least) + first * log(n) - gammaln(first)
+    powers = powers + _power_exponent(n, second, least)
+    far = 0.5 * log(a / (a + b) * b) - _HALF_LOG_2PI + _beta_exponent(a, b, x, y) - log(x) - log(y)
+    return where(near, powers, far)
+
+
+# --- Student's t distribution
+
+
+def log1p_square(x: Any) -> Array:
+    """Return ``log1p(x * x)``, also where the square leaves the range."""
+    large = greater(abs(x), 1.0)
+    inverse = 1.0 / where(large, x, 1)
+    inside = where(large, 0, x)
+    return where(large, log1p(inverse * inverse) - 2.0 * log(abs(inverse)), log1p(inside * inside))
+
+
+def log_t_density(df: Any, t: Any) -> Array:
+    """Return the logarithm of the density of Student's t distribution with `df` degrees of freedom."""
+    df, t = _operands("special.stdtr", df, t)
+    normal = isinf(df)
+    finite = where(normal, 1, df)
+    a = 0.5 * finite
+    # The logarithm of gamma(a + 1/2) / gamma(a).
+    quotient = log(a / (a + 0.5)) + (a + 0.5) * log1p(0.5 / a) + 0.5 * log(a + 0.5) - 0.5
+    quotient = quotient + _stirling_error(a + 0.5) - _stirling_error(a)
+    found = quotient - (a + 0.5) * log1p_square(t / sqrt(finite)) - 0.5 * log(math.pi * finite)
+    return where(normal, -0.5 * t * t - _HALF_LOG_2PI, found)
 
 
 def t_density(df: Any, t: Any) -> Array:
     """Return the density of Student's t distribution with `df` degrees of freedom."""
-    (df, t), _ = floating_operands("special.stdtr", (df, t))
-    a = 0.5 * df
-    # The logarithm of gamma(a + 1/2) / gamma(a).
-    quotient = log(a / (a + 0.5)) + (a + 0.5) * log1p(0.5 / a) + 0.5 * log(a + 0.5) - 0.5
-    quotient = quotient + _stirling_error(a + 0.5) - _stirling_error(a)
-    found = exp(quotient - (a + 0.5) * log1p(t * t / df)) / sqrt(math.pi * df)
-    return where(isinf(df), exp(-0.5 * t * t) / math.sqrt(2 * math.pi), found)
+    return exp(log_t_density(df, t))

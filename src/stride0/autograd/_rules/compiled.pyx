@@ -5,12 +5,10 @@ The rules read as those of the other modules. A call of one makes no Python fram
 Note [Zero cotangents in products]
     A term of a contraction whose cotangent is 0 must contribute 0, even where the other factor is infinite or
     NaN: in `where(valid, x @ w, 0)` some rows of `x` may hold anything, and must not contribute to the
-    gradient of `w`. BLAS does not do that, so `contract` checks its result. Only a result with elements that
-    are not finite is computed again, without the infinite and NaN entries of the factor, and the two results
-    are combined: where such an entry is multiplied with a cotangent other than 0, the first result is right.
-
-    In a derivative of a backward pass in a direction, the zero cotangent may be either factor, since tangents are
-    propagated through both. There a term is 0 where either factor is (`contract_tangents`).
+    gradient of `w`. In a second derivative either factor may be that cotangent, so a term is 0 where either
+    is. BLAS does not do that, so `contract` checks its result. Only a result with elements that are not finite
+    is computed again, without the infinite and NaN entries of the factors, and the two results are combined:
+    where such an entry meets a factor other than 0, the first result is right.
 """
 
 from libc.math cimport isfinite as is_finite
@@ -31,7 +29,8 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import unreduce
 from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
-from stride0.autograd._tape.tape import whole
+from stride0._core.ops.operands import whole
+from stride0.autograd._rules.elementwise import sech_squared
 from stride0.autograd._rules.parts import count, product, some
 
 
@@ -55,7 +54,8 @@ def pow_base(g, x1, x2):
         # An unsigned exponent would wrap around below 0.
         x2 = astype(x2, g.dtype)
     constant = equal(x1, 0) & equal(x2, 0)
-    return times(g, conjugate(where(constant, 0, x2 * pow(x1, x2 - 1))))
+    # Of an exponent 0 the derivative is 0, even if the power below it is beyond the range.
+    return times(g, conjugate(where(constant, 0, product(x2, pow(x1, x2 - 1)))))
 
 
 def pow_exponent(g, x1, out):
@@ -114,30 +114,18 @@ cdef bint has_only_finite(Array x) except -1:
 
 
 def contract(multiply, g, d):
-    """A bilinear `multiply(g, d)`, its terms 0 where `g` is: Note [Zero cotangents in products]."""
+    """A bilinear `multiply(g, d)`, its terms 0 where a factor is: Note [Zero cotangents in products]."""
     result = multiply(g, d)
-    return result if has_only_finite(result) else without_zero_terms(multiply, g, d, result, False)
-
-
-def contract_tangents(multiply, t, d):
-    """The same for tangents, with terms that are 0 where either factor is."""
-    result = multiply(t, d)
-    return result if has_only_finite(result) else without_zero_terms(multiply, t, d, result, True)
-
-
-def without_zero_terms(multiply, g, d, result, both):
-    """`result`, which is `multiply(g, d)`, without the terms 0 * inf and 0 * NaN; of inf * 0 and NaN * 0 if `both`."""
-    culprits = logical_not(isfinite(d))
-    others = logical_not(isfinite(g)) if both else None
-    if not some(culprits) and (others is None or not some(others)):
+    if has_only_finite(result):
+        return result
+    endless_g, endless_d = logical_not(isfinite(g)), logical_not(isfinite(d))
+    if not some(endless_g) and not some(endless_d):
         return result
     # Counted in floats, so that BLAS computes it; no terms cancel: none is negative.
     real = finfo(result.dtype).dtype
-    met = multiply(astype(not_equal(g, 0), real), astype(culprits, real))
-    if others is not None:
-        met = met + multiply(astype(others, real), astype(not_equal(d, 0), real))
-        g = where(others, 0, g)
-    return where(equal(met, 0), multiply(g, where(culprits, 0, d)), result)
+    met = multiply(astype(not_equal(g, 0), real), astype(endless_d, real))
+    met = met + multiply(astype(endless_g, real), astype(not_equal(d, 0), real))
+    return where(equal(met, 0), multiply(where(endless_g, 0, g), where(endless_d, 0, d)), result)
 
 
 def reversed_matmul(x1, x2):
@@ -152,16 +140,6 @@ def after(d, g):
 def before(g, d):
     """``g @ d`` for a cotangent `g`."""
     return contract(matmul, g, d)
-
-
-def after_tangent(d, t):
-    """``d @ t`` for a tangent `t`."""
-    return contract_tangents(reversed_matmul, t, d)
-
-
-def before_tangent(t, d):
-    """``t @ d`` for a tangent `t`."""
-    return contract_tangents(matmul, t, d)
 
 
 def contract_axes(g, d, axes):
@@ -218,7 +196,7 @@ VJP = {
     "log": {"x": lambda g, x: times(g, reciprocal(conjugate(x)))},
     "sin": {"x": lambda g, x: times(g, conjugate(cos(x)))},
     "cos": {"x": lambda g, x: times(g, -conjugate(sin(x)))},
-    "tanh": {"x": lambda g, out: times(g, conjugate(1 - out * out))},
+    "tanh": {"x": lambda g, x: times(g, conjugate(sech_squared(x)))},
     # --- sums, manipulation, indexing
     "sum": {"x": lambda g, x_shape, axis: unreduce(g, x_shape, axis)},
     "mean": {"x": lambda g, x_shape, axis: unreduce(g / count(x_shape, axis), x_shape, axis)},
