@@ -27,6 +27,11 @@ from stride0.autograd.scipy._parts import along, axis_of, floating, item, lane, 
 __all__ = ["quad_vec", "simpson"]
 
 
+def _over(x: Array, y: Array) -> Array:
+    """Return the quotient, and 0 where the divisor is 0: samples that were taken at equal places."""
+    return xp.where(y == 0, 0.0, x / xp.where(y == 0, 1.0, y))
+
+
 def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
     """
     Integrate samples by Simpson's rule.
@@ -36,7 +41,7 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
     y : Array
         The samples. Differentiable.
     x : Array, optional
-        Where they were taken, all different: of one axis, or of the shape of `y`. Differentiable.
+        Where they were taken: of one axis, or of the shape of `y`. Differentiable where neighbours differ.
     dx : float
         Their distance, if there is no `x`.
     axis : int
@@ -65,24 +70,23 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
                 "simpson", f"x has shape {x.shape}", [("y", f"{y.shape}")], "one axis, or that of y"
             )
         steps = picked(x, 1, n) - picked(x, 0, n - 1)
-    if n < 2:
-        return xp.sum(0 * y, axis=axis)
     if n == 2:
         return xp.sum(steps * (picked(y, 0, 1) + picked(y, 1, 2)) / 2, axis=axis)
-    last = n if n % 2 else n - 1
-    h0, h1 = picked(steps, 0, last - 1, 2), picked(steps, 1, last - 1, 2)
+    last = n if n % 2 else max(n - 1, 0)
+    pairs = max(last - 1, 0)
+    h0, h1 = picked(steps, 0, pairs, 2), picked(steps, 1, pairs, 2)
     both = h0 + h1
-    parabolas = picked(y, 0, last - 2, 2) * (2 - h1 / h0)
-    parabolas = parabolas + picked(y, 1, last - 1, 2) * (both * both / (h0 * h1))
-    parabolas = parabolas + picked(y, 2, last, 2) * (2 - h0 / h1)
+    parabolas = picked(y, 0, max(last - 2, 0), 2) * (2 - _over(h1, h0))
+    parabolas = parabolas + picked(y, 1, pairs, 2) * (_over(both, h0) * _over(both, h1))
+    parabolas = parabolas + picked(y, 2, last, 2) * (2 - _over(h0, h1))
     result = xp.sum(both / 6 * parabolas, axis=axis)
-    if n % 2:
+    if n % 2 or n == 0:
         return result
     # The last interval, by the parabola through the last three samples.
     h0, h1 = picked(steps, n - 3, n - 2), picked(steps, n - 2, n - 1)
-    rest = picked(y, n - 1, n) * ((2 * h1 * h1 + 3 * h0 * h1) / (6 * (h0 + h1)))
-    rest = rest + picked(y, n - 2, n - 1) * ((h1 * h1 + 3 * h0 * h1) / (6 * h0))
-    rest = rest - picked(y, n - 3, n - 2) * (h1 * h1 * h1 / (6 * h0 * (h0 + h1)))
+    rest = picked(y, n - 1, n) * (h1 * _over(2 * h1 + 3 * h0, 6 * (h0 + h1)))
+    rest = rest + picked(y, n - 2, n - 1) * (h1 * _over(h1 + 3 * h0, 6 * h0))
+    rest = rest - picked(y, n - 3, n - 2) * (h1 * _over(h1, h0) * _over(h1, 6 * (h0 + h1)))
     return result + xp.sum(rest, axis=axis)
 
 
