@@ -75,9 +75,21 @@ svdvals = _named("svdvals", "Compute the singular values.", "New array, of shape
 
 
 def _hermitian(a: Array, lower: bool, conjugated: bool = True) -> Array:
-    """Return the Hermitian or symmetric matrix of which one triangle is given."""
+    """Return the Hermitian or symmetric matrix of which one triangle is given.
+
+    LAPACK does not read the imaginary parts of the diagonal of a Hermitian matrix.
+    """
     part, strict = (xp.tril(a), xp.tril(a, k=-1)) if lower else (xp.triu(a), xp.triu(a, k=1))
-    return part + (adjoint(strict) if conjugated else xp.matrix_transpose(strict))
+    if not conjugated:
+        return part + xp.matrix_transpose(strict)
+    if a.dtype.kind == "complex floating":
+        part = strict + _band(xp.astype(xp.real(a), a.dtype), 0)
+    return part + adjoint(strict)
+
+
+def _band(a: Array, width: int) -> Array:
+    """Return the diagonals of matrices, as many as `width` on both sides of the main one; 0 elsewhere."""
+    return xp.tril(xp.triu(a, k=-width), k=width)
 
 
 def _of_triangle(operation: str, a: Any, lower: bool) -> Array:
@@ -207,6 +219,11 @@ def pinv(a: Any, *, atol: float | None = None, rtol: float | None = None) -> Arr
     return xp.linalg.pinv(x, rtol=float(rtol))
 
 
+# SciPy's other names of what is known of a matrix, and how many diagonals are read beside the main one.
+_KINDS = {"symmetric": "sym", "hermitian": "her", "positive definite": "pos"}
+_WIDTHS = {"diagonal": 0, "tridiagonal": 1}
+
+
 def solve(
     a: Any, b: Any, lower: bool = False, *, assume_a: str | None = None, transposed: bool = False
 ) -> Array:
@@ -223,7 +240,8 @@ def solve(
         Which triangle is read, where `assume_a` says that one is.
     assume_a : str, optional
         What is known of `a`, as for SciPy: "sym", "her" and "pos" read one triangle, as do those that begin
-        with "lower" and "upper".
+        with "lower" and "upper"; "diagonal" and "tridiagonal" read these diagonals. What is not read has the
+        gradient zero.
     transposed : bool
         Whether the system is that of the transpose.
 
@@ -233,13 +251,16 @@ def solve(
         New array of the shape of `b`, as `scipy.linalg.solve`.
     """
     a, b = same_dtype(matrix("solve", "a", a), floating("solve", "b", b))
-    kind = {"symmetric": "sym", "hermitian": "her", "positive definite": "pos"}.get(str(assume_a), assume_a)
-    if kind in ("sym", "her", "pos"):
+    kind = _KINDS.get(str(assume_a), assume_a)
+    if kind in _KINDS.values():
         a = _hermitian(a, lower, kind != "sym")
     elif kind in ("lower triangular", "upper triangular"):
         a = xp.tril(a) if kind.startswith("lower") else xp.triu(a)
+    elif kind in _WIDTHS:
+        a = _band(a, _WIDTHS[kind])
     else:
-        one_of("solve", "assume_a", kind, (None, "gen", "general", "diagonal", "tridiagonal", "banded"))
+        names = ("general", "banded", "lower triangular", "upper triangular", *_WIDTHS, *_KINDS)
+        one_of("solve", "assume_a", kind, (None, "gen", *names))
     if transposed:
         a = xp.matrix_transpose(a)
     return xp.linalg.solve(a, b)

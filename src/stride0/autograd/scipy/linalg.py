@@ -159,7 +159,9 @@ def _band_cotangent(g: Array, bands: tuple[int, int], ab: Array, out: Array) -> 
     rows = []
     for k in range(-upper, lower + 1):
         # ab[upper + k, j] is the element in row j + k and column j.
-        first, last = max(0, -k), min(n, n - k)
+        # No such element exists if the matrix has fewer rows than the band has diagonals.
+        first = min(max(0, -k), n)
+        last = max(min(n, n - k), first)
         products = xp.sum(solved[first + k : last + k, :] * xp.conj(out[first:last, :]), axis=1)
         parts = (xp.zeros((first,), dtype=g.dtype), -products, xp.zeros((n - last,), dtype=g.dtype))
         rows.append(xp.concat(parts))
