@@ -65,12 +65,11 @@ def savgol_filter(
     one_of("savgol_filter", "mode", mode, ("interp", "mirror", "constant", "nearest", "wrap"))
     x = floating("savgol_filter", "x", x)
     axis = axis_of("savgol_filter", x, axis)
-    shape = lane(x, axis)
     signal = scipy("signal")
+    weights = signal.savgol_coeffs(window_length, polyorder, deriv=deriv, delta=delta, use="dot")
+    weights = xp.reshape(xp.asarray(weights, dtype=xp.real(x).dtype), lane(x, axis))
+    before = (window_length - 1) // 2
     if mode != "interp":
-        weights = signal.savgol_coeffs(window_length, polyorder, deriv=deriv, delta=delta, use="dot")
-        weights = xp.reshape(xp.asarray(weights, dtype=x.dtype), shape)
-        before = (window_length - 1) // 2
         longer = extended("savgol_filter", x, axis, before, window_length - 1 - before, mode, cval)
         return valid(longer, weights)
     n = x.shape[axis]
@@ -80,12 +79,13 @@ def savgol_filter(
             f"x has {n} elements along axis {axis}",
             accepts=f"window_length, {window_length}, or more",
         )
-    # SciPy's filter of the units of one window: rows for both ends, in the middle the weights of a window.
+    # SciPy's filter of the units of one window: rows of the polynomials at both ends.
     units = to_numpy(xp.eye(window_length))
     rows = signal.savgol_filter(units, window_length, polyorder, deriv, delta, axis=0, mode="interp")
     rows = xp.asarray(rows, dtype=x.dtype)
     half = window_length // 2
-    inside = valid(x, xp.reshape(rows[half, :], shape))
+    # A window of even size has one element more behind an element than before it.
+    inside = valid(x, weights)[along(x.ndim, axis, slice(half - before, None))]
     first, last = (
         x[along(x.ndim, axis, part)] for part in (slice(window_length), slice(n - window_length, n))
     )
