@@ -1,7 +1,8 @@
-"""Densities of the gamma, the beta and Student's t distribution, which derivatives of the incomplete functions
-are made of, and their logarithms.
+"""Densities of the gamma, the beta and Student's t distribution, and their logarithms.
 
-They are made of public functions, so that they have derivatives themselves.
+Derivatives of the incomplete functions and of distributions are made of them.
+
+They use public functions only, so that they have derivatives themselves.
 
 Note [Saddle points]
     ``exp(a * log(x) - x - gammaln(a))`` loses as many digits as `a` has: large terms cancel. Loader's form

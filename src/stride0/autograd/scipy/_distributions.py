@@ -1,8 +1,16 @@
-"""Distributions of `stride0.autograd.scipy.stats`: formulas for standard ones, moved and scaled."""
+"""Distributions of `stride0.autograd.scipy.stats`: formulas for standard ones, moved and scaled.
+
+Note [Parameters of distributions]
+    Functions of `scipy.stats` return NaN where a parameter is not valid: a `scale` or a shape that is 0,
+    negative or NaN. The result is masked at the end, and the formulas get valid parameters there, since
+    infinite derivatives of what is not taken would spoil products in further derivatives.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,6 +18,14 @@ import stride0 as xp
 from stride0._base.errors import ArgumentTypeError
 from stride0._core.array.array import Array
 from stride0.autograd.scipy._parts import floating
+from stride0.special._densities import (
+    beta_density,
+    gamma_density,
+    log1p_square,
+    log_beta_density,
+    log_gamma_density,
+    log_t_density,
+)
 
 __all__ = ["DISTRIBUTIONS", "Distribution"]
 
@@ -17,112 +33,217 @@ Formula = Callable[..., Array]
 
 
 class _Formulas(NamedTuple):
-    """A standard distribution: functions of a value between the ends, and of the shapes."""
+    """
+    A standard distribution: functions of a value between the ends, and of the shapes.
+
+    `ppf` and `isf` are functions of a probability.
+    """
 
     logpdf: Formula
     cdf: Formula
     sf: Formula
-    ppf: Formula | None  # of a probability
-    shapes: int = 0
+    ppf: Formula
+    isf: Formula
+    shapes: tuple[str, ...] = ()
     low: float = -math.inf
     high: float = math.inf
-    inside: float = 0.0  # a value between the ends
+    pdf: Formula | None = None
     logcdf: Formula | None = None
     logsf: Formula | None = None
 
 
 special = xp.special
+_LOG_2 = math.log(2)
 _ROOT = math.log(2 * math.pi) / 2
 
+
+def _symmetric(
+    logpdf: Formula,
+    cdf: Formula,
+    ppf: Formula,
+    shapes: tuple[str, ...] = (),
+    pdf: Formula | None = None,
+    logcdf: Formula | None = None,
+) -> _Formulas:
+    """Return the formulas of a distribution that is symmetric about 0."""
+    return _Formulas(
+        logpdf,
+        cdf,
+        lambda z, *shapes: cdf(-z, *shapes),
+        ppf,
+        lambda p, *shapes: -ppf(p, *shapes),
+        shapes,
+        pdf=pdf,
+        logcdf=logcdf,
+        logsf=logcdf and (lambda z, *shapes: logcdf(-z, *shapes)),
+    )
+
+
+class _Parameters(NamedTuple):
+    """Parameters of a distribution, of which invalid ones are replaced by 1."""
+
+    shapes: tuple[Array, ...]
+    loc: Array
+    scale: Array
+    valid: Array
+
+    def where_valid(self, found: Array) -> Array:
+        """Return a result, and NaN where a parameter is not valid."""
+        return xp.where(self.valid, found, math.nan)
+
+
+def _real(operation: str, name: str, x: Any) -> Array:
+    """Return an argument as an array of float64, in which SciPy computes."""
+    found = floating(operation, name, x)
+    if found.dtype.kind == "complex floating":
+        raise ArgumentTypeError(operation, f"{name} is complex", accepts="an array of real numbers")
+    return xp.astype(found, xp.float64, copy=False)
+
+
+def _logarithm(p: Array, q: Array) -> Array:
+    """Return the logarithm of `p`, given also `q`, which is ``1 - p`` and accurate where `p` is near 1."""
+    near_one = q < 0.5
+    return xp.where(near_one, xp.log1p(-xp.where(near_one, q, 0)), xp.log(xp.where(near_one, 1, p)))
+
+
+def _positive(z: Array) -> Array:
+    """Return 1 where a value is 0, for logarithms of what is not taken."""
+    return xp.where(z == 0, 1, z)
+
+
+def _by_sides(z: Array, below: Formula, above: Formula) -> Array:
+    """Return one formula of values up to 0, another one of those above."""
+    right = z > 0
+    return xp.where(right, above(xp.where(right, z, 0)), below(xp.where(right, 0, z)))
+
+
+def _laplace_quantile(p: Array) -> Array:
+    right = p > 0.5
+    return xp.where(right, -xp.log(2 * xp.where(right, 1 - p, 1)), xp.log(2 * xp.where(right, 1, p)))
+
+
+def _cauchy_quantile(p: Array) -> Array:
+    """Return ``tan(pi * (p - 1/2))``, accurately near 0 and 1."""
+    near = xp.abs(p - 0.5) < 0.25
+    # The distance from the nearest end, with the sign of the quantile.
+    apart = xp.where(near, 0.25, xp.where(p > 0.5, 1 - p, -p))
+    return xp.where(near, xp.tan(math.pi * (xp.where(near, p, 0.5) - 0.5)), 1 / xp.tan(math.pi * apart))
+
+
+def _log_beta_tail(p: Array, a: Array, b: Array | float) -> tuple[Array, Array]:
+    """
+    Return the logarithm of the quantile of the beta distribution near 0, and where it is one.
+
+    There, the probability is ``x**a / (a * beta(a, b))`` to all digits. The inverse functions of
+    `scipy.special` return NaN or infinity for such probabilities, or another number.
+    """
+    # a * beta(a, b) is (a + b) * beta(a + 1, b), whose logarithm loses no digits where a is small.
+    found = (xp.log(_positive(p)) + special.betaln(a + 1, b) + xp.log(a + b)) / a
+    return found, (p < 1e-10) & (found + xp.log1p(a * 0 + b) < -40) | (found < -300)
+
+
+def _beta_quantile(p: Array, a: Array, b: Array) -> Array:
+    tail, far = _log_beta_tail(p, a, b)
+    return xp.where(far, xp.exp(tail), special.betaincinv(a, b, xp.where(far, 0.5, p)))
+
+
+def _t_quantile(p: Array, df: Array) -> Array:
+    # The beta distribution has df / (df + t**2).
+    tail, far = _log_beta_tail(2 * p, df / 2, 0.5)
+    found = special.stdtrit(df, xp.where(far, 0.5, p))
+    return xp.where(far, -xp.exp((xp.log(df) - tail) / 2), found)
+
+
+def _lognormal_density(z: Array, s: Array) -> Array:
+    inside = _positive(z)
+    found = -((xp.log(inside) / s) ** 2) / 2 - xp.log(s) - xp.log(inside) - _ROOT
+    return xp.where(z == 0, -math.inf, found)
+
+
+def _of_logarithm(f: Formula, at_zero: float) -> Formula:
+    """Return a function of ``log(z) / s``, for the lognormal distribution."""
+    return lambda z, s: xp.where(z == 0, at_zero, f(xp.log(_positive(z)) / s))
+
+
 _TABLE: dict[str, _Formulas] = {
-    "norm": _Formulas(
-        lambda z: -z * z / 2 - _ROOT,
-        lambda z: special.ndtr(z),
-        lambda z: special.ndtr(-z),
-        lambda p: special.ndtri(p),
-        logcdf=lambda z: special.log_ndtr(z),
-        logsf=lambda z: special.log_ndtr(-z),
-    ),
+    "norm": _symmetric(lambda z: -z * z / 2 - _ROOT, special.ndtr, special.ndtri, logcdf=special.log_ndtr),
     "expon": _Formulas(
         lambda z: -z,
         lambda z: -xp.expm1(-z),
         lambda z: xp.exp(-z),
         lambda p: -xp.log1p(-p),
+        lambda p: -xp.log(p),
         low=0.0,
-        inside=1.0,
         logsf=lambda z: -z,
     ),
     "uniform": _Formulas(
-        lambda z: 0 * z, lambda z: z, lambda z: 1 - z, lambda p: p, low=0.0, high=1.0, inside=0.5
+        lambda z: 0 * z, lambda z: z, lambda z: 1 - z, lambda p: p, lambda p: 1 - p, low=0.0, high=1.0
     ),
-    "logistic": _Formulas(
+    "logistic": _symmetric(
         lambda z: special.log_expit(z) + special.log_expit(-z),
-        lambda z: special.expit(z),
-        lambda z: special.expit(-z),
-        lambda p: special.logit(p),
-        logcdf=lambda z: special.log_expit(z),
-        logsf=lambda z: special.log_expit(-z),
+        special.expit,
+        special.logit,
+        logcdf=special.log_expit,
     ),
-    "laplace": _Formulas(
-        lambda z: -xp.abs(z) - math.log(2),
-        lambda z: xp.where(z > 0, 1 - xp.exp(-xp.abs(z)) / 2, xp.exp(-xp.abs(z)) / 2),
-        lambda z: xp.where(z > 0, xp.exp(-xp.abs(z)) / 2, 1 - xp.exp(-xp.abs(z)) / 2),
-        None,
+    "laplace": _symmetric(
+        lambda z: -xp.abs(z) - _LOG_2,
+        lambda z: _by_sides(z, lambda z: xp.exp(z) / 2, lambda z: 1 - xp.exp(-z) / 2),
+        _laplace_quantile,
+        logcdf=lambda z: _by_sides(z, lambda z: z - _LOG_2, lambda z: xp.log1p(-xp.exp(-z) / 2)),
     ),
-    "cauchy": _Formulas(
-        lambda z: -xp.log1p(z * z) - math.log(math.pi),
-        lambda z: xp.atan(z) / math.pi + 0.5,
-        lambda z: 0.5 - xp.atan(z) / math.pi,
-        lambda p: xp.tan(math.pi * (p - 0.5)),
+    "cauchy": _symmetric(
+        lambda z: -log1p_square(z) - math.log(math.pi),
+        lambda z: xp.atan2(xp.ones_like(z), -z) / math.pi,
+        _cauchy_quantile,
+        pdf=lambda z: 1 / (math.pi * (1 + z * z)),
     ),
     "lognorm": _Formulas(
-        lambda z, s: -((xp.log(z) / s) ** 2) / 2 - xp.log(s * z) - _ROOT,
-        lambda z, s: special.ndtr(xp.log(z) / s),
-        lambda z, s: special.ndtr(-xp.log(z) / s),
+        _lognormal_density,
+        _of_logarithm(special.ndtr, 0.0),
+        _of_logarithm(lambda z: special.ndtr(-z), 1.0),
         lambda p, s: xp.exp(s * special.ndtri(p)),
-        shapes=1,
+        lambda p, s: xp.exp(-s * special.ndtri(p)),
+        ("s",),
         low=0.0,
-        inside=1.0,
+        logcdf=_of_logarithm(special.log_ndtr, -math.inf),
+        logsf=_of_logarithm(lambda z: special.log_ndtr(-z), 0.0),
     ),
     "gamma": _Formulas(
-        lambda z, a: special.xlogy(a - 1, z) - z - special.gammaln(a),
+        lambda z, a: log_gamma_density(a, z),
         lambda z, a: special.gammainc(a, z),
         lambda z, a: special.gammaincc(a, z),
         lambda p, a: special.gammaincinv(a, p),
-        shapes=1,
+        lambda p, a: special.gammainccinv(a, p),
+        ("a",),
         low=0.0,
-        inside=1.0,
+        pdf=lambda z, a: gamma_density(a, z),
     ),
     "chi2": _Formulas(
-        lambda z, df: special.xlogy(df / 2 - 1, z) - z / 2 - special.gammaln(df / 2) - df * (math.log(2) / 2),
+        lambda z, df: log_gamma_density(df / 2, z / 2) - _LOG_2,
         lambda z, df: special.gammainc(df / 2, z / 2),
         lambda z, df: special.gammaincc(df / 2, z / 2),
         lambda p, df: 2 * special.gammaincinv(df / 2, p),
-        shapes=1,
+        lambda p, df: 2 * special.gammainccinv(df / 2, p),
+        ("df",),
         low=0.0,
-        inside=1.0,
+        pdf=lambda z, df: gamma_density(df / 2, z / 2) / 2,
     ),
     "beta": _Formulas(
-        lambda z, a, b: special.xlogy(a - 1, z) + special.xlog1py(b - 1, -z) - special.betaln(a, b),
+        lambda z, a, b: log_beta_density(a, b, z, 1 - z),
         lambda z, a, b: special.betainc(a, b, z),
         lambda z, a, b: special.betaincc(a, b, z),
-        lambda p, a, b: special.betaincinv(a, b, p),
-        shapes=2,
+        _beta_quantile,
+        lambda p, a, b: special.betainccinv(a, b, p),
+        ("a", "b"),
         low=0.0,
         high=1.0,
-        inside=0.5,
+        pdf=lambda z, a, b: beta_density(a, b, z, 1 - z),
     ),
-    "t": _Formulas(
-        lambda z, df: (
-            special.gammaln((df + 1) / 2)
-            - special.gammaln(df / 2)
-            - xp.log(df * math.pi) / 2
-            - (df + 1) / 2 * xp.log1p(z * z / df)
-        ),
+    "t": _symmetric(
+        lambda z, df: log_t_density(df, z),
         lambda z, df: special.stdtr(df, z),
-        lambda z, df: special.stdtr(df, -z),
-        lambda p, df: special.stdtrit(df, p),
-        shapes=1,
+        _t_quantile,
+        ("df",),
     ),
 }
 
@@ -131,9 +252,9 @@ class Distribution:
     """
     A continuous distribution, with the functions of `scipy.stats` for it.
 
-    They take a value, the shapes of the distribution, `loc` and `scale`, by which it is moved and scaled.
-    All are
-    differentiable where they are arrays.
+    They take a value, the shapes of the distribution, `loc` and `scale`, by which it is moved and scaled. All
+    of these are differentiable if they are arrays. Results have the dtype float64, and are NaN where a shape
+    or `scale` is not positive: Note [Parameters of distributions].
 
     Examples
     --------
@@ -143,7 +264,7 @@ class Distribution:
     Array(0.25, dtype=float64)
     """
 
-    __all__ = ("cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf")
+    __all__ = ("cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf")
 
     def __init__(self, name: str, formulas: _Formulas) -> None:
         self.name = name
@@ -152,76 +273,105 @@ class Distribution:
     def __repr__(self) -> str:
         return f"<distribution {self.name}>"
 
-    def _standard(
-        self, what: str, x: Any, args: tuple[Any, ...], named: dict[str, Any]
-    ) -> tuple[Array, Any, Array]:
-        """Return a value moved back and scaled back, the shapes, and the scale."""
-        operation, count = f"{self.name}.{what}", self._formulas.shapes
-        given = list(args)
-        unknown = named.keys() - {"loc", "scale"}
-        if unknown or not count <= len(given) <= count + 2:
-            names = f"{count} shapes" if count else "no shapes"
-            problem = (
-                f"{min(unknown)} is not supported" if unknown else f"it is called with {len(given)} arguments"
-            )
-            raise ArgumentTypeError(operation, problem, accepts=f"a value, {names}, loc and scale")
-        shapes = [floating(operation, "a shape", shape) for shape in given[:count]]
-        place = dict(zip(("loc", "scale"), given[count:], strict=False)) | named
-        loc = floating(operation, "loc", place.get("loc", 0.0))
-        scale = floating(operation, "scale", place.get("scale", 1.0))
-        value = floating(operation, "x", x)
-        return value if what == "ppf" else (value - loc) / scale, (shapes, loc), scale
+    def _parameters(self, operation: str, args: tuple[Any, ...], named: dict[str, Any]) -> _Parameters:
+        """Return the shapes, `loc` and `scale`: Note [Parameters of distributions]."""
+        names = self._formulas.shapes
+        order = (*names, "loc", "scale")
+        given = dict(zip(order, args, strict=False))
+        missing = [name for name in names if name not in given and name not in named]
+        wrong = [name for name in named if name in given or name not in order]
+        if missing or wrong or len(args) > len(order):
+            problem = f"it is called with {len(args)} parameters by position"
+            if wrong:
+                problem = f"{wrong[0]} is {'given twice' if wrong[0] in given else 'not supported'}"
+            elif missing:
+                problem = f"{missing[0]} is missing"
+            raise ArgumentTypeError(operation, problem, accepts=f"a value, then {', '.join(order)}")
+        found = {"loc": 0.0, "scale": 1.0} | given | named
+        values = {name: _real(operation, name, found[name]) for name in order}
+        loc = values.pop("loc")
+        valid = functools.reduce(operator.and_, [value > 0 for value in values.values()])
+        safe = {name: xp.where(value > 0, value, 1) for name, value in values.items()}
+        scale = safe.pop("scale")
+        return _Parameters(tuple(safe.values()), loc, scale, valid)
 
-    def _masked(self, z: Array, formula: Formula, shapes: Any, below: float, above: float) -> Array:
-        """Return a formula between the ends, and what is known beyond them."""
-        low, high, inside = self._formulas.low, self._formulas.high, self._formulas.inside
-        under, over = z < low, z > high
-        found = formula(xp.where(under | over, inside, z), *shapes)
-        return xp.where(under, below, xp.where(over, above, found))
+    def _at(
+        self, what: str, x: Any, args: tuple[Any, ...], named: dict[str, Any], below: float, above: float
+    ) -> tuple[Array, _Parameters]:
+        """Return a formula at a moved and scaled value, or its value beyond the ends, and the parameters."""
+        operation = f"{self.name}.{what}"
+        parameters = self._parameters(operation, args, named)
+        z = (_real(operation, "x", x) - parameters.loc) / parameters.scale
+        low, high = self._formulas.low, self._formulas.high
+        under, over = (z < low) | (z == -math.inf), (z > high) | (z == math.inf)
+        # A value between the ends.
+        inside = min(max(low, 0.0) + 0.5, high)
+        formula = getattr(self._formulas, what) or getattr(self, f"_{what}")
+        found = formula(xp.where(under | over, inside, z), *parameters.shapes)
+        found = xp.where(under, below, xp.where(over, above, found))
+        return found, parameters
 
-    def logpdf(self, x: Any, *args: Any, **named: Any) -> Array:
-        """Return the logarithm of the density."""
-        z, (shapes, _), scale = self._standard("logpdf", x, args, named)
-        found = self._masked(z, self._formulas.logpdf, shapes, -math.inf, -math.inf)
-        return found - xp.log(scale)
+    def _pdf(self, z: Array, *shapes: Array) -> Array:
+        return xp.exp(self._formulas.logpdf(z, *shapes))
+
+    def _logcdf(self, z: Array, *shapes: Array) -> Array:
+        return _logarithm(self._formulas.cdf(z, *shapes), self._formulas.sf(z, *shapes))
+
+    def _logsf(self, z: Array, *shapes: Array) -> Array:
+        return _logarithm(self._formulas.sf(z, *shapes), self._formulas.cdf(z, *shapes))
 
     def pdf(self, x: Any, *args: Any, **named: Any) -> Array:
         """Return the density."""
-        return xp.exp(self.logpdf(x, *args, **named))
+        found, p = self._at("pdf", x, args, named, 0.0, 0.0)
+        return p.where_valid(found / p.scale)
+
+    def logpdf(self, x: Any, *args: Any, **named: Any) -> Array:
+        """Return the logarithm of the density."""
+        found, p = self._at("logpdf", x, args, named, -math.inf, -math.inf)
+        return p.where_valid(found - xp.log(p.scale))
 
     def cdf(self, x: Any, *args: Any, **named: Any) -> Array:
         """Return the probability of a smaller value."""
-        z, (shapes, _), _ = self._standard("cdf", x, args, named)
-        return self._masked(z, self._formulas.cdf, shapes, 0.0, 1.0)
+        found, p = self._at("cdf", x, args, named, 0.0, 1.0)
+        return p.where_valid(found)
 
     def sf(self, x: Any, *args: Any, **named: Any) -> Array:
         """Return the probability of a larger value."""
-        z, (shapes, _), _ = self._standard("sf", x, args, named)
-        return self._masked(z, self._formulas.sf, shapes, 1.0, 0.0)
+        found, p = self._at("sf", x, args, named, 1.0, 0.0)
+        return p.where_valid(found)
 
     def logcdf(self, x: Any, *args: Any, **named: Any) -> Array:
         """Return the logarithm of the probability of a smaller value."""
-        if self._formulas.logcdf is None:
-            return xp.log(self.cdf(x, *args, **named))
-        z, (shapes, _), _ = self._standard("logcdf", x, args, named)
-        return self._masked(z, self._formulas.logcdf, shapes, -math.inf, 0.0)
+        found, p = self._at("logcdf", x, args, named, -math.inf, 0.0)
+        return p.where_valid(found)
 
     def logsf(self, x: Any, *args: Any, **named: Any) -> Array:
         """Return the logarithm of the probability of a larger value."""
-        if self._formulas.logsf is None:
-            return xp.log(self.sf(x, *args, **named))
-        z, (shapes, _), _ = self._standard("logsf", x, args, named)
-        return self._masked(z, self._formulas.logsf, shapes, 0.0, -math.inf)
+        found, p = self._at("logsf", x, args, named, 0.0, -math.inf)
+        return p.where_valid(found)
+
+    def _quantile(
+        self, what: str, q: Any, args: tuple[Any, ...], named: dict[str, Any], at_zero: float, at_one: float
+    ) -> Array:
+        """Return the inverse of a probability: NaN if it is not between 0 and 1, inclusive."""
+        operation = f"{self.name}.{what}"
+        parameters = self._parameters(operation, args, named)
+        p = _real(operation, "q", q)
+        between = (p > 0) & (p < 1)
+        # Finite ends have derivatives.
+        known = between | ((p == 0) & math.isfinite(at_zero)) | ((p == 1) & math.isfinite(at_one))
+        formula = getattr(self._formulas, what)
+        found = formula(xp.where(known, p, 0.5), *parameters.shapes)
+        ends = xp.where(p == 0, at_zero, xp.where(p == 1, at_one, math.nan))
+        return parameters.where_valid(xp.where(known, found, ends) * parameters.scale + parameters.loc)
 
     def ppf(self, q: Any, *args: Any, **named: Any) -> Array:
-        """Return the value that is larger than another one with a given probability."""
-        if self._formulas.ppf is None:
-            raise ArgumentTypeError(
-                f"{self.name}.ppf", "it is not supported", accepts="cdf, and a root finder"
-            )
-        p, (shapes, loc), scale = self._standard("ppf", q, args, named)
-        found: Array = self._formulas.ppf(p, *shapes) * scale + loc
-        return found
+        """Return the value below which a given probability lies."""
+        return self._quantile("ppf", q, args, named, self._formulas.low, self._formulas.high)
+
+    def isf(self, q: Any, *args: Any, **named: Any) -> Array:
+        """Return the value above which a given probability lies."""
+        return self._quantile("isf", q, args, named, self._formulas.high, self._formulas.low)
 
 
 DISTRIBUTIONS = {name: Distribution(name, formulas) for name, formulas in _TABLE.items()}
