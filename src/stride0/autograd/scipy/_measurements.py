@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, ShapeError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError
+from stride0._base.shapes import broadcast_shapes
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import Level
 from stride0.autograd.scipy._parts import (
@@ -18,6 +20,7 @@ from stride0.autograd.scipy._parts import (
     one_batch,
     original,
     recorded,
+    root,
     rules,
     scipy,
     to_numpy,
@@ -37,10 +40,14 @@ __all__ = [
     "variance",
 ]
 
+_WHOLE = ("signed integer", "unsigned integer", "bool")
+
 
 @recorded("ndimage")
 def _sums(x: Array, groups: Array, count: int) -> Array:
     """Return the sums of the elements of groups."""
+    if x.size == 0 or count == 0:
+        return xp.zeros((count,), dtype=x.dtype)
     found = scipy("ndimage").sum_labels(to_numpy(x), to_numpy(groups), range(count))
     return from_numpy(found.astype(to_numpy(x).dtype))
 
@@ -66,32 +73,35 @@ class _Regions:
         self.input = floating(operation, "input", x)
         if self.input.dtype.kind != "real floating":
             raise ArgumentTypeError(operation, "input is complex", accepts="real numbers")
-        flat = xp.reshape(self.input, (-1,))
+        # Whether one region is asked for, not several of which some may have no elements.
+        self.single = labels is None or index is None or not hasattr(index, "__len__")
         if labels is None:
             # SciPy takes all elements as one region, however many are asked for.
-            self.shape: tuple[int, ...] = () if index is None else xp.asarray(index).shape
-            self.places = xp.arange(flat.shape[0])
-            self.groups, self.count = xp.zeros_like(self.places), 1
-            self.inverse = xp.zeros(self.shape, dtype=xp.int64)
+            index, marks = 1, xp.ones(self.input.shape, dtype=xp.int64)
         else:
             marks = xp.asarray(labels)
-            if marks.shape != self.input.shape:
-                try:
-                    marks = xp.broadcast_to(marks, self.input.shape)
-                except ValueError as error:
-                    facts = [("input", f"{self.input.shape}"), ("labels", f"{marks.shape}")]
-                    raise ShapeError(operation, "labels and input do not fit", facts) from error
-            marks = xp.astype(xp.reshape(marks, (-1,)), xp.int64)
+            shapes = [("input", self.input.shape), ("labels", marks.shape)]
+            shape = broadcast_shapes(operation, shapes)
+            # One by one: labels stay labels for all examples of a batch.
+            self.input, marks = xp.broadcast_to(self.input, shape), xp.broadcast_to(marks, shape)
             if index is None:
-                marks, index = xp.astype(marks > 0, xp.int64), 1
-            wanted = xp.astype(xp.asarray(index), xp.int64)
-            self.shape = wanted.shape
-            values, inverse = xp.unique_inverse(xp.reshape(wanted, (-1,)))
-            group = xp.clip(xp.searchsorted(values, marks), 0, values.shape[0] - 1)
+                index, marks = 1, marks > 0
+        wanted = xp.asarray(index)
+        # Labels may be floating-point numbers.
+        whole = all(x.dtype.kind in _WHOLE for x in (wanted, marks)) or wanted.size == 0
+        wanted, marks = (xp.astype(x, xp.int64 if whole else xp.float64) for x in (wanted, marks))
+        self.shape: tuple[int, ...] = wanted.shape
+        values, inverse = xp.unique_inverse(xp.reshape(wanted, (-1,)))
+        self.count = values.shape[0]
+        self.inverse = xp.reshape(inverse, self.shape)
+        marks = xp.reshape(marks, (-1,))
+        if self.count:
+            group = xp.clip(xp.searchsorted(values, marks), 0, self.count - 1)
             (self.places,) = xp.nonzero(xp.take(values, group) == marks)
-            self.groups, self.count = xp.take(group, self.places), values.shape[0]
-            self.inverse = xp.reshape(inverse, self.shape)
-        self.elements = xp.take(flat, self.places)
+        else:
+            group, self.places = xp.zeros_like(marks), xp.zeros((0,), dtype=xp.int64)
+        self.groups = xp.take(group, self.places)
+        self.elements = xp.take(xp.reshape(self.input, (-1,)), self.places)
 
     def spread(self, x: Array) -> Array:
         """Return a value for each region in the shape of `index`."""
@@ -101,33 +111,59 @@ class _Regions:
         return _sums(x, self.groups, self.count)
 
     def sizes(self) -> Array:
-        return self.sums(xp.ones(self.groups.shape, dtype=self.elements.dtype))
+        return xp.bincount(self.groups, minlength=self.count)
+
+    def mean_of(self, x: Array) -> Array:
+        return self.sums(x) / xp.astype(self.sizes(), x.dtype)
 
     def means(self) -> Array:
-        return self.sums(self.elements) / self.sizes()
+        return self.mean_of(self.elements)
 
     def variances(self) -> Array:
         apart = self.elements - xp.take(self.means(), self.groups)
-        return self.sums(apart * apart) / self.sizes()
+        return self.mean_of(apart * apart)
+
+    def chosen(self, places: Array, absent: float) -> Array:
+        """Return elements, one of each region, and `absent` for regions without elements."""
+        if self.elements.size == 0:
+            return xp.full((self.count,), absent, dtype=self.elements.dtype)
+        found = xp.take(self.elements, xp.clip(places, 0, self.elements.size - 1))
+        return xp.where(self.sizes() > 0, found, absent)
 
     def extremes(self, name: str) -> Array:
         """Return the largest or smallest elements: one of those that are equal."""
-        places = original(f"ndimage.{name}_position")(
-            item(self.elements), item(self.groups), range(self.count)
-        )
-        found = xp.take(self.elements, xp.asarray([int(place[0]) for place in places]))
-        return xp.where(self.sizes() > 0, found, 0.0)
+        known = item(self.elements)
+        if self.single:
+            if not known.size:
+                raise ArgumentValueError(
+                    self.operation, "the region has no elements", accepts="a label that there is"
+                )
+            # A NaN, if there is one.
+            place = known.argmax() if name == "maximum" else known.argmin()
+            return self.chosen(xp.asarray([int(place)]), 0.0)
+        if not known.size:
+            return self.chosen(self.places, 0.0)
+        places = original(f"ndimage.{name}_position")(known, item(self.groups), range(self.count))
+        return self.chosen(xp.asarray([int(place[0]) for place in places], dtype=xp.int64), 0.0)
 
     def medians(self) -> Array:
         order = xp.argsort(self.elements)
         order = xp.take(order, xp.argsort(xp.take(self.groups, order), stable=True))
-        sizes = xp.astype(self.sizes(), xp.int64)
+        sizes, last = self.sizes(), max(self.elements.size - 1, 0)
         start = xp.cumulative_sum(sizes) - sizes
-        low, high = (xp.take(order, start + k) for k in ((sizes - 1) // 2, sizes // 2))
-        return (xp.take(self.elements, low) + xp.take(self.elements, high)) / 2
+
+        def ranked(k: Array) -> Array:
+            places = xp.take(order, xp.clip(start + k, 0, last)) if self.elements.size else order
+            # SciPy takes any element for the median of a label among several that there is not.
+            return self.chosen(places, math.nan)
+
+        if self.single and bool(xp.any(xp.isnan(self.elements))):
+            # NaNs are last in order. In one of several regions SciPy takes them for large numbers.
+            return ranked(sizes - 1)
+        return (ranked((sizes - 1) // 2) + ranked(sizes // 2)) / 2
 
 
-def _measured(name: str, what: str, made: Any) -> Any:
+def _measured(name: str, what: str, made: Any, absent: str = "") -> Any:
     def function(input: Any, labels: Any = None, index: Any = None) -> Array:
         regions = _Regions(name, input, labels, index)
         return regions.spread(made(regions))
@@ -147,7 +183,7 @@ def _measured(name: str, what: str, made: Any) -> Any:
     Returns
     -------
     Array
-        New array of the shape of `index`, as `scipy.ndimage.{name}`.
+        New array of the shape of `index`, as `scipy.ndimage.{name}`{absent}.
     """
     return named(function, name, doc)
 
@@ -156,10 +192,12 @@ sum_labels = _measured("sum_labels", "sums", lambda r: r.sums(r.elements))
 sum = _measured("sum", "sums", lambda r: r.sums(r.elements))
 mean = _measured("mean", "means", _Regions.means)
 variance = _measured("variance", "variances", _Regions.variances)
-standard_deviation = _measured("standard_deviation", "standard deviations", lambda r: xp.sqrt(r.variances()))
+standard_deviation = _measured("standard_deviation", "standard deviations", lambda r: root(r.variances()))
 maximum = _measured("maximum", "largest elements", lambda r: r.extremes("maximum"))
 minimum = _measured("minimum", "smallest elements", lambda r: r.extremes("minimum"))
-median = _measured("median", "medians", _Regions.medians)
+median = _measured(
+    "median", "medians", _Regions.medians, "; NaN for a label that there is not, of several too"
+)
 
 
 def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Any, ...]:
@@ -176,10 +214,11 @@ def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Any, ...
     tuple
         Minima, maxima, and the positions of both, as `scipy.ndimage.extrema`.
     """
+    smallest, largest = minimum(input, labels, index), maximum(input, labels, index)
     known = item(floating("extrema", "input", input))
-    given = [x if x is None else item(xp.asarray(x)) for x in (labels, index)]
+    given = [item(xp.asarray(x)) if hasattr(x, "__len__") else x for x in (labels, index)]
     _, _, *positions = original("ndimage.extrema")(known, *given)
-    return minimum(input, labels, index), maximum(input, labels, index), *positions
+    return smallest, largest, *positions
 
 
 def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:
@@ -233,15 +272,20 @@ def labeled_comprehension(
     Array
         New array of the shape of `index`, as `scipy.ndimage.labeled_comprehension`.
     """
+    if labels is None and index is not None:
+        raise ArgumentValueError("labeled_comprehension", "index is given without labels", accepts="labels")
     regions = _Regions("labeled_comprehension", input, labels, index)
     dtype = dtype_of("labeled_comprehension", out_dtype)
+
+    def called(places: Array) -> Array:
+        given = (xp.take(regions.elements, places), xp.take(regions.places, places))
+        return xp.asarray(func(*given if pass_positions else given[:1]))
+
+    if labels is None or index is None:
+        # One region, of any dtype and size.
+        return called(xp.arange(regions.elements.size))
     found = []
     for k in range(regions.count):
         (places,) = xp.nonzero(regions.groups == k)
-        if places.size == 0:
-            found.append(xp.asarray(default, dtype=dtype))
-            continue
-        given: tuple[Array, ...] = (xp.take(regions.elements, places),)
-        given = (*given, xp.take(regions.places, places)) if pass_positions else given
-        found.append(xp.astype(xp.asarray(func(*given)), dtype))
+        found.append(xp.astype(called(places), dtype) if places.size else xp.asarray(default, dtype=dtype))
     return regions.spread(xp.stack(found))

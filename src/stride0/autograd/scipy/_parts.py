@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, ShapeError, shown
 from stride0._base.shapes import Shape, normalize_axis, normalize_index
 from stride0._chapters.data_types import astype
@@ -38,6 +39,7 @@ __all__ = [
     "one_of",
     "original",
     "recorded",
+    "root",
     "rules",
     "same_dtype",
     "scipy",
@@ -290,6 +292,12 @@ def dtype_of(operation: str, output: Any) -> Any:
 def lane(x: Array, axis: int) -> Shape:
     """Return the shape in which values along one axis broadcast against an array."""
     return (*(1,) * axis, -1, *(1,) * (x.ndim - axis - 1))
+
+
+def root(x: Array) -> Array:
+    """Return the square root. Where it is 0, so is its gradient: Note [Divided by zero]."""
+    flat = x == 0
+    return xp.where(flat, 0.0, xp.sqrt(xp.where(flat, 1.0, x)))
 
 
 def item(x: Array) -> Any:
