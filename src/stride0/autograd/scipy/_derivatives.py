@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ShapeError
+from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import axis_of, floating, into_output, taking
+from stride0.autograd.scipy._parts import axis_of, each, floating, into_output, root, taking
 from stride0.autograd.scipy._windows import correlate1d, gaussian_filter
 
 __all__ = [
@@ -21,25 +24,45 @@ __all__ = [
 ]
 
 
-def _length(parts: list[Array]) -> Array:
-    squares = [part * part for part in parts]
-    return xp.sqrt(sum(squares[1:], squares[0]))
+def _parts(
+    operation: str, input: Any, mode: Any, axes: Any, derivative: Callable[[Array, int, str], Array]
+) -> tuple[Array, list[Array]]:
+    """Return the input, and its derivative along each axis, which may have a mode of its own."""
+    x = floating(operation, "input", input)
+    numbers = normalize_axes(operation, axes, x.ndim)
+    modes = each(operation, "mode", mode, len(numbers))
+    return x, [derivative(x, axis, m) for axis, m in zip(numbers, modes, strict=True)]
 
 
-def _slope(operation: str, input: Any, axis: int, output: None, mode: str, cval: float, across: Any) -> Array:
+def _sum(x: Array, parts: list[Array]) -> Array:
+    """Return the sum of the derivatives of `x`; without axes, `x` itself, as SciPy does."""
+    return functools.reduce(operator.add, parts) if parts else xp.asarray(x, copy=True)
+
+
+def _length(x: Array, parts: list[Array]) -> Array:
+    """Return the root of the sum of squares. Where it is 0, so is its gradient: Note [Divided by zero]."""
+    if not parts:
+        return xp.asarray(x, copy=True)
+    if all(part.dtype.kind == "real floating" for part in parts):
+        return functools.reduce(xp.hypot, parts) if len(parts) > 1 else xp.abs(parts[0])
+    return root(functools.reduce(operator.add, [part * part for part in parts]))
+
+
+def _slope(operation: str, input: Any, axis: int, mode: Any, cval: float, across: Any) -> Array:
     """Return differences along one axis, smoothed along the others."""
     x = floating(operation, "input", input)
     axis = axis_of(operation, x, axis)
-    x = correlate1d(x, [-1.0, 0.0, 1.0], axis, None, mode, cval)
+    modes = each(operation, "mode", mode, x.ndim)
+    x = correlate1d(x, [-1.0, 0.0, 1.0], axis, None, modes[axis], cval)
     for other in range(x.ndim):
         if other != axis:
-            x = correlate1d(x, across, other, None, mode, cval)
+            x = correlate1d(x, across, other, None, modes[other], cval)
     return x
 
 
 @into_output
 def prewitt(
-    input: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: float = 0.0
+    input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: float = 0.0
 ) -> Array:
     """
     Apply Prewitt's filter: differences along an axis, sums of three along the others.
@@ -50,19 +73,21 @@ def prewitt(
         Differentiable.
     axis : int
         Of the differences.
-    output, mode, cval
+    output, cval
         As `correlate1d` takes them.
+    mode
+        As `correlate1d` takes it, or a sequence with one for each axis.
 
     Returns
     -------
     Array
         New array of the shape of `input`, as `scipy.ndimage.prewitt`.
     """
-    return _slope("prewitt", input, axis, output, mode, cval, [1.0, 1.0, 1.0])
+    return _slope("prewitt", input, axis, mode, cval, [1.0, 1.0, 1.0])
 
 
 @into_output
-def sobel(input: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: float = 0.0) -> Array:
+def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: float = 0.0) -> Array:
     """
     Apply Sobel's filter: differences along an axis, weighted sums of three along the others.
 
@@ -76,11 +101,13 @@ def sobel(input: Any, axis: int = -1, output: Any = None, mode: str = "reflect",
     Array
         New array of the shape of `input`, as `scipy.ndimage.sobel`.
     """
-    return _slope("sobel", input, axis, output, mode, cval, [1.0, 2.0, 1.0])
+    return _slope("sobel", input, axis, mode, cval, [1.0, 2.0, 1.0])
 
 
 @into_output
-def laplace(input: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0) -> Array:
+def laplace(
+    input: Any, output: Any = None, mode: Any = "reflect", cval: float = 0.0, *, axes: Any = None
+) -> Array:
     """
     Estimate the Laplacian by second differences.
 
@@ -88,32 +115,45 @@ def laplace(input: Any, output: Any = None, mode: str = "reflect", cval: float =
     ----------
     input : Array
         Differentiable.
-    output, mode, cval
+    output, cval
         As `correlate1d` takes them.
+    mode
+        As `correlate1d` takes it, or a sequence with one for each of the axes.
+    axes : int or sequence of int, optional
+        Along which; by default all.
 
     Returns
     -------
     Array
         New array of the shape of `input`, as `scipy.ndimage.laplace`.
     """
-    x = floating("laplace", "input", input)
-    parts = [correlate1d(x, [1.0, -2.0, 1.0], axis, None, mode, cval) for axis in range(x.ndim)]
-    return sum(parts[1:], parts[0])
+
+    def derivative(x: Array, axis: int, mode: str) -> Array:
+        return correlate1d(x, [1.0, -2.0, 1.0], axis, None, mode, cval)
+
+    return _sum(*_parts("laplace", input, mode, axes, derivative))
 
 
-def _smoothed(x: Array, sigma: Any, derivative: int, mode: str, cval: float, options: Any) -> list[Array]:
-    """Return derivatives of a smoothed array along each axis."""
-    return [
-        gaussian_filter(
-            x, sigma, [derivative * (k == axis) for k in range(x.ndim)], None, mode, cval, **options
-        )
-        for axis in range(x.ndim)
-    ]
+def _gaussian(sigma: Any, order: int, cval: float, options: Any) -> Callable[[Array, int, str], Array]:
+    """Return the derivative of a given order along an axis, of an array that is smoothed along all."""
+
+    def derivative(x: Array, axis: int, mode: str) -> Array:
+        orders = [order * (k == axis) for k in range(x.ndim)]
+        return gaussian_filter(x, sigma, orders, None, mode, cval, **options)
+
+    return derivative
 
 
 @into_output
 def gaussian_laplace(
-    input: Any, sigma: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0, **options: Any
+    input: Any,
+    sigma: Any,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: float = 0.0,
+    *,
+    axes: Any = None,
+    **options: Any,
 ) -> Array:
     """
     Estimate the Laplacian by second derivatives of Gaussians.
@@ -122,8 +162,10 @@ def gaussian_laplace(
     ----------
     input : Array
         Differentiable.
-    sigma, output, mode, cval
-        As `gaussian_filter` takes them.
+    sigma
+        As `gaussian_filter` takes it, or a sequence with one for each of the axes.
+    output, mode, cval, axes
+        As `laplace` takes them; nothing is smoothed along other axes.
     **options
         ``truncate`` and ``radius``, as `gaussian_filter` takes them.
 
@@ -132,59 +174,74 @@ def gaussian_laplace(
     Array
         New array of the shape of `input`, as `scipy.ndimage.gaussian_laplace`.
     """
-    parts = _smoothed(floating("gaussian_laplace", "input", input), sigma, 2, mode, cval, options)
-    return sum(parts[1:], parts[0])
+    x = floating("gaussian_laplace", "input", input)
+    numbers = normalize_axes("gaussian_laplace", axes, x.ndim)
+    widths = dict(zip(numbers, each("gaussian_laplace", "sigma", sigma, len(numbers)), strict=True))
+    derivative = _gaussian([widths.get(k, 0.0) for k in range(x.ndim)], 2, cval, options)
+    return _sum(*_parts("gaussian_laplace", x, mode, axes, derivative))
 
 
 @into_output
 def gaussian_gradient_magnitude(
-    input: Any, sigma: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0, **options: Any
+    input: Any,
+    sigma: Any,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: float = 0.0,
+    *,
+    axes: Any = None,
+    **options: Any,
 ) -> Array:
     """
     Estimate the length of the gradient by derivatives of Gaussians.
 
     Parameters
     ----------
-    input, sigma, output, mode, cval, **options
-        As `gaussian_laplace` takes them.
+    input
+        As `laplace` takes it. Where the length is 0, its gradient is 0.
+    sigma, **options
+        As `gaussian_filter` takes them: the array is smoothed along all axes.
+    output, mode, cval, axes
+        As `laplace` takes them.
 
     Returns
     -------
     Array
         New array of the shape of `input`, as `scipy.ndimage.gaussian_gradient_magnitude`.
     """
-    x = floating("gaussian_gradient_magnitude", "input", input)
-    return _length(_smoothed(x, sigma, 1, mode, cval, options))
+    derivative = _gaussian(sigma, 1, cval, options)
+    return _length(*_parts("gaussian_gradient_magnitude", input, mode, axes, derivative))
 
 
-def _slopes(
+def _called(
     operation: str,
     input: Any,
     function: Any,
     *,
-    mode: str,
+    mode: Any,
     cval: float,
     extra_arguments: tuple[Any, ...],
     extra_keywords: Any,
-) -> list[Array]:
+    axes: Any,
+) -> tuple[Array, list[Array]]:
     """Return what a function gives along each axis: it writes to its output, or returns the result."""
-    x = floating(operation, "input", input)
-    parts = []
-    for axis in range(x.ndim):
+
+    def derivative(x: Array, axis: int, mode: str) -> Array:
         output = xp.zeros_like(x)
         found = function(x, axis, output, mode, cval, *extra_arguments, **(extra_keywords or {}))
-        parts.append(output if found is None else found)
-    if not parts:
-        raise ShapeError(operation, "input has no axes", accepts="one axis or more")
-    return parts
+        return output if found is None else found
+
+    return _parts(operation, input, mode, axes, derivative)
 
 
 def _generic_options(
     output: Any = None,
-    mode: str = "reflect",
+    mode: Any = "reflect",
     cval: float = 0.0,
     extra_arguments: tuple[Any, ...] = (),
     extra_keywords: Any = None,
+    *,
+    axes: Any = None,
 ) -> None:
     """Declare the options of filters that call a function for derivatives."""
 
@@ -201,8 +258,8 @@ def generic_laplace(input: Any, derivative2: Any, **options: Any) -> Array:
         Differentiable.
     derivative2 : callable
         Takes an array, an axis, an output, `mode` and `cval`, like `correlate1d`.
-    output, mode, cval
-        As `correlate1d` takes them.
+    output, mode, cval, axes
+        As `laplace` takes them.
     extra_arguments, extra_keywords
         More arguments of the function.
 
@@ -211,8 +268,7 @@ def generic_laplace(input: Any, derivative2: Any, **options: Any) -> Array:
     Array
         New array of the shape of `input`, as `scipy.ndimage.generic_laplace`.
     """
-    parts = _slopes("generic_laplace", input, derivative2, **options)
-    return sum(parts[1:], parts[0])
+    return _sum(*_called("generic_laplace", input, derivative2, **options))
 
 
 @into_output
@@ -223,12 +279,12 @@ def generic_gradient_magnitude(input: Any, derivative: Any, **options: Any) -> A
 
     Parameters
     ----------
-    input, derivative, output, mode, cval, extra_arguments, extra_keywords
-        As `generic_laplace` takes them.
+    input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes
+        As `generic_laplace` takes them. Where the length is 0, its gradient is 0.
 
     Returns
     -------
     Array
         New array of the shape of `input`, as `scipy.ndimage.generic_gradient_magnitude`.
     """
-    return _length(_slopes("generic_gradient_magnitude", input, derivative, **options))
+    return _length(*_called("generic_gradient_magnitude", input, derivative, **options))
