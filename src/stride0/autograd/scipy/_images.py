@@ -150,7 +150,8 @@ def geometric_transform(
         xp.stack([xp.asarray(c, dtype=xp.float64) for c in mapping(p, *extra_arguments, **more)])
         for p in places
     ]
-    coordinates = xp.reshape(xp.stack(rows, axis=1), (x.ndim, *shape))
+    points = xp.stack(rows, axis=1) if rows else xp.zeros((x.ndim, 0))
+    coordinates = xp.reshape(points, (x.ndim, *shape))
     return map_coordinates(x, coordinates, **options)
 
 
@@ -198,6 +199,8 @@ def generic_filter(
     The function is called for each element. `vectorized_filter` calls one for all of them.
     """
     x = floating("generic_filter", "input", input)
+    if x.size == 0:
+        return xp.asarray(x, copy=True)
     windows = _windows(Window("generic_filter", x, **options), x)
     rows = xp.reshape(windows, (-1, windows.shape[-1]))
     more = extra_keywords or {}
@@ -292,6 +295,8 @@ def generic_filter1d(
     before = size // 2 + options["origin"]
     if not 0 <= before < size:
         raise ArgumentValueError("generic_filter1d", "origin lies outside of the window")
+    if x.size == 0:
+        return xp.asarray(x, copy=True)
     longer = extended(
         "generic_filter1d", x, number, before, size - 1 - before, options["mode"], options["cval"]
     )

@@ -33,7 +33,9 @@ __all__ = ["EXTENSIONS", "extended", "full", "lagged", "spaced", "valid"]
 def full(x: Array, w: Array, method: str = "auto") -> Array:
     """Return the whole convolution of arrays with equally many axes."""
     a, b = to_numpy(x), to_numpy(w)
-    if method == "direct" and a.ndim > 1 and 0 not in a.shape + b.shape:
+    if 0 in a.shape + b.shape:
+        return _zeros(x, w, [n + k - 1 for n, k in zip(a.shape, b.shape, strict=True)])
+    if method == "direct" and a.ndim > 1:
         if len(_long(b)) == 1:
             return from_numpy(_by_lanes(a, b, "full"))
         if len(_long(a)) == 1:
@@ -45,6 +47,9 @@ def full(x: Array, w: Array, method: str = "auto") -> Array:
 def valid(x: Array, w: Array, method: str = "auto") -> Array:
     """Return ``sum(x[n + k] * w[k])`` for each n where w lies within x; nothing is conjugated."""
     a, b = to_numpy(x), to_numpy(w)
+    sizes = [n - k + 1 for n, k in zip(a.shape, b.shape, strict=True)]
+    if 0 in a.shape + b.shape or min(sizes, default=1) < 1:
+        return _zeros(x, w, sizes)
     long = _long(b)
     if method != "fft" and len(long) == 1 and b.size <= SHORT:
         (axis,) = long
@@ -53,9 +58,14 @@ def valid(x: Array, w: Array, method: str = "auto") -> Array:
         first = b.size // 2
         return from_numpy(found[along(a.ndim, axis, slice(first, first + a.shape[axis] - b.size + 1))])
     b = b[(slice(None, None, -1),) * b.ndim]
-    if method == "direct" and len(long) == 1 and a.ndim > 1 and 0 not in a.shape:
+    if method == "direct" and len(long) == 1 and a.ndim > 1:
         return from_numpy(_by_lanes(a, b, "valid"))
     return from_numpy(scipy("signal").convolve(a, b, "valid", method))
+
+
+def _zeros(x: Array, w: Array, sizes: list[int]) -> Array:
+    """Return the result for operands without elements, of which SciPy makes other shapes."""
+    return xp.zeros(tuple(max(n, 0) for n in sizes), dtype=xp.result_type(x, w))
 
 
 def _long(x: Any) -> list[int]:
@@ -107,8 +117,10 @@ def full_each(x: Array, w: Array) -> Array:
 def _added(a: Any, b: Any) -> Any:
     import numpy as np
 
-    sizes = [n + k - 1 for n, k in zip(a.shape[1:], b.shape[1:], strict=True)]
+    sizes = [max(n + k - 1, 0) for n, k in zip(a.shape[1:], b.shape[1:], strict=True)]
     found = np.zeros((len(a), *sizes), dtype=np.result_type(a, b))
+    if 0 in a.shape + b.shape:
+        return found
     for index in np.ndindex(b.shape[1:]):
         at = tuple(slice(k, k + n) for k, n in zip(index, a.shape[1:], strict=True))
         found[(slice(None), *at)] += a * _element(b, index)
@@ -126,8 +138,10 @@ def valid_each(x: Array, w: Array) -> Array:
     import numpy as np
 
     a, b = to_numpy(x), to_numpy(w)
-    sizes = [n - k + 1 for n, k in zip(a.shape[1:], b.shape[1:], strict=True)]
+    sizes = [max(n - k + 1, 0) for n, k in zip(a.shape[1:], b.shape[1:], strict=True)]
     found = np.zeros((len(a), *sizes), dtype=np.result_type(a, b))
+    if 0 in found.shape:
+        return from_numpy(found)
     # As few steps as there are weights, or results.
     if math.prod(b.shape[1:]) <= math.prod(sizes):
         for index in np.ndindex(b.shape[1:]):
@@ -276,24 +290,27 @@ EXTENSIONS: dict[str, Callable[[Any, int], Any]] = {
     "grid-wrap": lambda k, n: k % n,
 }
 
+_CONSTANT = ("constant", "grid-constant")
+
 
 def extended(
     operation: str, x: Array, axis: int, before: int, after: int, mode: str, cval: float = 0.0
 ) -> Array:
     """Return an array with more elements at both ends of an axis, by SciPy's names for what they are."""
+    if not isinstance(mode, str) or mode not in (*EXTENSIONS, *_CONSTANT):
+        names = ", ".join(sorted([*EXTENSIONS, *_CONSTANT]))
+        raise ArgumentValueError(operation, f"mode is {mode!r}", accepts=f"one of {names}")
     n = x.shape[axis]
     if before == after == 0:
         return x
-    if mode in ("constant", "grid-constant"):
+    # Beyond the ends of an axis without elements anything may lie: no result is made of it.
+    if mode in _CONSTANT or n == 0:
 
         def edge(count: int) -> Array:
             shape: Shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
             return xp.full(shape, cval, dtype=x.dtype)
 
         return xp.concat((edge(before), x, edge(after)), axis=axis)
-    if mode not in EXTENSIONS:
-        names = ", ".join(sorted([*EXTENSIONS, "constant", "grid-constant"]))
-        raise ArgumentValueError(operation, f"mode is {mode!r}", accepts=f"one of {names}")
     at = EXTENSIONS[mode]
     left = xp.take(x, at(xp.arange(-before, 0), n), axis=axis)
     right = xp.take(x, at(xp.arange(n, n + after), n), axis=axis)

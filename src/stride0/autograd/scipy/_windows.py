@@ -58,21 +58,33 @@ _MADE: dict[str, tuple[Callable[[Array], Array], Callable[[int, int], int]]] = {
 }
 
 
-def _of_windows(operation: str, input: Any, weights: Any, mode: str, cval: float, origin: Any) -> Array:
+def _of_windows(
+    operation: str, input: Any, weights: Any, mode: str, cval: float, origin: Any, axes: Any
+) -> Array:
     x, w = _operands(operation, input, weights)
-    if w.ndim != x.ndim:
+    numbers = normalize_axes(operation, axes, x.ndim)
+    if w.ndim != len(numbers):
         raise ShapeError(
-            operation, f"weights has {w.ndim} axes", [("input", f"{x.shape}")], "as many as input"
+            operation, f"weights has {w.ndim} axes", [("input", f"{x.shape}")], f"{len(numbers)} axes"
         )
-    origins = each(operation, "origin", origin, x.ndim)
+    origins = dict(zip(numbers, each(operation, "origin", origin, len(numbers)), strict=True))
+    sizes = dict(zip(sorted(numbers), w.shape, strict=True))
+    w = xp.reshape(w, tuple(sizes.get(k, 1) for k in range(x.ndim)))
     correlating, before = _MADE[operation]
-    first = [before(n, o) for n, o in zip(w.shape, origins, strict=True)]
+    first = [before(n, origins.get(k, 0)) for k, n in enumerate(w.shape)]
     return _correlated(operation, x, correlating(w), first, mode, cval)
 
 
 @into_output
 def correlate(
-    input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0, origin: Any = 0
+    input: Any,
+    weights: Any,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    origin: Any = 0,
+    *,
+    axes: Any = None,
 ) -> Array:
     """
     Correlate with weights.
@@ -82,7 +94,7 @@ def correlate(
     input : Array
         Differentiable.
     weights : Array
-        With as many axes; complex ones are conjugated. Differentiable.
+        With as many axes, or as many as `axes` names; complex ones are conjugated. Differentiable.
     output : Array or dtype, optional
         What the result is written to, or its dtype.
     mode : {"reflect", "constant", "nearest", "mirror", "wrap"}
@@ -91,25 +103,34 @@ def correlate(
         That value with "constant".
     origin : int or sequence of int
         Which of the weights belongs to the element itself, counted from the middle.
+    axes : int or sequence of int, optional
+        Along which; by default all.
 
     Returns
     -------
     Array
         New array of the shape of `input`, as `scipy.ndimage.correlate`.
     """
-    return _of_windows("correlate", input, weights, mode, cval, origin)
+    return _of_windows("correlate", input, weights, mode, cval, origin, axes)
 
 
 @into_output
 def convolve(
-    input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0, origin: Any = 0
+    input: Any,
+    weights: Any,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    origin: Any = 0,
+    *,
+    axes: Any = None,
 ) -> Array:
     """
     Convolve with weights.
 
     Parameters
     ----------
-    input, weights, output, mode, cval, origin
+    input, weights, output, mode, cval, origin, axes
         As `correlate` takes them.
 
     Returns
@@ -117,7 +138,7 @@ def convolve(
     Array
         New array of the shape of `input`, as `scipy.ndimage.convolve`.
     """
-    return _of_windows("convolve", input, weights, mode, cval, origin)
+    return _of_windows("convolve", input, weights, mode, cval, origin, axes)
 
 
 def _line(operation: str, x: Array, weights: Array, axis: int, first: int, mode: str, cval: float) -> Array:
