@@ -228,3 +228,29 @@ def test_savgol_filter_of_float32_and_complex_signals() -> None:
     parts = forms.signal.savgol_filter(xp.asarray(x + 1j * x[::-1]), 4, 2)
     for part, real in ((xp.real(parts), x), (xp.imag(parts), x[::-1])):
         same(part, theirs["signal"].savgol_filter(real, 4, 2))
+
+
+# --- signals without elements
+
+
+@pytest.mark.parametrize("name", ["convolve", "correlate", "oaconvolve"])
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_convolutions_of_no_elements(name: str, mode: str) -> None:
+    for first, second in [((0,), (0,)), ((0,), (2,)), ((2,), (0,)), ((0, 2), (1, 2)), ((3, 0), (3, 1))]:
+        method = () if name == "oaconvolve" else ("direct",)
+        try:
+            expected = getattr(theirs["signal"], name)(np.zeros(first), np.zeros(second), mode, *method)
+        except ValueError:
+            with pytest.raises(ValueError, match="no elements"):
+                getattr(forms.signal, name)(xp.zeros(first), xp.zeros(second), mode)
+        else:
+            same(getattr(forms.signal, name)(xp.zeros(first), xp.zeros(second), mode), expected)
+
+
+def test_spectra_of_no_elements() -> None:
+    for shape in ((0,), (2, 0), (0, 3)):
+        x, y = xp.zeros(shape), np.zeros(shape)
+        for name, given in {"welch": 1, "periodogram": 1, "csd": 2, "coherence": 2, "stft": 1}.items():
+            found = getattr(forms.signal, name)(*[x] * given)
+            for one, other in zip(found, getattr(theirs["signal"], name)(*[y] * given), strict=True):
+                assert one.shape == other.shape

@@ -9,7 +9,16 @@ import stride0 as xp
 from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd.scipy._linear import extended, full, valid
-from stride0.autograd.scipy._parts import axis_of, each, floating, one_of, same_dtype
+from stride0.autograd.scipy._parts import (
+    axis_of,
+    each,
+    floating,
+    from_numpy,
+    one_of,
+    original,
+    same_dtype,
+    to_numpy,
+)
 from stride0.autograd.scipy._recursive import coefficients, lfilter
 
 __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "deconvolve", "oaconvolve", "wiener"]
@@ -47,6 +56,18 @@ def _pair(operation: str, in1: Any, in2: Any, mode: str) -> list[Array]:
     return [x, w]
 
 
+def _of_nothing(operation: str, x: Array, w: Array, *options: Any) -> Array:
+    """Return SciPy's answer if an operand has no elements, or raise if it has none."""
+    empty = [to_numpy(xp.zeros(a.shape, dtype=a.dtype)) for a in (x, w)]
+    try:
+        return from_numpy(original(f"signal.{operation}")(*empty, *options))
+    except (ValueError, IndexError) as error:
+        facts = [("in1", f"{x.shape}"), ("in2", f"{w.shape}")]
+        raise ShapeError(
+            operation, "in1 or in2 has no elements", facts, "arrays with one element or more"
+        ) from error
+
+
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Array:
     """
     Convolve two arrays.
@@ -67,6 +88,8 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Ar
     """
     x, w = _pair("convolve", in1, in2, mode)
     one_of("convolve", "method", method, ("auto", "direct", "fft"))
+    if x.size == 0 or w.size == 0:
+        return _of_nothing("convolve", x, w, mode, "direct" if method == "auto" else method)
     return _part(full(x, w, method), x.shape, w.shape, mode, range(x.ndim))
 
 
@@ -86,6 +109,8 @@ def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> A
     """
     x, w = _pair("correlate", in1, in2, mode)
     one_of("correlate", "method", method, ("auto", "direct", "fft"))
+    if x.size == 0 or w.size == 0:
+        return _of_nothing("correlate", x, w, mode, "direct" if method == "auto" else method)
     return _part(full(x, xp.conj(xp.flip(w)), method), x.shape, w.shape, mode, range(x.ndim))
 
 
@@ -110,7 +135,8 @@ def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Arra
     Computed by one transform of the whole length; with `axes` by `stride0.fft`.
     """
     if axes is None:
-        return convolve(in1, in2, mode, "fft")
+        x, w = _pair("oaconvolve", in1, in2, mode)
+        return convolve(x, w, mode, "fft") if x.size and w.size else _of_nothing("oaconvolve", x, w, mode)
     x, w = _pair("oaconvolve", in1, in2, "full")
     one_of("oaconvolve", "mode", mode, ("full", "same", "valid"))
     numbers = [axis_of("oaconvolve", x, k) for k in ([axes] if isinstance(axes, int) else axes)]

@@ -188,6 +188,10 @@ def _density(
 ) -> tuple[Array, Array]:
     one_of(operation, "average", average, ("mean", "median"))
     first, second, number, is_real = signals_of(operation, x, y, axis)
+    if first.size == 0:
+        # SciPy returns as many frequencies as densities.
+        nothing = xp.moveaxis(xp.zeros(first.shape, dtype=xp.real(first).dtype), -1, number)
+        return nothing, nothing
     frames = Frames(operation, first.shape[-1], **sizes)
     onesided = bool(return_onesided) and is_real
     there = frames.spectra(first, detrend, onesided)
@@ -301,4 +305,4 @@ def coherence(
     _, own = welch(x, *options, axis=axis)
     frequencies, other = welch(y, *options, axis=axis)
     _, both = csd(x, y, *options, axis=axis)
-    return frequencies, (xp.real(both) ** 2 + xp.imag(both) ** 2) / own / other
+    return frequencies, xp.real(both * xp.conj(both)) / own / other

@@ -82,6 +82,10 @@ def stft(
     """
     one_of("stft", "scaling", scaling, ("spectrum", "psd"))
     signal, _, number, is_real = signals_of("stft", x, None, axis)
+    if signal.size == 0:
+        # SciPy returns as many frequencies and times as elements.
+        nothing = xp.moveaxis(xp.zeros(signal.shape, dtype=xp.real(signal).dtype), -1, number)
+        return nothing, nothing, nothing
     frames = Frames("stft", signal.shape[-1], window, nperseg, noverlap, nfft)
     onesided = bool(return_onesided) and is_real
     times, spectra = _short_time(signal, frames, fs, detrend, onesided, boundary, padded)
