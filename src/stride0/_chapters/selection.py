@@ -16,10 +16,10 @@ from stride0._chapters.creation import full, ones_like
 from stride0._chapters.data_types import astype
 from stride0._chapters.indexing import take, take_along_axis
 from stride0._chapters.manipulation import broadcast_to, concat, expand_dims, moveaxis, permute_dims, reshape
-from stride0._chapters.searching import count_nonzero
+from stride0._chapters.searching import count_nonzero, searchsorted
 from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import cumulative_sum
-from stride0._chapters.utility import all, any
+from stride0._chapters.utility import all, any, every, some
 from stride0._core.array.array import Array
 from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
 from stride0._core.calls.primitive import intercepted, primitive
@@ -29,6 +29,7 @@ from stride0._core.memory.dtype import DType
 from stride0._core.ops.functions import (
     add,
     ceil,
+    clip,
     divide,
     equal,
     floor,
@@ -45,6 +46,7 @@ from stride0._core.ops.functions import (
     where,
 )
 from stride0._core.ops.functions import round as nearest
+from stride0._core.ops.operands import is_recorded
 
 __all__ = ["argpartition", "median", "partition", "percentile", "quantile", "top_k"]
 
@@ -399,7 +401,7 @@ def _quantile(
     if weights is not None:
         found = _weighted(operation, lanes, flat, _weights_of(operation, x, weights, axis, method, lanes))
     elif method in _DISCRETE:
-        ranks = [int(rank) for rank in _DISCRETE[method](count, flat).tolist()]
+        ranks = _DISCRETE[method](count, flat)
         found = _chosen(lanes, ranks, ranks)[0]
     else:
         place, part = _places(method, count, flat)
@@ -433,33 +435,33 @@ def _fractions(operation: str, q: object, lanes: Array, whole: int) -> tuple[Arr
     # Storage dtypes have too few digits for ranks.
     given = astype(given, dt.float64) if given.dtype in _STORAGE else given
     given = given if whole == 1 else divide(given, whole)
-    if not bool(all(logical_and(greater_equal(given, 0), less_equal(given, 1)))):
+    if not every(logical_and(greater_equal(given, 0), less_equal(given, 1))):
         raise ArgumentValueError(
             operation, "a fraction is out of range", [("q", shown(q))], f"from 0 to {whole}."
         )
     return given, weight
 
 
-def _chosen(lanes: Array, low: list[int], high: list[int]) -> tuple[Array, Array]:
-    """Return the elements of two lists of ranks, along the last axis."""
-    ranks = sorted({*low, *high})
+def _chosen(lanes: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Return the elements of ranks along the last axis, of two arrays of ranks; those outside are the ends."""
+    last = lanes.shape[-1] - 1
+    low, high = (astype(clip(ranks, 0, last), dt.int64) for ranks in (low, high))
+    if is_recorded(low):
+        # The ranks differ from example to example: those of all elements are found.
+        values = take_along_axis(lanes, argsort(lanes, axis=-1), axis=-1)
+        return take(values, low, axis=-1), take(values, high, axis=-1)
+    ranks = sorted({*low.tolist(), *high.tolist()})
     values = _at_ranks(lanes, ranks)
-    place = {rank: k for k, rank in enumerate(ranks)}
-    below = take(values, asarray([place[rank] for rank in low], dtype=dt.int64), axis=-1)
-    if low == high:
-        return below, below
-    return below, take(values, asarray([place[rank] for rank in high], dtype=dt.int64), axis=-1)
+    below, above = (take(values, searchsorted(asarray(ranks), k), axis=-1) for k in (low, high))
+    return below, above
 
 
 def _between(lanes: Array, place: Array, part: Array) -> Array:
     """Return what lies between the elements beside each place, nearer to the upper one by `part`."""
-    last = lanes.shape[-1] - 1
-    floors = [int(k) for k in floor(place).tolist()]
-    low = [min(max(k, 0), last) for k in floors]
-    high = [min(max(k + 1, 0), last) for k in floors]
     if not _has_nan(lanes):
         lanes = astype(lanes, dt.float64)
-    below, above = _chosen(lanes, low, high)
+    before = floor(place)
+    below, above = _chosen(lanes, before, add(before, 1))
     step = subtract(above, below)
     nearer = where(
         greater_equal(part, 0.5),
@@ -487,7 +489,7 @@ def _weights_of(operation: str, x: object, weights: object, axis: Axis, method: 
             "the weights have neither the shape of x nor that of its axis",
             [("x", str(array.shape)), ("weights", str(given.shape))],
         )
-    if bool(any(less(given, 0))):
+    if some(less(given, 0)):
         raise ArgumentValueError(operation, "a weight is negative", [("weights", str(given.shape))])
     return astype(spread, dt.float64)
 
@@ -496,7 +498,7 @@ def _weighted(operation: str, lanes: Array, fractions: Array, weights: Array) ->
     order = argsort(lanes, axis=-1)
     sums = cumulative_sum(take_along_axis(weights, order, axis=-1), axis=-1)
     total = sums[..., -1:]
-    if not bool(all(logical_and(total > 0, less(total, math.inf)))):
+    if not every(logical_and(total > 0, less(total, math.inf))):
         raise ArgumentValueError(
             operation, "a weight is NaN or infinite, or all are 0", [("weights", str(weights.shape))]
         )

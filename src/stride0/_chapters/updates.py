@@ -11,7 +11,7 @@ from stride0._base.shapes import normalize_axis
 from stride0._chapters.creation import arange
 from stride0._chapters.data_types import astype, result_type
 from stride0._chapters.manipulation import broadcast_to, reshape
-from stride0._chapters.utility import any
+from stride0._chapters.utility import some
 from stride0._core.array.array import Array
 from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
 from stride0._core.calls.primitive import intercepted, intercepted_in
@@ -89,7 +89,7 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, axis: int 
 
 def _unraveled(indices: Array, x: Array) -> tuple[Array, ...]:
     """Return the indices of each axis of elements that are numbered in C order."""
-    if bool(any(greater(indices, x.size - 1))) or bool(any(indices < -x.size)):
+    if some(greater(indices, x.size - 1)) or some(indices < -x.size):
         # The message of an array that has one axis.
         reshape(x, (-1,))[indices]
     left = where(indices < 0, astype(indices, dt.int64) + x.size, astype(indices, dt.int64))
@@ -174,7 +174,7 @@ def _by(name: str, function: Callable[[Array, Array], Array]) -> Callable[[Array
         old = x[key]
         if _may_repeat(key):
             times = put(broadcast_to(asarray(1), old.shape), x.shape, key)
-            if bool(any(greater(times, 1))):
+            if some(greater(times, 1)):
                 raise ArgumentValueError(
                     f"at.{name}",
                     "the key names an element several times",
@@ -265,8 +265,7 @@ def at(x: Array, key: Any = _UNSET, /) -> Any:
     -----
     The form is that of ``x.at[key].add(values)`` of JAX and of array-api-extra's ``at``. If the key names
     an element several times, ``add`` and ``subtract`` take all its values, in their order; of ``set`` the
-    last one stays. Methods are differentiable by `x` and by the values. Within `vmap` index arrays may be
-    batched for ``set``, ``add`` and ``subtract``; the others look whether they name an element several times.
+    last one stays. Methods are differentiable by `x` and by the values.
     """
     given = check_array("at", x)
     return Keyless(given) if key is _UNSET else At(given, key)

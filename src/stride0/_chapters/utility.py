@@ -10,6 +10,7 @@ from stride0._core.calls.checks import check_array
 from stride0._core.calls.primitive import primitive
 from stride0._core.ops.copy import copy
 from stride0._core.ops.functions import not_equal, subtract
+from stride0._core.ops.operands import whole
 
 __all__ = ["all", "any", "diff"]
 
@@ -94,3 +95,13 @@ def diff(
             break
         result = subtraction(result[(*axes_before, slice(1, None))], result[(*axes_before, slice(-1))])
     return result if result is not x else copy(x)
+
+
+def some(condition: Array) -> bool:
+    """Return whether a condition holds anywhere: of a batched array, in any example."""
+    return bool(any(whole(condition)))
+
+
+def every(condition: Array) -> bool:
+    """Return whether a condition holds everywhere: of a batched array, in every example."""
+    return bool(all(whole(condition)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, ShapeError, shown
 from stride0._base.shapes import normalize_index
 from stride0._chapters.data_types import astype, finfo, result_type
 from stride0._chapters.linear_algebra import matmul
 from stride0._chapters.manipulation import concat, permute_dims, reshape, squeeze
 from stride0._chapters.statistical import sum
-from stride0._chapters.utility import all, any
+from stride0._chapters.utility import all, any, every, some
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
 from stride0._core.calls.checks import KINDS, check_array, check_bool, check_dtype
@@ -38,7 +38,7 @@ from stride0._core.ops.functions import (
     subtract,
     where,
 )
-from stride0._core.ops.operands import as_array
+from stride0._core.ops.operands import as_array, is_recorded
 from stride0.linalg import diagonal
 from stride0.strided import contiguous
 
@@ -113,7 +113,15 @@ def allclose(
     bool
         Python's own.
     """
-    return bool(all(isclose(x1, x2, rtol, atol, equal_nan)))
+    found = all(isclose(x1, x2, rtol, atol, equal_nan))
+    if is_recorded(found):
+        raise BatchingError(
+            "allclose",
+            "the arrays are batched, and a bool is one for all examples",
+            (),
+            "all(isclose(x1, x2))",
+        )
+    return bool(found)
 
 
 @intercepted
@@ -235,7 +243,7 @@ def _weights(operation: str, name: str, weights: object, count: int) -> Array:
     given = astype(check_array(operation, weights, name), dt.float64)
     if given.shape != (count,):
         raise ShapeError(operation, f"{name} are not as many as observations", [(name, str(given.shape))])
-    if bool(any(less(given, 0))):
+    if some(less(given, 0)):
         raise ArgumentValueError(operation, f"one of {name} is negative")
     return given
 
@@ -274,7 +282,7 @@ def _covariance(
     taken: Array | float = float(less_by)
     if fweights is not None:
         weights = _weights(operation, "fweights", fweights, count)
-        if bool(any(weights != floor(weights))):
+        if some(weights != floor(weights)):
             raise ArgumentValueError(operation, "one of fweights is no whole number")
     if aweights is not None:
         scale = _weights(operation, "aweights", aweights, count)
@@ -282,7 +290,7 @@ def _covariance(
         if less_by:
             taken = divide(multiply(float(less_by), sum(multiply(weights, scale))), sum(weights))
     if weights is not None:
-        if count and not bool(any(weights)):
+        if count and not every(any(weights)):
             raise ArgumentValueError(operation, "all weights are 0")
         total = sum(weights)
         centre = divide(sum(multiply(rows, weights), axis=1, keepdims=True), total)

@@ -21,7 +21,7 @@ from stride0._chapters.manipulation import concat, expand_dims, permute_dims, re
 from stride0._chapters.searching import argmax, argmin, count_nonzero
 from stride0._chapters.sorting import sort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
-from stride0._chapters.utility import all, any
+from stride0._chapters.utility import all, any, some
 from stride0._core.array.array import Array
 from stride0._core.calls.checks import KINDS, check_array, check_dtype, check_fill, refuse_dtype
 from stride0._core.calls.primitive import intercepted
@@ -393,7 +393,7 @@ def _place(
         if not any(isnan(_found(given, result, axis, keepdims))):
             return result
     filled, missing = _filled(operation, given, worst)
-    if missing is not None and any(all(missing, axis=axis)):
+    if missing is not None and some(all(missing, axis=axis)):
         raise ArgumentValueError(operation, "there is nothing but NaN in a slice", [("x", str(x.shape))])
     return search(filled, axis=axis, keepdims=keepdims)
 

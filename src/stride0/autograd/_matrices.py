@@ -13,8 +13,9 @@ from stride0._core.array.array import Array
 from stride0._core.array.views import is_writable
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.functions import conj
+from stride0._core.ops.operands import whole
 from stride0.autograd._parts import FLOATING, Argnums, detached_results, numbers_of
-from stride0.autograd._tape.tape import Level, is_tracked, whole
+from stride0.autograd._tape.tape import Level, is_tracked
 from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import grad, linearized
 

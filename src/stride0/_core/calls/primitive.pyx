@@ -16,7 +16,7 @@ from stride0._core.calls.arguments cimport (
     MAX_PARAMETERS, Implementation, Signature, bind, bind_variadic, implementation_of, several_of,
 )
 
-from stride0._base.errors import DTypeError, ShapeError
+from stride0._base.errors import BatchingError, DTypeError, ShapeError
 # They register their implementations.
 from stride0._core.calls import (
     counting, creation, data_types, decompositions, einsum, fourier, indexing, joining, linear_algebra, manipulation, norms, repeating,
@@ -142,7 +142,7 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
                 found = True
                 break
     if not found and not guarding:
-        return self.run(args, n, kwnames)
+        return self.run(args, n, kwnames) if self.differentiable else run_composed(self, args, n, kwnames)
     if not found and not is_intercepted():
         return call_in_package(self, args, n, kwnames)
     if not guarding:
@@ -155,10 +155,19 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
     return <PyObject*>out
 
 
+cdef PyObject* run_composed(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
+    """Run a function that calls others: an error of one of them that a batched array is refused names this one."""
+    try:
+        return self.run(args, n, kwnames)
+    except BatchingError as error:
+        error.operation, error.args = self.traced_name, (self.traced_name, *error.args[1:])
+        raise
+
+
 cdef PyObject* call_in_package(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
     token = enter_package()
     try:
-        return self.run(args, n, kwnames)
+        return self.run(args, n, kwnames) if self.differentiable else run_composed(self, args, n, kwnames)
     finally:
         leave_package(token)
 

@@ -15,6 +15,13 @@ def is_recorded(Array x not None):
     return needs_tape(x)
 
 
+def whole(x):
+    """All examples of a batched array, in memory; any other value as it is. Note [Batched arrays]."""
+    while type(x) is Array and (<Array>x).storage.batched:
+        x = (<Array>x).storage.history.value
+    return x
+
+
 cdef object named_shapes(tuple names, Array x1, Array x2, Array x3):
     return [(name, shape_tuple(x)) for name, x in zip(names, (x1, x2, x3))]
 

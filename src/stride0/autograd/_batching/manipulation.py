@@ -5,11 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stride0._base.shapes import broadcast_shapes, infer_shape, normalize_axes, normalize_shape
+from stride0._base.shapes import (
+    broadcast_shapes,
+    infer_shape,
+    normalize_axes,
+    normalize_axis,
+    normalize_shape,
+)
 from stride0._chapters import creation
 from stride0._chapters.creation import arange, full, linspace, meshgrid, tril, triu
 from stride0._chapters.data_types import astype
-from stride0._chapters.elementwise import equal, floor, imag, isinf, logical_and, not_equal, real
+from stride0._chapters.elementwise import (
+    equal,
+    floor,
+    imag,
+    isinf,
+    logical_and,
+    not_equal,
+    real,
+    remainder,
+    subtract,
+)
 from stride0._chapters.manipulation import (
     broadcast_to,
     concat,
@@ -29,8 +45,10 @@ from stride0._chapters.statistical import sum as _sum
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
 from stride0._core.exchange.convert import asarray
+from stride0._core.memory.dtype import int64
 from stride0._core.ops.adjoint import unreduce
 from stride0._core.ops.functions import where
+from stride0.autograd._batching.indexing import getitem
 from stride0.autograd._batching.parts import Level, Rule, flat, natural, refusal, shifted, shifted_all
 from stride0.autograd._tape.tape import recorded
 from stride0.strided import contiguous
@@ -89,6 +107,9 @@ def _reshape(level: Level, x: Array, shape: Any, copy: Any) -> Array:
 
 
 def _roll(level: Level, x: Array, shift: Any, axis: Any) -> Array:
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
+    if any(level.has(by) for by in shifts):
+        return _rolled(level, x, shift, axis)
     if axis is None:
         if isinstance(shift, (tuple, list)):
             natural(roll, x, shift, axis=axis)
@@ -97,6 +118,34 @@ def _roll(level: Level, x: Array, shift: Any, axis: Any) -> Array:
         # An axis may be named twice.
         return roll(level.value(x), shift, axis=tuple(shifted("roll", k, x.ndim) for k in axis))
     return roll(level.value(x), shift, axis=shifted("roll", axis, x.ndim))
+
+
+def _rolled(level: Level, x: Array, shift: Any, axis: Any) -> Array:
+    """Return an array rolled by shifts that differ from example to example: its elements are gathered."""
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    for by in shifts:
+        if len(shifts) != len(axes) or (
+            isinstance(by, Array) and (by.ndim or "integer" not in by.dtype.kind)
+        ):
+            natural(roll, x, shift, axis=axis)
+    if axis is None:
+        return reshape(_rolled_along(level, level.wrap(flat(level, x)), shifts[0], 0), (level.size, *x.shape))
+    for by, k in zip(shifts, [normalize_axis("roll", k, x.ndim) for k in axes], strict=True):
+        x = level.wrap(_rolled_along(level, x, by, k))
+    found: Array = level.value(x)
+    return found
+
+
+def _rolled_along(level: Level, x: Array, shift: Any, axis: int) -> Array:
+    n = x.shape[axis]
+    if not level.has(shift) or n == 0:
+        return roll(level.spread(x), 0 if n == 0 else shift, axis=axis + 1)
+    steps: Array = level.value(shift)
+    # Among the signed integers of 64 bits are all remainders of unsigned ones.
+    steps = remainder(steps, n) if steps.dtype.name == "uint64" else steps
+    places = remainder(subtract(arange(n), expand_dims(astype(steps, int64), axis=1)), n)
+    return getitem(level, x, (slice(None),) * axis + (level.wrap(places),))
 
 
 def _squeeze(level: Level, x: Array, axis: Any) -> Array:

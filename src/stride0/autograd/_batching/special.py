@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0 import special
+from stride0._base.errors import BatchingError
 from stride0._core.array.array import Array
 from stride0.autograd._batching.elementwise import aligned, elementwise
 from stride0.autograd._batching.parts import Level, Rule, shifted_all
@@ -31,14 +32,23 @@ def _logsumexp(level: Level, a: Any, axis: Any, b: Any, keepdims: bool, return_s
     return function(a, axes, b, keepdims, return_sign)
 
 
-ALONG_AXES: dict[str, Rule] = {
+def _multigammaln(level: Level, a: Array, d: Any) -> Array:
+    if level.has(d):
+        raise BatchingError(
+            "special.multigammaln", "d is batched, and each d takes a sum of its own", (), "an integer"
+        )
+    return special.multigammaln(level.value(a), d)
+
+
+OTHERS: dict[str, Rule] = {
     "log_softmax": _normalised(special.log_softmax),
     "logsumexp": _logsumexp,
+    "multigammaln": _multigammaln,
     "softmax": _normalised(special.softmax),
 }
 
 RULES: dict[str, Rule] = {
-    f"special.{name}": ALONG_AXES.get(name) or elementwise(getattr(special, name), f"special.{name}")
+    f"special.{name}": OTHERS.get(name) or elementwise(getattr(special, name), f"special.{name}")
     for name in special.__all__
     if not isinstance(getattr(special, name), type)
 }

@@ -19,14 +19,13 @@ from stride0._base.shapes import Axis, Shape, size_of
 from stride0._chapters.elementwise import equal
 from stride0._chapters.manipulation import broadcast_shapes, broadcast_to, reshape
 from stride0._chapters.statistical import sum
-from stride0._chapters.utility import all as _all
-from stride0._chapters.utility import any as _any
+from stride0._chapters.utility import every, some
 from stride0._core.array.array import Array
 from stride0._core.calls.primitive import primitive
 from stride0._core.ops.adjoint import put, unreduce
 from stride0._core.ops.elementwise import conjugate, multiply_masked
 from stride0._core.ops.functions import where
-from stride0.autograd._tape.tape import LazyProduct, whole
+from stride0.autograd._tape.tape import LazyProduct
 
 __all__ = [
     "conjugate",
@@ -49,16 +48,6 @@ times = LazyProduct
 
 # The same within a larger expression, evaluated.
 product = multiply_masked
-
-
-def some(condition: Array) -> bool:
-    """Return whether a condition holds anywhere: of a batched array, in any example."""
-    return bool(_any(whole(condition)))
-
-
-def every(condition: Array) -> bool:
-    """Return whether a condition holds everywhere: of a batched array, in every example."""
-    return bool(_all(whole(condition)))
 
 
 def reduced_axes(axis: Axis, ndim: int) -> Shape:

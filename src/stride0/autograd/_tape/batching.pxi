@@ -105,7 +105,7 @@ cdef class Level:
 cdef class Batch:
     """What the storage of a batched array refers to, in the place of a history."""
 
-    cdef Array value
+    cdef readonly Array value
     cdef Level level
 
 
@@ -444,11 +444,6 @@ def newest_level(list leaves):
 def is_batched_array(x):
     """Whether a value is a batched array."""
     return is_batched(x)
-
-
-def whole(x):
-    """All examples of a batched array, in memory; any other value as it is."""
-    return ground(<Array>x) if is_batched(x) else x
 
 
 cdef bint may_share(Array x, Array y) except -1:
