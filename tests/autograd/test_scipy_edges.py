@@ -15,7 +15,11 @@ from stride0.testing import check_grad
 
 pytest.importorskip("scipy", minversion="1.17", reason="the cases are those of SciPy 1.17")
 forms = importlib.import_module("stride0.autograd.scipy")
-theirs = {name: importlib.import_module(f"scipy.{name}") for name in ("integrate", "linalg", "signal")}
+theirs = {
+    name: importlib.import_module(f"scipy.{name}")
+    for name in ("integrate", "interpolate", "linalg", "signal")
+}
+theirs["distance"] = importlib.import_module("scipy.spatial.distance")
 
 
 def normal(*shape: int, seed: int = 0) -> Any:
@@ -254,3 +258,33 @@ def test_spectra_of_no_elements() -> None:
             found = getattr(forms.signal, name)(*[x] * given)
             for one, other in zip(found, getattr(theirs["signal"], name)(*[y] * given), strict=True):
                 assert one.shape == other.shape
+
+
+# --- interpolation and distances
+
+
+@pytest.mark.parametrize("kind", ["previous", "next", "nearest", "linear", "zero", "cubic"])
+@pytest.mark.parametrize("fill", ["extrapolate", (1.0, 2.0), 0.0, np.nan])
+def test_interp1d_beyond_the_ends(kind: str, fill: Any) -> None:
+    x, y, t = np.arange(5.0), normal(5), np.asarray([-1.0, 0.0, 0.3, 2.5, 4.0, 4.5])
+    options = {"kind": kind, "fill_value": fill, "bounds_error": False}
+    found = forms.interpolate.interp1d(xp.asarray(x), xp.asarray(y), **options)
+    same(found(xp.asarray(t)), theirs["interpolate"].interp1d(x, y, **options)(t))
+    slope = grad(
+        lambda y: xp.sum(forms.interpolate.interp1d(xp.asarray(x), y, **options)(xp.asarray(t[1:5])))
+    )
+    assert np.isfinite(np.asarray(slope(xp.asarray(y)))).all()
+
+
+def test_distances_of_few_vectors() -> None:
+    distance = forms.spatial.distance
+    few, enough = normal(3, 3), normal(6, 3)
+    for name in ("pdist", "cdist"):
+        vectors = [enough] * (1 + (name == "cdist"))
+        found = getattr(distance, name)(*map(xp.asarray, vectors), "mahalanobis")
+        same(found, getattr(theirs["distance"], name)(*vectors, "mahalanobis"))
+    for function in (theirs["distance"].pdist, lambda x, metric: distance.pdist(xp.asarray(x), metric)):
+        with pytest.raises(ValueError, match="singular"):
+            function(few, "mahalanobis")
+    empty = distance.cdist(xp.zeros((2, 0)), xp.zeros((3, 0)), "chebyshev")
+    same(empty, theirs["distance"].cdist(np.zeros((2, 0)), np.zeros((3, 0)), "chebyshev"))

@@ -69,6 +69,10 @@ def _divergence(u: Array, v: Array, base: Any) -> Array:
     return euclidean_root(found / 2)
 
 
+def _largest(x: Array) -> Array:
+    return xp.max(x, axis=-1) if x.shape[-1] else xp.sum(x, axis=-1)
+
+
 def _power(u: Array, v: Array, w: Any, p: Any) -> Array:
     if p == xp.inf:
         return _TABLE["chebyshev"](u, v, w)
@@ -85,9 +89,7 @@ _TABLE: dict[str, Callable[..., Array]] = {
     "euclidean": lambda u, v, w: euclidean_root(_sum((u - v) ** 2, w)),
     "sqeuclidean": lambda u, v, w: _sum((u - v) ** 2, w),
     "cityblock": lambda u, v, w: _sum(xp.abs(u - v), w),
-    "chebyshev": lambda u, v, w: xp.max(
-        xp.abs(u - v) if w is None else xp.where(w > 0, xp.abs(u - v), 0), axis=-1
-    ),
+    "chebyshev": lambda u, v, w: _largest(xp.abs(u - v) if w is None else xp.where(w > 0, xp.abs(u - v), 0)),
     "canberra": lambda u, v, w: _sum(_ratio(xp.abs(u - v), xp.abs(u) + xp.abs(v)), w),
     "braycurtis": lambda u, v, w: _sum(xp.abs(u - v), w) / _sum(xp.abs(u + v), w),
     "cosine": _of_angle,
@@ -279,6 +281,13 @@ def _options(operation: str, name: str, x: Array, y: Array | None, options: dict
     if name == "seuclidean" and "V" not in found:
         found["V"] = xp.var(points, axis=0, correction=1)
     if name == "mahalanobis" and "VI" not in found:
+        count, size = points.shape
+        if count <= size:
+            raise ShapeError(
+                operation,
+                f"{count} vectors of {size} elements have a singular covariance matrix",
+                accepts=f"{size + 1} vectors or more, or VI=",
+            )
         apart = points - xp.mean(points, axis=0)
         found["VI"] = xp.matrix_transpose(xp.linalg.inv(xp.matmul(apart.T, apart) / (points.shape[0] - 1)))
     for key in {"V", "VI"} & found.keys():

@@ -17,6 +17,7 @@ True
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import stride0 as xp
@@ -295,13 +296,15 @@ class interp1d:
                 "interp1d", "a point lies beyond the ends", accepts="points between the ends"
             )
         found = xp.reshape(self._value(t), (-1, *rest))
-        if not isinstance(self.fill_value, str):
-            fill = float("nan") if self.fill_value is None else self.fill_value
-            pair = fill if isinstance(fill, tuple) else (fill, fill)
-            for outside, value in zip((below, above), pair, strict=True):
-                found = xp.where(xp.reshape(outside, (-1,) + (1,) * len(rest)), xp.asarray(value), found)
-        elif self.fill_value != "extrapolate":
-            raise ArgumentTypeError("interp1d", f"fill_value is {self.fill_value!r}", accepts="'extrapolate'")
+        fill = math.nan if self.fill_value is None else self.fill_value
+        ends = list(zip((below, above), fill if isinstance(fill, tuple) else (fill, fill), strict=True))
+        if isinstance(fill, str):
+            if fill != "extrapolate":
+                raise ArgumentTypeError("interp1d", f"fill_value is {fill!r}", accepts="'extrapolate'")
+            # There is nothing before the first value, and nothing behind the last one.
+            ends = {"previous": [(below, math.nan)], "next": [(above, math.nan)]}.get(self.kind, [])
+        for outside, value in ends:
+            found = xp.where(xp.reshape(outside, (-1,) + (1,) * len(rest)), xp.asarray(value), found)
         return placed(xp.reshape(found, (*points.shape, *rest)), points.ndim, self.axis)
 
     def _value(self, t: Array) -> Array:
