@@ -302,7 +302,7 @@ class interp1d:
             if fill != "extrapolate":
                 raise ArgumentTypeError("interp1d", f"fill_value is {fill!r}", accepts="'extrapolate'")
             # There is nothing before the first value, and nothing behind the last one.
-            ends = {"previous": [(below, math.nan)], "next": [(above, math.nan)]}.get(self.kind, [])
+            ends = {"previous": [(below, math.nan)], "next": [(above, math.nan)]}.get(str(self.kind), [])
         for outside, value in ends:
             found = xp.where(xp.reshape(outside, (-1,) + (1,) * len(rest)), xp.asarray(value), found)
         return placed(xp.reshape(found, (*points.shape, *rest)), points.ndim, self.axis)
