@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 from stride0._base.devices import DeviceLike, check_device
-from stride0._base.errors import ArgumentValueError, ShapeError, shown
+from stride0._base.errors import ArgumentValueError, RangeError, ShapeError, shown
 from stride0._base.shapes import ShapeLike, normalize_index, normalize_shape
 from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
@@ -20,13 +21,14 @@ from stride0._core.calls.checks import (
     check_bool,
     check_cast,
     check_dtype,
+    limits_of,
     refuse_dtype,
 )
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DTypeLike
 from stride0._core.ops.copy import assign, copy, iota
-from stride0._core.ops.functions import add, divide, floor, less_equal, multiply, where
+from stride0._core.ops.functions import add, divide, floor, floor_divide, less_equal, multiply, where
 
 __all__ = [
     "arange",
@@ -73,12 +75,15 @@ def arange(
     -------
     Array
         New array of shape ``(n,)`` with ``n = ceil((stop - start) / step)``, or 0 if that is negative.
-        Element ``i`` is ``start + i * step``: exact for integers, computed in float64 otherwise.
+        Element ``i`` is ``start + i * step``. Both are exact for integers, floats with integer values among
+        them. Otherwise they are computed in float64: a rounded quotient may add an element near `stop`, as
+        in NumPy.
 
     Raises
     ------
     ArgumentValueError
-        If `step` is 0, an argument is not finite, or has a fraction although the dtype is integer.
+        If `step` is 0, an argument is not finite, or `start` or `step` has a fraction although the dtype is
+        integer.
     RangeError
         If an element does not fit the dtype.
     DTypeError
@@ -190,6 +195,8 @@ def linspace(
     ------
     CastError
         If an end is complex and the dtype is real.
+    RangeError
+        If a number does not fit an integer dtype.
     """
     op = "linspace"
     check_device(op, device)
@@ -206,34 +213,85 @@ def linspace(
     (num,) = normalize_shape(op, num)
     parts = num - 1 if check_bool(op, "endpoint", endpoint) else num
     first, last = (end if isinstance(end, complex) else as_float(op, end) for end in ends)
+    if target.kind in KINDS["integral"]:
+        return _spaced_integers(ends, (first.real, last.real), num, parts, target)
     values = _spaced(first.real, last.real, num, parts)
     if is_complex:
         imaginary = _spaced(first.imag, last.imag, num, parts)
         values = add(values, multiply(imaginary, 1j))
     # Rounding may move the ends, and a step that is not finite moves them far.
-    if num:
-        assign(restride(values, (), (), 0), first, op)
-    if endpoint and num > 1:
-        assign(restride(values, (), (), num - 1), last, op)
-    if target.kind in KINDS["integral"]:
-        values = floor(values)
+    _set_ends(values, first, last, parts)
     return values if values.dtype is target else copy(values, target)
+
+
+def _set_ends(values: Array, first: complex, last: complex, parts: int) -> None:
+    """Write the first one of spaced numbers, and the last one if it is the end of the last part."""
+    num = values.shape[0]
+    if num:
+        assign(restride(values, (), (), 0), first, "linspace")
+    if num > 1 and num > parts:
+        assign(restride(values, (), (), num - 1), last, "linspace")
+
+
+def _step(first: float, last: float, parts: int) -> float:
+    if not parts or first == last:
+        return 0.0
+    distance = last - first
+    # Where only the difference overflows, that of the quotients does not.
+    return last / parts - first / parts if math.isinf(distance) else distance / parts
 
 
 def _spaced(first: float, last: float, num: int, parts: int) -> Array:
     """Return ``first + i * (last - first) / parts`` for ``i < num``, in float64."""
     values = _empty((num,), dt.float64)
-    distance = last - first
-    if math.isinf(distance):  # only the difference overflows
-        step = last / parts - first / parts if parts else 0.0
-    else:
-        step = distance / parts if parts else 0.0
-    if step == 0 and distance != 0 and parts:
+    step = _step(first, last, parts)
+    if step == 0 and first != last and parts:
         # The step underflows though the interval is not empty: divide after multiplying.
         iota(values, 0.0, 1.0)
-        return add(multiply(divide(values, float(parts)), distance), first)
+        return add(multiply(divide(values, float(parts)), last - first), first)
     iota(values, first, step)
     return values
+
+
+def _spaced_integers(
+    ends: Sequence[float], floats: tuple[float, float], num: int, parts: int, target: dt.DType
+) -> Array:
+    """Return the integers below spaced numbers; `floats` are the ends in float64.
+
+    They are computed in float64, as NumPy does, unless float64 does not hold the ends.
+    """
+    if not num:
+        return _empty((0,), target)
+    first, last = (_integer_below(end, target) for end in ends)
+    parts = max(parts, 1)
+    each, rest = divmod(last - first, parts)
+    whole = all(end == number for end, number in zip(ends, (first, last), strict=True))
+    if whole and max(abs(first), abs(last)) > 2**53 and rest * num < 2**64:
+        values, rests = _empty((num,), dt.uint64), _empty((num,), dt.uint64)
+        # Modulo 2**64, so that steps beyond int64 are right, too.
+        iota(values, first, each)
+        iota(rests, 0, rest)
+        values = add(values, floor_divide(rests, parts))
+        final = first + (num - 1) * (last - first) // parts
+    else:
+        values = floor(_spaced(*floats, num, parts))
+        final = _integer_below(floats[0] + (num - 1) * _step(*floats, parts), target)
+    final = first if num == 1 else last if parts < num else final
+    least, most = limits_of(target)
+    for number in (first, final):
+        if not least <= number <= most:
+            raise RangeError(
+                "linspace", f"{number} does not fit {target.name}", accepts=f"From {least} to {most}."
+            )
+    values = copy(values, target)
+    _set_ends(values, first, last, parts)
+    return values
+
+
+def _integer_below(number: float, target: dt.DType) -> int:
+    if not math.isfinite(number):
+        raise RangeError("linspace", f"{number} does not fit {target.name}", accepts="Finite numbers.")
+    return math.floor(number)
 
 
 @primitive

@@ -2,7 +2,7 @@
 
 from cpython.object cimport PyObject
 from cpython.pyport cimport PY_SSIZE_T_MAX
-from libc.math cimport fma, rint
+from libc.math cimport ceil, fabs
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
@@ -212,11 +212,11 @@ cdef object arange(str name, PyObject** given):
 
 cdef bint read_range(PyObject** given, double* first, double* step, Py_ssize_t* size) except -1:
     """
-    Read start, stop and step where floats are among them, or a dtype is given, and count the elements: exactly.
+    Read start, stop and step where floats are among them, or a dtype is given, and count the elements.
 
-    False where the difference of the ends is rounded, or there is anything unusual: `make_range` counts in Python's integers.
+    False where integers may differ from their rounded quotient, or there is anything unusual: `make_range` counts these.
     """
-    cdef double start = 0, stop, difference, away, remainder, count
+    cdef double start = 0, stop, difference, count
     cdef bint is_float = False
     if given[1] is <PyObject*>None:
         if not read_float(given[0], &stop, &is_float):
@@ -226,18 +226,20 @@ cdef bint read_range(PyObject** given, double* first, double* step, Py_ssize_t* 
     if not read_float(given[2], step, &is_float) or step[0] == 0 or (not is_float and given[3] is <PyObject*>None):
         return False
     difference = stop - start
-    away = difference - stop
-    if (stop - (difference - away)) - (start + away) != 0:      # the rounding error of the difference
+    count = count_of_steps(difference, step[0])
+    # Up to there the difference of integers is exact, and their quotient is never rounded to an integer.
+    if not (fabs(difference) <= EXACT and count < EXACT):
         return False
-    count = rint(difference / step[0])
-    if not -EXACT < count < EXACT:
-        return False
-    # The sign of the remainder is right, as it is rounded once.
-    remainder = fma(-count, step[0], difference)
-    if remainder != 0 and (remainder > 0) == (step[0] > 0):
-        count += 1
-    first[0], size[0] = start, <Py_ssize_t>count if count > 0 else 0
+    first[0], size[0] = start, <Py_ssize_t>count
     return True
+
+
+cdef double count_of_steps(double difference, double step) noexcept:
+    """How many elements a distance has, by the rounded quotient, as NumPy counts: an underflow to 0 has one."""
+    cdef double quotient = difference / step
+    if quotient == 0 and difference != 0:
+        return 1 if (difference > 0) == (step > 0) else 0
+    return max(ceil(quotient), 0)
 
 
 cdef object real_number(str name, value):
@@ -262,19 +264,29 @@ cdef Array make_range(list numbers, dtype):
         raise ArgumentValueError("arange", "start, stop and step must be finite", describe_numbers(numbers))
     if numbers[2] == 0:
         raise ArgumentValueError("arange", "step must not be 0", describe_numbers(numbers))
-    if into_integers and not integral:
-        if not all([n == int(n) for n in numbers]):
-            raise ArgumentValueError("arange", f"a number has a fraction and the dtype is {target.name}", describe_numbers(numbers))
-        numbers = [int(n) for n in numbers]
-    # ceil((stop - start) / step) of the exact numbers.
-    (a, b), (c, d), (e, f) = [n.as_integer_ratio() for n in numbers]
-    count = max(0, -((a * d - c * b) * f // (b * d * e)))
+    if into_integers:
+        if not all([n == int(n) for n in (numbers[0], numbers[2])]):
+            raise ArgumentValueError("arange", f"start or step has a fraction and the dtype is {target.name}", describe_numbers(numbers),
+                                     f"astype(arange(start, stop, step), {target.name}), which rounds toward zero")
+        numbers = [int(numbers[0]), math.ceil(numbers[1]) if numbers[2] > 0 else math.floor(numbers[1]), int(numbers[2])]
+    count = count_of_numbers(numbers[0], numbers[1], numbers[2])
     if count >= 2**63:
         raise ShapeError("arange", "the result would have too many elements", describe_numbers(numbers))
     (count,) = normalize_shape("arange", count)
     if into_integers:
         return make_integers(count, numbers[0], numbers[2], target)
     return make_floats(count, numbers[0], numbers[2], target)
+
+
+cdef object count_of_numbers(start, stop, step):
+    """ceil((stop - start) / step), or 0 if that is negative: exact for integers of any type, by the rounded quotient for others."""
+    cdef double count
+    if all([n == int(n) for n in (start, stop, step)]):
+        return max(0, -((int(stop) - int(start)) // -int(step)))
+    if not (isinstance(start, int) and isinstance(stop, int)):
+        start, stop = as_float("arange", start), as_float("arange", stop)
+    count = count_of_steps(as_float("arange", stop - start), as_float("arange", step))
+    return int(count) if count < 2.0**63 else 2**63
 
 
 cdef Array make_integers(Py_ssize_t count, start, step, DType dtype):
