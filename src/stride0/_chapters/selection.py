@@ -34,6 +34,8 @@ from stride0._core.ops.functions import (
     equal,
     floor,
     greater_equal,
+    isfinite,
+    isinf,
     isnan,
     less,
     less_equal,
@@ -50,7 +52,7 @@ from stride0._core.ops.operands import is_recorded
 
 __all__ = ["argpartition", "median", "partition", "percentile", "quantile", "top_k"]
 
-_STORAGE: Final = (dt.float16, dt.bfloat16)
+STORAGE: Final = (dt.float16, dt.bfloat16)
 
 # Ranges of ranks that are selected one by one; for more of them, elements are sorted.
 FEW = 4
@@ -207,12 +209,15 @@ def median(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
         result = full(lanes.shape[:-1], math.nan, dtype=lanes.dtype)
     else:
         middle = _at_ranks(lanes, [(count - 1) // 2, count // 2])
-        # A single element in the middle is not averaged with itself: the sum may overflow.
-        wide = astype(middle, dt.float64) if lanes.dtype in _STORAGE else middle
-        mean = divide(add(wide[..., 0], wide[..., -1]), 2)
-        result = middle[..., 0] if count % 2 else astype(mean, lanes.dtype, copy=False)
+        result = middle[..., 0] if count % 2 else mean_of_two(middle[..., 0], middle[..., 1])
         result = where(any(isnan(lanes), axis=-1), math.nan, result)
     return reshape(result, shape if keepdims else kept)
+
+
+def mean_of_two(x: Array, y: Array) -> Array:
+    """Return ``(x + y) / 2``, also if the sum overflows."""
+    total = add(x, y)
+    return where(isinf(total), add(divide(x, 2), divide(y, 2)), divide(total, 2))
 
 
 def _lanes(operation: str, x: object, axis: Axis) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
@@ -430,10 +435,10 @@ def _fractions(operation: str, q: object, lanes: Array, whole: int) -> tuple[Arr
         weight = dt.float64
     else:
         # A number has no dtype of its own.
-        given = asarray(q, dtype=dt.float64 if lanes.dtype in _STORAGE else lanes.dtype)
+        given = asarray(q, dtype=dt.float64 if lanes.dtype in STORAGE else lanes.dtype)
         weight = lanes.dtype
     # Storage dtypes have too few digits for ranks.
-    given = astype(given, dt.float64) if given.dtype in _STORAGE else given
+    given = astype(given, dt.float64) if given.dtype in STORAGE else given
     given = given if whole == 1 else divide(given, whole)
     if not every(logical_and(greater_equal(given, 0), less_equal(given, 1))):
         raise ArgumentValueError(
@@ -462,12 +467,13 @@ def _between(lanes: Array, place: Array, part: Array) -> Array:
         lanes = astype(lanes, dt.float64)
     before = floor(place)
     below, above = _chosen(lanes, before, add(before, 1))
-    step = subtract(above, below)
+    step, rest = subtract(above, below), subtract(1, part)
     nearer = where(
-        greater_equal(part, 0.5),
-        subtract(above, multiply(step, subtract(1, part))),
-        add(below, multiply(step, part)),
+        greater_equal(part, 0.5), subtract(above, multiply(step, rest)), add(below, multiply(step, part))
     )
+    # Towards an infinite element, or where only the difference overflows.
+    nearer = where(isfinite(step), nearer, add(multiply(below, rest), multiply(above, part)))
+    nearer = where(equal(part, 1), above, nearer)
     # Between equal elements, infinite ones too, there is nothing else.
     return where(logical_or(equal(below, above), equal(part, 0)), below, nearer)
 

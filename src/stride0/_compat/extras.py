@@ -19,6 +19,7 @@ from stride0._chapters.data_types import astype
 from stride0._chapters.indexing import take_along_axis
 from stride0._chapters.manipulation import concat, expand_dims, permute_dims, reshape
 from stride0._chapters.searching import argmax, argmin, count_nonzero
+from stride0._chapters.selection import mean_of_two
 from stride0._chapters.sorting import sort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
 from stride0._chapters.utility import all, any, some
@@ -31,7 +32,6 @@ from stride0._core.ops.copy import assign
 from stride0._core.ops.functions import (
     add,
     divide,
-    equal,
     floor_divide,
     imag,
     isnan,
@@ -320,8 +320,7 @@ def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
         there = count_nonzero(logical_not(isnan(ordered)), axis=-1, keepdims=True)
         low, high = maximum(floor_divide(subtract(there, 1), 2), 0), floor_divide(there, 2)
         below, above = take_along_axis(ordered, low, axis=-1), take_along_axis(ordered, high, axis=-1)
-        # A single element in the middle is not averaged with itself: the sum may overflow.
-        result = reshape(where(equal(low, high), below, divide(add(below, above), 2)), lead)
+        result = reshape(mean_of_two(below, above), lead)
     return expand_dims(result, axis=axes) if keepdims else result
 
 
