@@ -59,21 +59,22 @@ def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subsc
     Raises
     ------
     ArgumentValueError
-        If the string is none, names more or fewer operands, or the result has a label that no operand has.
+        If the string is none, names more or fewer operands, or the result has a label that no operand has,
+        or lacks the ellipsis of an operand.
     ShapeError
         If an operand has another number of axes.
     """
     facts = [("subscripts", shown(subscripts))]
-    text = "".join(subscripts.split())
-    left, arrow, right = text.partition("->")
+    left, arrow, right = subscripts.partition("->")
     for character in (left + right).replace("...", "").replace(",", ""):
-        if not character.isalpha():
+        if not (character.isalpha() or character.isspace()):
             raise ArgumentValueError(
                 operation,
                 f"{character!r} is no label",
                 facts,
                 'Labels are letters; "..." stands for axes, "," divides operands, "->" precedes a result.',
             )
+    left, right = "".join(left.split()), "".join(right.split())
     if arrow and "," in right:
         raise ArgumentValueError(operation, "there is only one result", facts, 'no "," after "->"')
     terms = [_term(operation, part, facts) for part in left.split(",")]
@@ -176,6 +177,13 @@ def _resolve(
             (key for key in once if not isinstance(key, tuple)), key=lambda key: (str(type(key)), key)
         )
         output = _Term((), tuple(plain))
+    elif widest and output.behind is None:
+        raise ArgumentValueError(
+            operation,
+            f"the result lacks the {counted(widest, 'axis', 'axes')} of the ellipsis",
+            facts,
+            'Write "..." in the result, too; sum(result, axis=...) sums along these axes.',
+        )
     keys = list(_keys(output, widest if output.behind is not None else 0))
     for key in keys:
         if keys.count(key) > 1:

@@ -24,8 +24,8 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> Array
     subscripts : str
         The labels of the axes of each operand, divided by commas, and those of the result behind ``->``:
         ``"ij,jk->ik"``. A label is a letter. Without ``->`` the result has, in alphabetic order, the labels
-        that occur once. ``...`` stands for axes without a label, which broadcast, and come first in a result
-        that is not given; one that is given without them is summed along them.
+        that occur once. ``...`` stands for axes without a label, which broadcast; they come first in a result
+        that is not given, and one that is given has to have them.
     *operands : Array
         One for each term of the subscripts, of any dtypes. In the interleaved form there is no string:
         ``einsum(x1, [0, 1], x2, [1, 2], [0, 2])``; labels are integers, ``...`` is Ellipsis, and the labels
@@ -45,7 +45,8 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> Array
     Raises
     ------
     ArgumentValueError
-        If the subscripts or the path are none for so many operands.
+        If the subscripts or the path are none for so many operands, or an operand has axes of an ellipsis and
+        the result has no ellipsis.
     ShapeError
         If an operand has another number of axes than labels, or the sizes of a label differ. An axis of size
         1 broadcasts against those of other operands.

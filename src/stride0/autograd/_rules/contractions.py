@@ -76,7 +76,7 @@ def _cotangent(g: Labelled, shape: Shape, labels: Labels, other: Labelled | None
     if added:
         found = expand_dims(found, axis=added)
     # Along what only the operand has, or is longer in, and was summed along, all have the same cotangent.
-    sizes = tuple(max(found.shape[k], n) if k in first else 1 for k, n in enumerate(shape))
+    sizes = tuple((found.shape[k] if n == 1 else n) if k in first else 1 for k, n in enumerate(shape))
     if sizes != found.shape:
         found = broadcast_to(found, sizes)
     for k, label in enumerate(labels):
