@@ -288,3 +288,56 @@ def test_distances_of_few_vectors() -> None:
             function(few, "mahalanobis")
     empty = distance.cdist(xp.zeros((2, 0)), xp.zeros((3, 0)), "chebyshev")
     same(empty, theirs["distance"].cdist(np.zeros((2, 0)), np.zeros((3, 0)), "chebyshev"))
+
+
+# --- waveforms and designs
+
+
+@pytest.mark.parametrize("method", ["linear", "quadratic", "logarithmic", "hyperbolic"])
+@pytest.mark.parametrize(
+    "ends", [(1.0, 1.0), (2.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0), (-1.0, 1.0), (-2.0, -1.0)]
+)
+def test_chirps_of_any_frequencies(method: str, ends: tuple[float, float]) -> None:
+    t = np.linspace(0.0, 2.0, 9)
+    f0, f1 = ends
+    try:
+        expected = theirs["signal"].chirp(t, f0, 3.0, f1, method)
+    except ValueError:
+        with pytest.raises(ValueError, match="f0"):
+            forms.signal.chirp(xp.asarray(t), f0, 3.0, f1, method)
+    else:
+        same(forms.signal.chirp(xp.asarray(t), f0, 3.0, f1, method), expected)
+
+
+@pytest.mark.parametrize("method", ["linear", "quadratic", "logarithmic", "hyperbolic"])
+def test_gradients_of_chirps_at_equal_frequencies(method: str) -> None:
+    t = xp.linspace(0.0, 2.0, 9)
+
+    def slope(f0: Any, f1: Any) -> Any:
+        return xp.stack(
+            grad(lambda *f: xp.sum(forms.signal.chirp(t, f[0], 3.0, f[1], method)), argnums=(0, 1))(f0, f1)
+        )
+
+    level = xp.asarray(1.3)
+    near = [xp.asarray(1.3 + d) for d in (-1e-3, 1e-3)]
+    expected = (np.asarray(slope(level, near[0])) + np.asarray(slope(level, near[1]))) / 2
+    assert np.allclose(np.asarray(slope(level, level)), expected, rtol=1e-5)
+    bend = grad(lambda f1: slope(level, f1)[1])(level)
+    expected = (np.asarray(slope(level, near[1])) - np.asarray(slope(level, near[0])))[1] / 2e-3
+    assert np.allclose(float(bend), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["butter", "bessel", "cheby1", "cheby2", "ellip"])
+def test_filters_of_order_one(name: str) -> None:
+    ripples = {"cheby1": (1.0,), "cheby2": (20.0,), "ellip": (1.0, 20.0)}.get(name, ())
+    for btype, frequencies in (
+        ("low", 0.3),
+        ("high", 0.3),
+        ("bandpass", [0.2, 0.5]),
+        ("bandstop", [0.2, 0.5]),
+    ):
+        found = getattr(forms.signal, name)(1, *ripples, xp.asarray(frequencies), btype)
+        for one, other in zip(
+            found, getattr(theirs["signal"], name)(1, *ripples, frequencies, btype), strict=True
+        ):
+            same(one, other, 1e-6)

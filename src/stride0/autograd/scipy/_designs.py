@@ -46,8 +46,10 @@ def _prototype(order: int, ftype: str, rp: Any, rs: Any) -> tuple[Array, Array, 
         if name.endswith("ap")
         else signal.besselap(order, name)
     )
-    z, p, k = found
-    return xp.asarray(z, dtype=xp.complex128), xp.asarray(p, dtype=xp.complex128), float(k)
+    *roots, gain = found
+    # SciPy's elliptic filter of order 1 has a pole without an axis.
+    z, p = (xp.reshape(xp.asarray(x, dtype=xp.complex128), (-1,)) for x in roots)
+    return z, p, float(gain)
 
 
 def _gain_of(z: Array, p: Array, at: Any) -> Array:

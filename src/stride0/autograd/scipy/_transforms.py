@@ -243,6 +243,8 @@ def czt(
     """
     x = floating("czt", "x", x)
     number = axis_of("czt", x, axis)
+    if x.shape[number] == 0:
+        raise ShapeError("czt", f"x has shape {x.shape}", accepts="one element or more along the axis")
     count = x.shape[number] if m is None else count_of("czt", "m", m, 1)
     ratio = complex(xp.exp(xp.asarray(-2j * xp.pi / count))) if w is None else complex(w)
     return _czt(x, count, ratio, complex(a), number)

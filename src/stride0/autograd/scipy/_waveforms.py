@@ -65,12 +65,18 @@ def chirp(
     elif kind == "quadratic":
         slope = (f1 - f0) / t1**2
         cycles = f0 * t + slope * t**3 / 3 if vertex_zero else f1 * t + slope * ((t1 - t) ** 3 - t1**3) / 3
+    elif kind == "hyperbolic" and bool(f0 * f1 == 0):
+        raise ArgumentValueError("chirp", "f0 or f1 is zero", accepts="frequencies that are not zero")
+    elif kind == "logarithmic" and bool(f0 * f1 <= 0):
+        raise ArgumentValueError("chirp", "f0 and f1 have not the same sign", accepts="two of one sign")
     elif level:
-        cycles = f0 * t
+        # The series in the difference of the frequencies: derivatives by each of them, to second order.
+        share, apart = t / t1, f1 / f0 - 1
+        bend = (0.5 if kind == "logarithmic" else 1.0) * (share / 3 - 0.5) * apart
+        cycles = f0 * t * (1 + apart * share * (0.5 + bend))
     elif kind == "logarithmic":
-        if bool(f0 * f1 <= 0):
-            raise ArgumentValueError("chirp", "f0 and f1 have not the same sign", accepts="two of one sign")
-        cycles = t1 / xp.log(f1 / f0) * f0 * ((f1 / f0) ** (t / t1) - 1)
+        growth = xp.log1p((f1 - f0) / f0)
+        cycles = f0 * t1 * xp.expm1(growth * t / t1) / growth
     else:
         pole = -f1 * t1 / (f0 - f1)
         cycles = -pole * f0 * xp.log(xp.abs(1 - t / pole))
