@@ -301,7 +301,8 @@ def test_chirps_of_any_frequencies(method: str, ends: tuple[float, float]) -> No
     t = np.linspace(0.0, 2.0, 9)
     f0, f1 = ends
     try:
-        expected = theirs["signal"].chirp(t, f0, 3.0, f1, method)
+        with np.errstate(all="ignore"):
+            expected = theirs["signal"].chirp(t, f0, 3.0, f1, method)
     except ValueError:
         with pytest.raises(ValueError, match="f0"):
             forms.signal.chirp(xp.asarray(t), f0, 3.0, f1, method)
@@ -321,10 +322,10 @@ def test_gradients_of_chirps_at_equal_frequencies(method: str) -> None:
     level = xp.asarray(1.3)
     near = [xp.asarray(1.3 + d) for d in (-1e-3, 1e-3)]
     expected = (np.asarray(slope(level, near[0])) + np.asarray(slope(level, near[1]))) / 2
-    assert np.allclose(np.asarray(slope(level, level)), expected, rtol=1e-5)
+    assert np.allclose(np.asarray(slope(level, level)), expected, rtol=2e-4)
     bend = grad(lambda f1: slope(level, f1)[1])(level)
     expected = (np.asarray(slope(level, near[1])) - np.asarray(slope(level, near[0])))[1] / 2e-3
-    assert np.allclose(float(bend), expected, rtol=1e-5)
+    assert np.allclose(float(bend), expected, rtol=2e-4)
 
 
 @pytest.mark.parametrize("name", ["butter", "bessel", "cheby1", "cheby2", "ellip"])
