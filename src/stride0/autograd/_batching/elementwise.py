@@ -34,6 +34,7 @@ from stride0.autograd._batching.parts import (
     shifted,
     shifted_all,
 )
+from stride0.autograd._rules.elementwise import sech_squared
 from stride0.autograd._rules.parts import multiply_nonzero
 
 # Operations of the table with a function of the namespace, except those with further parameters.
@@ -197,6 +198,7 @@ RULES: dict[str, Rule] = {
     "imag": elementwise(functions.imag),
     "multiply_masked": elementwise(multiply_masked),
     "multiply_nonzero": elementwise(multiply_nonzero),
+    "sech_squared": elementwise(sech_squared),
     "add": scaled(functions.add),
     "subtract": scaled(functions.subtract),
     **{f.__name__: reduction(f, "axis", "dtype", "keepdims") for f in (statistical.sum, statistical.prod)},

@@ -8,6 +8,11 @@ Note [Zero in, zero out]
 Note [Divided by zero]
     `x / unless_zero(r)` is 0 where `r` is 0, and so are its derivatives with respect to both operands. This
     defines the gradient of functions with a corner at 0, such as `hypot`.
+
+Note [Derivatives near both ends]
+    ``1 - x*x`` loses half of its digits if `x` is nearly 1, and overflows if `x` is large. There the factors
+    ``1 - x`` and ``1 + x`` are computed apart. Their derivatives cancel if `x` is nearly 0, so `where` chooses
+    between both forms.
 """
 
 from __future__ import annotations
@@ -18,6 +23,8 @@ from typing import Any
 
 from stride0._chapters.elementwise import (
     abs,
+    copysign,
+    cos,
     cosh,
     equal,
     exp,
@@ -26,17 +33,24 @@ from stride0._chapters.elementwise import (
     hypot,
     imag,
     isinf,
+    isnan,
     less,
     logical_and,
     logical_not,
     logical_or,
+    not_equal,
+    real,
     reciprocal,
     sign,
     sinh,
     sqrt,
+    square,
+    tanh,
 )
 from stride0._core.array.array import Array
+from stride0._core.calls.primitive import primitive
 from stride0._core.ops.functions import where
+from stride0._core.ops.special import expit
 from stride0._tables.operations import OPS
 from stride0.autograd._rules.parts import conjugate, product, some, times
 from stride0.autograd._tape.tape import LazyProduct
@@ -58,19 +72,80 @@ def _sign(g: Array, x: Array, out: Array) -> LazyProduct | None:
     return times(imag(product(g, conjugate(out))), 1j * out / unless_zero(abs(x)))
 
 
-def _winner(g: Array, loses: Array, ties: Array) -> Array:
-    """Return the contribution to an operand of `maximum` or `minimum`: half of it where the operands tie."""
-    return where(loses, 0, where(ties, g * 0.5, g) if some(ties) else g)
+def _winner(g: Array, x1: Any, x2: Any, loses: Callable[..., Array]) -> Array:
+    """Return the cotangent of an operand of `maximum` or `minimum`: half of it where the operands tie.
+
+    Where the result is NaN, an operand that is not NaN loses.
+    """
+    lost, ties = loses(x1, x2), equal(x1, x2)
+    if isinstance(x1, Array) and isinstance(x2, Array):
+        absent, other = not_equal(x1, x1), not_equal(x2, x2)
+        if some(absent) or some(other):
+            lost = logical_or(lost, logical_and(other, logical_not(absent)))
+            ties = logical_or(ties, logical_and(other, absent))
+    return where(lost, 0, where(ties, g * 0.5, g) if some(ties) else g)
 
 
-def _logaddexp(g: Array, x1: Any, x2: Any, out: Array) -> LazyProduct:
+def _logaddexp(g: Array, x1: Any, x2: Any) -> LazyProduct:
     """Return the cotangent of `x1`."""
-    weight = exp(x1 - out)
-    endless = isinf(out)
-    if some(endless):
-        # inf - inf: there the function is the larger one of its operands.
-        weight = where(endless, where(less(x1, x2), 0, where(equal(x1, x2), 0.5, 1.0)), weight)
-    return times(g, weight)
+    apart = x1 - x2
+    if some(isnan(apart)):
+        # inf - inf: equal operands share.
+        apart = where(logical_and(equal(x1, x2), isinf(x1 + x2)), 0, apart)
+    return times(g, expit(apart))
+
+
+def is_complex(x: Any) -> bool:
+    """Tell whether an array or a Python scalar is complex."""
+    return isinstance(x, complex) or (isinstance(x, Array) and x.dtype.kind == "complex floating")
+
+
+# --- derivatives of inverse functions: Note [Derivatives near both ends]
+
+
+def _root_below(x: Array) -> Array:
+    """Return ``sqrt(1 - x*x)``."""
+    return where(less(abs(x), 0.5), sqrt(1 - x * x), sqrt(1 - x) * sqrt(1 + x))
+
+
+def _acosh(x: Array) -> Array:
+    # Two roots: the root of a complex product can have the other sign.
+    found = sqrt(x - 1) * sqrt(x + 1)
+    if is_complex(x):
+        found = where(less(abs(x), 0.5), copysign(1.0, imag(x)) * 1j * sqrt(1 - x * x), found)
+    return reciprocal(found)
+
+
+def _asinh(x: Array) -> Array:
+    if not is_complex(x):
+        return reciprocal(hypot(x, 1.0))
+    # The root is even, and on the right it is the product of two.
+    right = where(less(copysign(1.0, real(x)), 0), -x, x)
+    return reciprocal(where(less(abs(x), 0.5), sqrt(x * x + 1), sqrt(right - 1j) * sqrt(right + 1j)))
+
+
+def _atan(x: Array) -> Array:
+    if not is_complex(x):
+        return square(reciprocal(hypot(x, 1.0)))
+    return where(less(abs(x), 0.5), reciprocal(x * x + 1), reciprocal(x - 1j) * reciprocal(x + 1j))
+
+
+def _atanh(x: Array) -> Array:
+    return where(less(abs(x), 0.5), reciprocal(1 - x * x), reciprocal(1 - x) * reciprocal(1 + x))
+
+
+# --- the derivative of `tanh`
+
+
+@primitive
+def sech_squared(x: Array) -> Array:
+    """Return ``1 / cosh(x)**2``. Not ``1 - tanh(x)**2``, which loses all digits where `tanh` is nearly 1."""
+    return square(reciprocal(cosh(x)))
+
+
+def _tan(x: Array) -> Array:
+    # 1 + tan(x)**2 cancels far from the real axis.
+    return sech_squared(1j * x) if is_complex(x) else square(reciprocal(cos(x)))
 
 
 def _clip_x(g: Array, x: Array, min: Any, max: Any) -> Array:
@@ -113,12 +188,12 @@ VJP: dict[str, dict[str, Rule]] = {
     "nextafter": {"x1": lambda g: g, "x2": lambda g: None},
     # --- choices
     "maximum": {
-        "x1": lambda g, x1, x2: _winner(g, less(x1, x2), equal(x1, x2)),
-        "x2": lambda g, x1, x2: _winner(g, less(x2, x1), equal(x1, x2)),
+        "x1": lambda g, x1, x2: _winner(g, x1, x2, less),
+        "x2": lambda g, x1, x2: _winner(g, x2, x1, less),
     },
     "minimum": {
-        "x1": lambda g, x1, x2: _winner(g, greater(x1, x2), equal(x1, x2)),
-        "x2": lambda g, x1, x2: _winner(g, greater(x2, x1), equal(x1, x2)),
+        "x1": lambda g, x1, x2: _winner(g, x1, x2, greater),
+        "x2": lambda g, x1, x2: _winner(g, x2, x1, greater),
     },
     # On a bound, x gets the whole gradient.
     "clip": {"x": _clip_x, "min": _clip_min, "max": _clip_max},
@@ -134,14 +209,14 @@ VJP: dict[str, dict[str, Rule]] = {
     # Not out + 1, which is 0 for a very negative x.
     "expm1": {"x": lambda g, x: times(g, conjugate(exp(x)))},
     "log1p": {"x": lambda g, x: times(g, reciprocal(conjugate(x + 1)))},
-    "log2": {"x": lambda g, x: times(g, reciprocal(conjugate(x) * LN2))},
-    "log10": {"x": lambda g, x: times(g, reciprocal(conjugate(x) * LN10))},
-    "logaddexp": {"x1": _logaddexp, "x2": lambda g, x1, x2, out: _logaddexp(g, x2, x1, out)},
+    "log2": {"x": lambda g, x: times(g, 1 / LN2 / conjugate(x))},
+    "log10": {"x": lambda g, x: times(g, 1 / LN10 / conjugate(x))},
+    "logaddexp": {"x1": _logaddexp, "x2": lambda g, x1, x2: _logaddexp(g, x2, x1)},
     # --- trigonometric and hyperbolic functions
-    "tan": {"x": lambda g, out: times(g, conjugate(out * out + 1))},
-    "asin": {"x": lambda g, x: times(g, conjugate(1 / (sqrt(1 - x) * sqrt(1 + x))))},
-    "acos": {"x": lambda g, x: times(g, conjugate(-1 / (sqrt(1 - x) * sqrt(1 + x))))},
-    "atan": {"x": lambda g, x: times(g, reciprocal(conjugate(x * x + 1)))},
+    "tan": {"x": lambda g, x: times(g, conjugate(_tan(x)))},
+    "asin": {"x": lambda g, x: times(g, conjugate(1 / _root_below(x)))},
+    "acos": {"x": lambda g, x: times(g, conjugate(-1 / _root_below(x)))},
+    "atan": {"x": lambda g, x: times(g, conjugate(_atan(x)))},
     # Divided twice, since the square of a tiny length underflows.
     "atan2": {
         "x1": lambda g, x1, x2: times(g, x2 / (r := unless_zero(hypot(x1, x2))) / r),
@@ -149,10 +224,14 @@ VJP: dict[str, dict[str, Rule]] = {
     },
     "sinh": {"x": lambda g, x: times(g, conjugate(cosh(x)))},
     "cosh": {"x": lambda g, x: times(g, conjugate(sinh(x)))},
-    "asinh": {"x": lambda g, x: times(g, conjugate(1 / sqrt(x * x + 1)))},
-    # Two roots: the root of a complex product can have the other sign.
-    "acosh": {"x": lambda g, x: times(g, conjugate(1 / (sqrt(x - 1) * sqrt(x + 1))))},
-    "atanh": {"x": lambda g, x: times(g, reciprocal(conjugate(1 - x * x)))},
+    "asinh": {"x": lambda g, x: times(g, conjugate(_asinh(x)))},
+    "acosh": {"x": lambda g, x: times(g, conjugate(_acosh(x)))},
+    "atanh": {"x": lambda g, x: times(g, conjugate(_atanh(x)))},
+}
+
+# Rules of derivatives, which users do not call.
+INNER_VJP: dict[str, dict[str, Rule]] = {
+    "sech_squared": {"x": lambda g, x, out: times(g, conjugate(-2 * out * tanh(x)))},
 }
 
 NO_GRAD: dict[str, str] = {
