@@ -199,11 +199,6 @@ def test_forms_of_subscripts(subscripts: str, shapes: list[tuple[int, ...]]) -> 
     _agrees(xp.einsum(subscripts, *map(xp.asarray, given)), np.einsum(subscripts, *given), "float64")
 
 
-def test_a_result_without_the_ellipsis_is_summed_along_its_axes() -> None:
-    x = np.random.default_rng(0).standard_normal((2, 3, 4))
-    _agrees(xp.einsum("...i->i", xp.asarray(x)), x.sum((0, 1)), "float64")
-
-
 def test_interleaved_form() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((2, 3)), rng.standard_normal((4, 3))
