@@ -31,6 +31,7 @@ from stride0._chapters.data_types import astype
 from stride0._core.array.array import Array
 from stride0._core.ops.functions import (
     abs,
+    equal,
     exp,
     floor,
     greater,
@@ -54,6 +55,7 @@ from stride0.special._scipy import floating_operands
 __all__ = [
     "beta_density",
     "gamma_density",
+    "is_singular",
     "log1p_square",
     "log_beta_density",
     "log_gamma_density",
@@ -78,15 +80,14 @@ def _operands(op: str, *operands: Any) -> tuple[Array, ...]:
     return tuple([astype(x, target, copy=False) for x in found])
 
 
-def _smooth_argument(exponent: Array, x: Array) -> Array:
+def is_singular(exponent: Array, x: Array) -> Array:
     """
-    Return `x` for the smooth factor of a power of `x`: constant near 0 if the exponent is no integer.
+    Tell where `x` is so near to 0 that smooth factors of ``x**exponent`` are constant.
 
-    Derivatives of such a power are 0 or infinite at 0. Derivatives of the smooth factor do not change that,
-    but their products with infinite derivatives may have the other sign.
+    If the exponent is no integer, derivatives of the power are 0 or infinite at 0. Derivatives of smooth
+    factors do not change that, but their products with infinite derivatives may have the other sign.
     """
-    singular = logical_and(less_equal(x, _TINY), not_equal(exponent, floor(exponent)))
-    return where(singular, 0, x)
+    return logical_and(less_equal(x, _TINY), not_equal(exponent, floor(exponent)))
 
 
 def _stirling_error(z: Array) -> Array:
@@ -114,13 +115,15 @@ def _deviance(a: Array, m: Array) -> Array:
 # --- the gamma distribution
 
 
-def _gamma_forms(a: Any, x: Any) -> tuple[Array, tuple[Array, Array], tuple[Array, Array]]:
-    """Return where powers are used, and the arguments of both forms: Note [Ends of the support]."""
+def _gamma_forms(a: Any, x: Any) -> tuple[Array, Array, tuple[Array, Array], tuple[Array, Array]]:
+    """Return where the density is 0, where powers are used, and the arguments of both forms."""
     a, x = _operands("special.gammainc", a, x)
+    # Of the parameter 0 the density is 0.
+    none = logical_or(equal(a, 0), isinf(x))
     small = logical_or(less(x, 1.0), logical_and(less(a, _SMALL), less(x, _SMALL)))
-    near = logical_and(small, logical_and(greater_equal(x, 0), greater_equal(a, 0)))
-    apart = logical_or(near, isinf(x))
-    return near, (where(near, a, 1), where(near, x, 1)), (where(apart, 1, a), where(apart, 1, x))
+    near = logical_and(small, logical_and(greater_equal(x, 0), greater(a, 0)))
+    apart = logical_or(near, none)
+    return none, near, (where(near, a, 1), where(near, x, 1)), (where(apart, 1, a), where(apart, 1, x))
 
 
 def _gamma_exponent(a: Array, x: Array) -> Array:
@@ -129,35 +132,41 @@ def _gamma_exponent(a: Array, x: Array) -> Array:
 
 def gamma_density(a: Any, x: Any) -> Array:
     """Return ``x**(a - 1) * exp(-x) / gamma(a)``, the derivative of `gammainc` by `x`."""
-    near, (a1, x1), (a2, x2) = _gamma_forms(a, x)
-    powers = pow(x1, a1 - 1.0) * exp(-_smooth_argument(a1, x1)) * rgamma(a1)
+    none, near, (a1, x1), (a2, x2) = _gamma_forms(a, x)
+    powers = pow(x1, a1 - 1.0) * exp(-where(is_singular(a1, x1), 0, x1)) * rgamma(a1)
     far = sqrt(a2 / (2 * math.pi)) * exp(_gamma_exponent(a2, x2)) / x2
-    return where(near, powers, where(isinf(x), 0, far))
+    return where(none, 0, where(near, powers, far))
 
 
 def log_gamma_density(a: Any, x: Any) -> Array:
     """Return the logarithm of `gamma_density`."""
-    near, (a1, x1), (a2, x2) = _gamma_forms(a, x)
+    none, near, (a1, x1), (a2, x2) = _gamma_forms(a, x)
     powers = xlogy(a1 - 1.0, x1) - x1 - gammaln(a1)
     far = 0.5 * log(a2) - _HALF_LOG_2PI + _gamma_exponent(a2, x2) - log(x2)
-    return where(near, powers, where(isinf(x), -math.inf, far))
+    return where(none, -math.inf, where(near, powers, far))
 
 
 # --- the beta distribution
 
 
-def _beta_forms(a: Any, b: Any, x: Any, y: Any) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
-    """Return where powers are used, and the arguments of both forms; those of powers begin with `a + b`."""
+def _beta_forms(a: Any, b: Any, x: Any, y: Any) -> tuple[Array, Array, tuple[Array, ...], tuple[Array, ...]]:
+    """
+    Return where the density is 0, where powers are used, and the arguments of both forms.
+
+    Those of powers are ``a + b``, the parameter of the power, the other one, and the smaller of x and y.
+    """
     a, b, x, y = _operands("special.betainc", a, b, x, y)
+    # Of a parameter 0 the density is 0.
+    none = logical_or(equal(a, 0), equal(b, 0))
+    a, b = where(none, 1, a), where(none, 1, b)
     mirrored = less(y, x)
-    # Of powers of the smaller one of x and y.
     first, second, least = where(mirrored, b, a), where(mirrored, a, b), where(mirrored, y, x)
     n = a + b
     small = logical_or(less(n * least, 1.0), logical_and(less(first, _SMALL), less(n * least, _SMALL)))
     near = logical_and(small, greater_equal(least, 0))
     powers = where(near, n, 2), where(near, first, 1), where(near, second, 1), where(near, least, 0.5)
     far = where(near, 1, a), where(near, 1, b), where(near, 0.5, x), where(near, 0.5, y)
-    return near, powers, far
+    return none, near, powers, far
 
 
 def _power_exponent(n: Array, second: Array, least: Array) -> Array:
@@ -174,22 +183,23 @@ def _beta_exponent(a: Array, b: Array, x: Array, y: Array) -> Array:
 
 def beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
     """Return ``x**(a - 1) * y**(b - 1) / beta(a, b)``, that of `betainc` by `x`; `y` is ``1 - x``."""
-    near, (n, first, second, least), (a, b, x, y) = _beta_forms(a, b, x, y)
+    none, near, (n, first, second, least), (a, b, x, y) = _beta_forms(a, b, x, y)
     # n**first * least**(first - 1), whose factors may leave the range.
     below = less(n, 1)
     powers = where(below, pow(n, first), n) * pow(where(below, 1, n) * least, first - 1.0)
-    powers = powers * rgamma(first) * exp(_power_exponent(n, second, _smooth_argument(first, least)))
+    smooth = where(is_singular(first, least), 0, least)
+    powers = powers * rgamma(first) * exp(_power_exponent(n, second, smooth))
     far = sqrt(a / (a + b) * b / (2 * math.pi)) * exp(_beta_exponent(a, b, x, y)) / (x * y)
-    return where(near, powers, far)
+    return where(none, 0, where(near, powers, far))
 
 
 def log_beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
     """Return the logarithm of `beta_density`."""
-    near, (n, first, second, least), (a, b, x, y) = _beta_forms(a, b, x, y)
+    none, near, (n, first, second, least), (a, b, x, y) = _beta_forms(a, b, x, y)
     powers = xlogy(first - 1.0, least) + first * log(n) - gammaln(first)
     powers = powers + _power_exponent(n, second, least)
     far = 0.5 * log(a / (a + b) * b) - _HALF_LOG_2PI + _beta_exponent(a, b, x, y) - log(x) - log(y)
-    return where(near, powers, far)
+    return where(none, -math.inf, where(near, powers, far))
 
 
 # --- Student's t distribution
@@ -206,14 +216,15 @@ def log1p_square(x: Any) -> Array:
 def log_t_density(df: Any, t: Any) -> Array:
     """Return the logarithm of the density of Student's t distribution with `df` degrees of freedom."""
     df, t = _operands("special.stdtr", df, t)
-    normal = isinf(df)
+    normal, end = isinf(df), isinf(t)
+    t = where(end, 0, t)
     finite = where(normal, 1, df)
     a = 0.5 * finite
     # The logarithm of gamma(a + 1/2) / gamma(a).
     quotient = log(a / (a + 0.5)) + (a + 0.5) * log1p(0.5 / a) + 0.5 * log(a + 0.5) - 0.5
     quotient = quotient + _stirling_error(a + 0.5) - _stirling_error(a)
     found = quotient - (a + 0.5) * log1p_square(t / sqrt(finite)) - 0.5 * log(math.pi * finite)
-    return where(normal, -0.5 * t * t - _HALF_LOG_2PI, found)
+    return where(end, -math.inf, where(normal, -0.5 * t * t - _HALF_LOG_2PI, found))
 
 
 def t_density(df: Any, t: Any) -> Array:

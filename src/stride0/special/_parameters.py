@@ -48,19 +48,29 @@ from stride0._core.ops.functions import (
     logical_or,
     maximum,
     minimum,
+    sign,
     sqrt,
     where,
 )
+from stride0._core.ops.operands import as_array
 from stride0._core.ops.special import digamma as psi
 from stride0._modes.fused import fused
 from stride0.special._composed import polygamma
 from stride0.special._densities import beta_density, gamma_density
+from stride0.special._functions import betaln
 from stride0.special._scipy import floating_operands
 
 if TYPE_CHECKING:
     from stride0._core.array.array import Operand
 
-__all__ = ["beta_factor", "betainc_ab", "gamma_factor", "gammainc_a"]
+__all__ = [
+    "beta_factor",
+    "betainc_ab",
+    "gamma_factor",
+    "gammainc_a",
+    "odd_beta_density",
+    "odd_betainc_b",
+]
 
 # Beyond exp(-_END) nothing counts.
 _END = 45.0
@@ -242,3 +252,27 @@ def betainc_ab(a: Operand, b: Operand, x: Operand, y: Operand, by_a: int, by_b: 
     else:
         found = -_by_parameters(second, first, other, share, (by_b, by_a))
     return astype(found, target, copy=False)
+
+
+@primitive_in("special")
+def odd_betainc_b(b: Operand, u: Operand, y: Operand, order: int, /) -> Array:
+    """
+    Return a derivative by `b` of ``sign(u) * betainc(1/2, b, u**2)``, `y` being ``1 - u**2``.
+
+    That function is smooth at 0, which its parts are not: Student's t distribution is made of it.
+    """
+    second, root, other, target = _doubles("special.stdtr", b, u, y)
+    found = -sign(root) * _by_parameters(
+        second, as_array(0.5, "special.stdtr"), other, root * root, (order, 0)
+    )
+    return astype(found, target, copy=False)
+
+
+def odd_beta_density(b: Any, u: Any, y: Any, order: int) -> Any:
+    """Return the derivative of `odd_betainc_b` by `u`."""
+    square = u * u
+    small = less(square, 0.5)
+    logarithm = where(small, log1p(-where(small, square, 0)), log(where(small, 1, y)))
+    by_b = logarithm + _psi_difference(b, 0.5)
+    factor = _bell_of_two(None, by_b, _log_moments(0.5, b, (0, order), 0.5))
+    return 2.0 * exp((b - 1.0) * logarithm - betaln(0.5, b)) * factor

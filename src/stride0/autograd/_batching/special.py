@@ -10,7 +10,7 @@ from stride0._base.errors import BatchingError
 from stride0._core.array.array import Array
 from stride0.autograd._batching.elementwise import aligned, elementwise
 from stride0.autograd._batching.parts import Level, Rule, shifted_all
-from stride0.special._parameters import betainc_ab, gammainc_a
+from stride0.special._parameters import betainc_ab, gammainc_a, odd_betainc_b
 from stride0.special._polygamma import polygamma_z
 from stride0.special._zeta import zeta_x
 
@@ -52,4 +52,7 @@ RULES: dict[str, Rule] = {
     for name in special.__all__
     if not isinstance(getattr(special, name), type)
 }
-RULES |= {f"special.{f.__name__}": elementwise(f) for f in (gammainc_a, betainc_ab, polygamma_z, zeta_x)}
+RULES |= {
+    f"special.{f.__name__}": elementwise(f)
+    for f in (gammainc_a, betainc_ab, odd_betainc_b, polygamma_z, zeta_x)
+}

@@ -8,13 +8,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from stride0._chapters.elementwise import floor, sign
+from stride0._chapters.elementwise import abs, equal, floor, greater, isinf, sign, sqrt
 from stride0._core.array.array import Array
-from stride0.autograd._rules.parts import times
+from stride0._core.ops.functions import where
+from stride0.autograd._rules.parts import product, times
 from stride0.autograd._rules.special import COUNT, Rule
 from stride0.autograd._tape.tape import LazyProduct
-from stride0.special._densities import beta_density, gamma_density, t_density
-from stride0.special._parameters import beta_factor, betainc_ab, gamma_factor, gammainc_a
+from stride0.special._densities import beta_density, gamma_density, is_singular, t_density
+from stride0.special._parameters import (
+    beta_factor,
+    betainc_ab,
+    gamma_factor,
+    gammainc_a,
+    odd_beta_density,
+    odd_betainc_b,
+)
+
+
+def _quotient(x1: Any, x2: Any) -> Any:
+    """Return ``x1 / x2``, which is 0 where `x1` is: inverse functions have fixed values at the ends."""
+    return x1 / where(equal(x1, 0), 1, x2)
 
 
 def _gamma_rules(factor: float) -> dict[str, Rule]:
@@ -27,7 +40,7 @@ def _gamma_rules(factor: float) -> dict[str, Rule]:
 
 def _inverse_gamma_rules(factor: float) -> dict[str, Rule]:
     return {
-        "a": lambda g, a, out: times(g, -gammainc_a(a, out) / gamma_density(a, out)),
+        "a": lambda g, a, out: times(g, -_quotient(gammainc_a(a, out), gamma_density(a, out))),
         "y": lambda g, a, out: times(g, factor / gamma_density(a, out)),
     }
 
@@ -42,7 +55,7 @@ def _beta_rules(factor: float) -> dict[str, Rule]:
 
 def _inverse_beta(g: Array, a: Any, b: Any, out: Array, by_a: int, by_b: int) -> LazyProduct:
     y = 1.0 - out
-    return times(g, -betainc_ab(a, b, out, y, by_a, by_b) / beta_density(a, b, out, y))
+    return times(g, -_quotient(betainc_ab(a, b, out, y, by_a, by_b), beta_density(a, b, out, y)))
 
 
 # --- counts: the binomial distribution, failures, and Poisson's
@@ -69,44 +82,55 @@ def _chi_rules(factor: float) -> dict[str, Rule]:
 
 def _rate_rules(factor: float) -> dict[str, Rule]:
     return {
-        "a": lambda g, a, b, x: times(g, factor * x * gamma_density(b, a * x)),
+        "a": lambda g, a, b, x: times(g, factor * product(where(isinf(x), 0, x), gamma_density(b, a * x))),
         "b": lambda g, a, b, x: times(g, factor * gammainc_a(b, a * x)),
-        "x": lambda g, a, b, x: times(g, factor * a * gamma_density(b, a * x)),
+        "x": lambda g, a, b, x: times(g, factor * product(a, gamma_density(b, a * x))),
     }
 
 
 # --- the F distribution
 
 
-def _f_share(dfn: Any, dfd: Any, x: Any) -> tuple[Any, Any]:
-    """Return the argument of `betainc` that belongs to `x`, and 1 minus it."""
-    total = dfn * x + dfd
-    return dfn * x / total, dfd / total
+def _share(r: Any) -> tuple[Any, Any]:
+    """Return ``r / (1 + r)`` and ``1 / (1 + r)``, also where `r` is beyond the range."""
+    large = greater(r, 1)
+    near, inverse = where(large, 0, r), 1.0 / where(large, r, 1)
+    other = 1.0 / (1.0 + near)
+    return where(large, 1.0 / (1.0 + inverse), near * other), where(large, inverse / (1.0 + inverse), other)
+
+
+def _f_ratio(dfn: Any, dfd: Any, x: Any) -> tuple[Any, Any]:
+    """Return where `x` is infinite, and ``dfn / dfd * x`` elsewhere, by parameters constant at 0."""
+    end = isinf(x)
+    return end, product(where(end, 1, x), dfn / dfd)
 
 
 def _f_density(dfn: Any, dfd: Any, x: Any) -> Any:
-    share, other = _f_share(dfn, dfd, x)
-    return beta_density(dfn * 0.5, dfd * 0.5, share, other) * other * dfn / (dfn * x + dfd)
-
-
-def _f_by_numerator(dfn: Any, dfd: Any, x: Any) -> Any:
-    share, other = _f_share(dfn, dfd, x)
     a, b = dfn * 0.5, dfd * 0.5
-    inner = beta_density(a, b, share, other) * other * x / (dfn * x + dfd)
-    return 0.5 * betainc_ab(a, b, share, other, 1, 0) + inner
+    end, r = _f_ratio(dfn, dfd, x)
+    singular = is_singular(a, r)
+    share, other = _share(where(singular, 0, r))
+    share = where(singular, r, share)
+    # One factor `other` is within the density, which may be infinite without it.
+    found = beta_density(a, b + 1.0, share, other) * (b / (a + b) * (dfn / dfd)) * other
+    return where(end, 0, found)
 
 
-def _f_by_denominator(dfn: Any, dfd: Any, x: Any) -> Any:
-    share, other = _f_share(dfn, dfd, x)
+def _f_by_parameter(dfn: Any, dfd: Any, x: Any, by_a: int) -> Any:
+    """Return the derivative by the degrees of freedom of the numerator, or of the denominator."""
     a, b = dfn * 0.5, dfd * 0.5
-    inner = beta_density(a, b, share, other) * share / (dfn * x + dfd)
-    return 0.5 * betainc_ab(a, b, share, other, 0, 1) - inner
+    end, r = _f_ratio(dfn, dfd, x)
+    share, other = _share(r)
+    # The density times x and y, without a product of 0 and infinity at the ends.
+    inner = beta_density(a + 1.0, b + 1.0, share, other) * (a / (a + b)) * (b / (a + b + 1.0))
+    inner = inner / dfn if by_a else -inner / dfd
+    return where(end, 0, 0.5 * betainc_ab(a, b, share, other, by_a, 1 - by_a) + inner)
 
 
 def _f_rules(factor: float) -> dict[str, Rule]:
     return {
-        "dfn": lambda g, dfn, dfd, x: times(g, factor * _f_by_numerator(dfn, dfd, x)),
-        "dfd": lambda g, dfn, dfd, x: times(g, factor * _f_by_denominator(dfn, dfd, x)),
+        "dfn": lambda g, dfn, dfd, x: times(g, factor * _f_by_parameter(dfn, dfd, x, 1)),
+        "dfd": lambda g, dfn, dfd, x: times(g, factor * _f_by_parameter(dfn, dfd, x, 0)),
         "x": lambda g, dfn, dfd, x: times(g, factor * _f_density(dfn, dfd, x)),
     }
 
@@ -116,10 +140,16 @@ def _f_rules(factor: float) -> dict[str, Rule]:
 
 def _t_by_freedom(df: Any, t: Any) -> Any:
     """Return the derivative of `stdtr` by the degrees of freedom."""
-    total = t * t + df
-    return 0.25 * sign(t) * betainc_ab(0.5, df * 0.5, t * t / total, df / total, 0, 1) - t * t_density(
-        df, t
-    ) / (2.0 * df)
+    quotient = t / sqrt(df)
+    large = greater(abs(quotient), 1)
+    near, inverse = where(large, 0, quotient), 1.0 / where(large, quotient, 1)
+    # The quotient divided by hypot(1, quotient), and 1 minus its square.
+    root = where(large, sign(inverse), near) / sqrt(1.0 + where(large, inverse * inverse, near * near))
+    _, other = _share(where(large, 0, near * near))
+    other = where(large, inverse * inverse / (1.0 + inverse * inverse), other)
+    return 0.25 * odd_betainc_b(0.5 * df, root, other, 1) - where(isinf(t), 0, t) * t_density(df, t) / (
+        2.0 * df
+    )
 
 
 VJP: dict[str, dict[str, Rule]] = {
@@ -155,7 +185,9 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.chdtr": _chi_rules(0.5),
     "special.chdtrc": _chi_rules(-0.5),
     "special.chdtri": {
-        "v": lambda g, v, out: times(g, -gammainc_a(v * 0.5, out * 0.5) / gamma_density(v * 0.5, out * 0.5)),
+        "v": lambda g, v, out: times(
+            g, -_quotient(gammainc_a(v * 0.5, out * 0.5), gamma_density(v * 0.5, out * 0.5))
+        ),
         "p": lambda g, v, out: times(g, -2.0 / gamma_density(v * 0.5, out * 0.5)),
     },
     "special.gdtr": _rate_rules(1.0),
@@ -163,9 +195,11 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.fdtr": _f_rules(1.0),
     "special.fdtrc": _f_rules(-1.0),
     "special.fdtri": {
-        "dfn": lambda g, dfn, dfd, out: times(g, -_f_by_numerator(dfn, dfd, out) / _f_density(dfn, dfd, out)),
+        "dfn": lambda g, dfn, dfd, out: times(
+            g, -_quotient(_f_by_parameter(dfn, dfd, out, 1), _f_density(dfn, dfd, out))
+        ),
         "dfd": lambda g, dfn, dfd, out: times(
-            g, -_f_by_denominator(dfn, dfd, out) / _f_density(dfn, dfd, out)
+            g, -_quotient(_f_by_parameter(dfn, dfd, out, 0), _f_density(dfn, dfd, out))
         ),
         "p": lambda g, dfn, dfd, out: times(g, 1.0 / _f_density(dfn, dfd, out)),
     },
@@ -174,7 +208,7 @@ VJP: dict[str, dict[str, Rule]] = {
         "t": lambda g, df, t: times(g, t_density(df, t)),
     },
     "special.stdtrit": {
-        "df": lambda g, df, out: times(g, -_t_by_freedom(df, out) / t_density(df, out)),
+        "df": lambda g, df, out: times(g, -_quotient(_t_by_freedom(df, out), t_density(df, out))),
         "p": lambda g, df, out: times(g, 1.0 / t_density(df, out)),
     },
 }
@@ -183,15 +217,20 @@ VJP: dict[str, dict[str, Rule]] = {
 INNER_VJP: dict[str, dict[str, Rule]] = {
     "special.gammainc_a": {
         "a": lambda g, a, x, order: times(g, gammainc_a(a, x, order + 1)),
-        "x": lambda g, a, x, order: times(g, gamma_density(a, x) * gamma_factor(a, x, order)),
+        "x": lambda g, a, x, order: times(g, product(gamma_density(a, x), gamma_factor(a, x, order))),
     },
-    # `y` is 1 - x, and x has the derivative by both.
+    # `y` is 1 - x, or 1 - u**2, and x or u has the derivative by both.
     "special.betainc_ab": {
         "a": lambda g, a, b, x, y, by_a, by_b: times(g, betainc_ab(a, b, x, y, by_a + 1, by_b)),
         "b": lambda g, a, b, x, y, by_a, by_b: times(g, betainc_ab(a, b, x, y, by_a, by_b + 1)),
         "x": lambda g, a, b, x, y, by_a, by_b: times(
-            g, beta_density(a, b, x, y) * beta_factor(a, b, x, y, (by_a, by_b))
+            g, product(beta_density(a, b, x, y), beta_factor(a, b, x, y, (by_a, by_b)))
         ),
+        "y": lambda g: None,
+    },
+    "special.odd_betainc_b": {
+        "b": lambda g, b, u, y, order: times(g, odd_betainc_b(b, u, y, order + 1)),
+        "u": lambda g, b, u, y, order: times(g, odd_beta_density(b, u, y, order)),
         "y": lambda g: None,
     },
 }

@@ -154,6 +154,19 @@ def _t_quantile(p: Array, df: Array) -> Array:
     return xp.where(far, -xp.exp((xp.log(df) - tail) / 2), found)
 
 
+def _steep(here: Array, apart: Array) -> Array:
+    """Return 0 with an infinite derivative by a distance that is 0, at the places that are given."""
+    return xp.sqrt(xp.where(here, apart, 1))
+
+
+def _lognormal_quantile(p: Array, s: Array, side: int) -> Array:
+    """Return the quantile of a probability below (`side` is 1) or above (-1)."""
+    apart = p if side > 0 else 1 - p
+    at_end = apart == 0
+    found = xp.exp(side * s * special.ndtri(xp.where(at_end, 0.5, p)))
+    return xp.where(at_end, _steep(at_end, apart), found)
+
+
 def _lognormal_density(z: Array, s: Array) -> Array:
     inside = _positive(z)
     found = -((xp.log(inside) / s) ** 2) / 2 - xp.log(s) - xp.log(inside) - _ROOT
@@ -177,7 +190,7 @@ _TABLE: dict[str, _Formulas] = {
         logsf=lambda z: -z,
     ),
     "uniform": _Formulas(
-        lambda z: 0 * z, lambda z: z, lambda z: 1 - z, lambda p: p, lambda p: 1 - p, low=0.0, high=1.0
+        lambda z: z - z, lambda z: z, lambda z: 1 - z, lambda p: p, lambda p: 1 - p, low=0.0, high=1.0
     ),
     "logistic": _symmetric(
         lambda z: special.log_expit(z) + special.log_expit(-z),
@@ -201,8 +214,8 @@ _TABLE: dict[str, _Formulas] = {
         _lognormal_density,
         _of_logarithm(special.ndtr, 0.0),
         _of_logarithm(lambda z: special.ndtr(-z), 1.0),
-        lambda p, s: xp.exp(s * special.ndtri(p)),
-        lambda p, s: xp.exp(-s * special.ndtri(p)),
+        lambda p, s: _lognormal_quantile(p, s, 1),
+        lambda p, s: _lognormal_quantile(p, s, -1),
         ("s",),
         low=0.0,
         logcdf=_of_logarithm(special.log_ndtr, -math.inf),
@@ -351,27 +364,29 @@ class Distribution:
         return p.where_valid(found)
 
     def _quantile(
-        self, what: str, q: Any, args: tuple[Any, ...], named: dict[str, Any], at_zero: float, at_one: float
+        self, what: str, q: Any, args: tuple[Any, ...], named: dict[str, Any], ends: tuple[float, float]
     ) -> Array:
         """Return the inverse of a probability: NaN if it is not between 0 and 1, inclusive."""
         operation = f"{self.name}.{what}"
         parameters = self._parameters(operation, args, named)
         p = _real(operation, "q", q)
-        between = (p > 0) & (p < 1)
-        # Finite ends have derivatives.
-        known = between | ((p == 0) & math.isfinite(at_zero)) | ((p == 1) & math.isfinite(at_one))
-        formula = getattr(self._formulas, what)
-        found = formula(xp.where(known, p, 0.5), *parameters.shapes)
-        ends = xp.where(p == 0, at_zero, xp.where(p == 1, at_one, math.nan))
-        return parameters.where_valid(xp.where(known, found, ends) * parameters.scale + parameters.loc)
+        at_ends = ((p == 0, p, ends[0]), (p == 1, 1 - p, ends[1]))
+        taken = xp.where((p > 0) & (p < 1), p, math.nan)
+        for here, _, end in at_ends:
+            taken = xp.where(here, p if math.isfinite(end) else 0.5, taken)
+        found = getattr(self._formulas, what)(taken, *parameters.shapes)
+        for here, apart, end in at_ends:
+            if math.isinf(end):
+                found = xp.where(here, end - math.copysign(1, end) * _steep(here, apart), found)
+        return parameters.where_valid(found * parameters.scale + parameters.loc)
 
     def ppf(self, q: Any, *args: Any, **named: Any) -> Array:
         """Return the value below which a given probability lies."""
-        return self._quantile("ppf", q, args, named, self._formulas.low, self._formulas.high)
+        return self._quantile("ppf", q, args, named, (self._formulas.low, self._formulas.high))
 
     def isf(self, q: Any, *args: Any, **named: Any) -> Array:
         """Return the value above which a given probability lies."""
-        return self._quantile("isf", q, args, named, self._formulas.high, self._formulas.low)
+        return self._quantile("isf", q, args, named, (self._formulas.high, self._formulas.low))
 
 
 DISTRIBUTIONS = {name: Distribution(name, formulas) for name, formulas in _TABLE.items()}
