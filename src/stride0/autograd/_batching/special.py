@@ -10,6 +10,7 @@ from stride0._base.errors import BatchingError
 from stride0._core.array.array import Array
 from stride0.autograd._batching.elementwise import aligned, elementwise
 from stride0.autograd._batching.parts import Level, Rule, shifted_all
+from stride0.autograd._rules.exponentials import exp_shares
 from stride0.special._parameters import betainc_ab, gammainc_a, odd_betainc_b
 from stride0.special._polygamma import polygamma_z
 from stride0.special._zeta import zeta_x
@@ -40,6 +41,12 @@ def _multigammaln(level: Level, a: Array, d: Any) -> Array:
     return special.multigammaln(level.value(a), d)
 
 
+def _exp_shares(level: Level, a: Array, b: Any, axis: Any) -> Array:
+    axes = shifted_all("special.exp_shares", axis, a.ndim)
+    a, b = aligned("special.exp_shares", level, a=a, b=b)
+    return exp_shares(a, b, axes)
+
+
 OTHERS: dict[str, Rule] = {
     "log_softmax": _normalised(special.log_softmax),
     "logsumexp": _logsumexp,
@@ -52,6 +59,7 @@ RULES: dict[str, Rule] = {
     for name in special.__all__
     if not isinstance(getattr(special, name), type)
 }
+RULES["special.exp_shares"] = _exp_shares
 RULES |= {
     f"special.{f.__name__}": elementwise(f)
     for f in (gammainc_a, betainc_ab, odd_betainc_b, polygamma_z, zeta_x)

@@ -10,9 +10,9 @@ Note [Divided by zero]
     defines the gradient of functions with a corner at 0, such as `hypot`.
 
 Note [Derivatives near both ends]
-    ``1 - x*x`` loses half of its digits if `x` is nearly 1, and overflows if `x` is large. There the factors
-    ``1 - x`` and ``1 + x`` are computed apart. Their derivatives cancel if `x` is nearly 0, so `where` chooses
-    between both forms.
+    ``1 - x*x`` loses half of its digits if `x` is nearly 1, and overflows if `x` is large. There the
+    factors ``1 - x`` and ``1 + x`` are computed apart. Their derivatives cancel if `x` is nearly 0. So
+    `where` chooses between both forms.
 """
 
 from __future__ import annotations
