@@ -251,6 +251,20 @@ def test_convolutions_of_no_elements(name: str, mode: str) -> None:
             same(getattr(forms.signal, name)(xp.zeros(first), xp.zeros(second), mode), expected)
 
 
+@pytest.mark.parametrize("name", ["convolve2d", "correlate2d"])
+def test_convolutions_of_no_images(name: str) -> None:
+    f = getattr(forms.signal, name)
+    for shape, mode in itertools.product([(0, 3), (3, 0)], ("full", "same")):
+        same(
+            f(xp.zeros(shape), xp.ones((2, 2)), mode),
+            getattr(theirs["signal"], name)(np.zeros(shape), np.ones((2, 2)), mode),
+        )
+        for boundary in ("fill", "wrap", "symm"):
+            assert f(xp.zeros(shape), xp.ones((2, 2)), "same", boundary).shape == shape
+        with pytest.raises(ValueError, match="no elements"):
+            f(xp.ones((2, 2)), xp.zeros(shape), mode)
+
+
 def test_spectra_of_no_elements() -> None:
     for shape in ((0,), (2, 0), (0, 3)):
         x, y = xp.zeros(shape), np.zeros(shape)

@@ -62,10 +62,12 @@ def _of_nothing(operation: str, x: Array, w: Array, *options: Any) -> Array:
     try:
         return from_numpy(original(f"signal.{operation}")(*empty, *options))
     except (ValueError, IndexError) as error:
-        facts = [("in1", f"{x.shape}"), ("in2", f"{w.shape}")]
-        raise ShapeError(
-            operation, "in1 or in2 has no elements", facts, "arrays with one element or more"
-        ) from error
+        raise _no_elements(operation, x, w) from error
+
+
+def _no_elements(operation: str, x: Array, w: Array) -> ShapeError:
+    facts = [("in1", f"{x.shape}"), ("in2", f"{w.shape}")]
+    return ShapeError(operation, "in1 or in2 has no elements", facts, "arrays with one element or more")
 
 
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Array:
@@ -160,6 +162,8 @@ def _plane(
         raise ShapeError(operation, f"in1 has shape {x.shape}", accepts="two axes")
     one_of(operation, "boundary", boundary, tuple(_BOUNDARIES))
     swapped = mode == "valid" and any(n < m for n, m in zip(x.shape, w.shape, strict=True))
+    if (x if swapped else w).size == 0:
+        raise _no_elements(operation, x, w)
     if swapped:
         x, w = w, x
     shapes = x.shape, w.shape
