@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -256,3 +257,83 @@ def test_the_device_of_an_array():
     with flags(devices=("cpu", "other")):
         y = xp.zeros(3, device=xp.Device("other"))
         assert y.to_device(x.device).device == x.device and y.device != x.device
+
+
+RANGES = [
+    *(range(0), range(3), range(5, -5, -3), range(200), range(0, -300, -100), range(2000, 0, -1)),
+    *(
+        range(-(2**63), -(2**63) + 2),
+        range(2**63 - 2, 2**63),
+        range(0, 2**64, 2**62),
+        range(2**63, 2**63 + 3),
+    ),
+    *(
+        range(2**70, 2**70 + 2),
+        range(2**25, 2**25 + 9, 3),
+        range(2**53 - 2, 2**53 + 5),
+        range(1, -(2**70), -(2**69)),
+    ),
+]
+
+
+def made(call: Any) -> Any:
+    try:
+        x = call()
+    except (OverflowError, TypeError, ValueError) as error:
+        return type(error)
+    return x.dtype.name, x.shape, x.tolist()
+
+
+@pytest.mark.parametrize("dtype", [None, *DTYPES, "float16", "bfloat16"])
+def test_ranges_are_as_lists(dtype: Any) -> None:
+    """Without Python's integers: their ends are checked, the integers between are counted up in C."""
+    kind = None if dtype is None else getattr(xp, dtype)
+    forms: list[Any] = [
+        lambda r: r,
+        lambda r: [r, r],
+        lambda r: [r, [1.5] * len(r), tuple(r)],
+        lambda r: [[True] * len(r), r],
+        lambda r: [[r], [r]],
+        lambda r: [r, xp.zeros(len(r), dtype=xp.int8)],
+    ]
+    for numbers in RANGES:
+        for form in forms:
+            found = made(lambda form=form, r=numbers: xp.asarray(form(r), dtype=kind))
+            assert found == made(lambda form=form, r=list(numbers): xp.asarray(form(r), dtype=kind)), numbers
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        *([range(3), range(2)], [range(3), 1], [1, range(3)], [range(1), range(0)], [[range(2)], range(2)]),
+        *([range(2), [1, [2]]], [[], range(1)]),
+    ],
+    ids=repr,
+)
+def test_ragged_ranges(nested: Any) -> None:
+    with pytest.raises(xp.ShapeError, match="ragged"):
+        xp.asarray(nested)
+
+
+@pytest.mark.parametrize(
+    "huge",
+    [
+        *(range(10**14), [range(10**14)], (range(10**14), range(10**14)), [[range(10**14)]] * 2),
+        *([range(10**18)] * 100, range(10**19), range(0, -(10**30), -1), [range(10**30)]),
+    ],
+    ids=lambda huge: repr(huge)[:40],
+)
+def test_ranges_larger_than_memory(huge: Any) -> None:
+    """No element is made before the memory for all."""
+    for kind in (None, xp.float32, xp.int64):
+        with pytest.raises((MemoryError, xp.RangeError)):
+            xp.asarray(huge, dtype=kind)
+    with pytest.raises(MemoryError):
+        xp.asarray(huge, dtype=xp.float64)
+
+
+def test_a_dtype_holds_for_sequences_beside_arrays() -> None:
+    x = xp.asarray([1], dtype=xp.uint8)
+    assert_same(xp.asarray([[2**63], x], dtype=xp.uint64), np.asarray([[2**63], [1]], np.uint64))
+    with pytest.raises(xp.RangeError):
+        xp.asarray([[300], x], dtype=xp.uint8)
