@@ -1,7 +1,10 @@
-"""How hypothesis runs: without deadlines; in CI with the same examples every time. And what tracebacks show.
+"""Which tests run, how Hypothesis runs, and what tracebacks show.
 
-A run in CI says whether a change broke something, so it must not depend on luck. At home every run looks at
-new examples.
+`pytest` runs a quick selection: every test function, with a sample of its parameters and fewer Hypothesis
+examples. `pytest --full` runs everything. Tests that are named on the command line (`file.py::test`) all run.
+
+Hypothesis has no deadlines. In CI its examples are the same every time: a run says whether a change broke
+something, so it must not depend on luck. Elsewhere every run looks at new examples.
 """
 
 import contextlib
@@ -9,6 +12,7 @@ import importlib
 import inspect
 import os
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,8 +29,75 @@ with pytest.MonkeyPatch.context() as patch, contextlib.suppress(ImportError):
     patch.setenv("SCIPY_ARRAY_API", "1")
     importlib.import_module("scipy._lib._array_api")
 
-settings.register_profile("stride0", deadline=None, derandomize=bool(os.environ.get("CI")))
-settings.load_profile("stride0")
+# Full runs try as many examples as a test asks for (`strategies.examples`), quick runs a part of them.
+for profile, count in (("full", 100), ("quick", 15)):
+    settings.register_profile(
+        profile, deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=count
+    )
+
+# How many tests run, and how many there are.
+SELECTION = pytest.StashKey[tuple[int, int]]()
+# A test function with at most that many sets of parameters runs with all of them.
+SAMPLE_SIZE = 3
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="run all tests, not the quick selection")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Before test modules are imported: decorators read the profile.
+    settings.load_profile("full" if config.getoption("full") else "quick")
+
+
+def labels_of(item: pytest.Item) -> set[tuple[str, str]]:
+    """Return what a sample of a test function has to contain: each name of a function, dtype or case."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    found = set()
+    for parameter, value in parameters.items():
+        name = value if isinstance(value, str) else getattr(value, "__name__", getattr(value, "name", None))
+        # Of numbers, shapes and other values, some are enough.
+        found.add((parameter, name if isinstance(name, str) else type(value).__name__))
+    return found
+
+
+def sample(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests of one function that the quick selection runs; the same in every run."""
+    chosen: set[pytest.Item] = set()
+    covered: set[tuple[str, str]] = set()
+    for item in sorted(items, key=lambda item: zlib.crc32(item.nodeid.encode())):
+        labels = labels_of(item)
+        if len(chosen) < SAMPLE_SIZE or not labels <= covered:
+            chosen.add(item)
+            covered |= labels
+    return chosen
+
+
+def select(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what is not in the quick selection."""
+    functions: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    chosen = set().union(*map(sample, functions.values()))
+    kept = [item for item in items if item in chosen]
+    config.stash[SELECTION] = len(kept), len(items)
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["selection"] = config.stash[SELECTION]
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the selection of a worker of pytest-xdist; all workers have the same."""
+    if "selection" in getattr(node, "workeroutput", {}):
+        node.config.stash[SELECTION] = node.workeroutput["selection"]
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if SELECTION in config.stash:
+        kept, total = config.stash[SELECTION]
+        terminalreporter.write_line(f"quick selection: {kept:,} of {total:,} tests; pytest --full runs all")
 
 
 @pytest.fixture
@@ -74,6 +145,8 @@ def reason_to_run_alone(item: pytest.Function) -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("full") and not any("::" in argument for argument in config.args):
+        select(config, items)
     if getattr(config.option, "parallel_threads", None) in (None, 1):
         return
     for item in items:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from gradient_programs import Dual, Stride, loss_of, run
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 import stride0 as xp
 from stride0.autograd import (
@@ -100,14 +101,14 @@ def compare(program: list[tuple[int, ...]], calls: bool, seed: int = 0) -> str:
 STEP = st.tuples(*[st.integers(0, 4 * 17 - 1)] + [st.integers(0, 59)] * 3)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(STEP, min_size=1, max_size=12))
 def test_random_programs(program: list[tuple[int, ...]]) -> None:
     """Elementwise operations, views, and writes."""
     compare(program, calls=False)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.lists(STEP, min_size=1, max_size=10))
 def test_random_programs_with_calls(program: list[tuple[int, ...]]) -> None:
     """The same with checkpoint, custom_vjp and nested gradients."""

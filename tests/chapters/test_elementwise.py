@@ -16,9 +16,10 @@ import mpmath
 import numpy as np
 import pytest
 from helpers import COMPLEX_FLOATING, DTYPES, LAYOUTS, REAL_FLOATING, assert_same, pair, quietly, values
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from strategies import examples
 
 import stride0 as xp
 from stride0._tables import operations
@@ -254,7 +255,7 @@ def operands_of(draw, name):
 
 
 @pytest.mark.parametrize("name", ROWS)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(40)
 @given(data=st.data())
 def test_whatever_hypothesis_finds(name, data):
     check(name, *data.draw(operands_of(name)))

@@ -12,8 +12,9 @@ import tracemalloc
 import numpy as np
 import pytest
 from helpers import DTYPES, FLOATING, INTEGERS, NUMERIC, assert_same, both, same, values
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 import stride0 as xp
 from stride0 import autograd, strided
@@ -119,7 +120,7 @@ def operands(draw):
     return arrays
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(operands())
 def test_matmul_of_anything(arrays):
     product(*arrays)

@@ -23,8 +23,9 @@ from helpers import (
     same,
     values,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 import stride0 as xp
 from stride0 import strided
@@ -304,7 +305,7 @@ def numbered(shape, dtype, order):
     return xp.permute_dims(xp.asarray(base, copy=True), back), np.transpose(base, back)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     shapes(3),
     st.lists(st.sampled_from(["int16", "float32", "float64", "int64"]), min_size=3, max_size=3),

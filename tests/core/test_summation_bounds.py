@@ -11,8 +11,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 import stride0 as xp
 
@@ -117,7 +118,7 @@ def test_any_axis_and_order(shape, axis, dtype):
                     assert abs(Fraction(value) - exact) <= bound, (shape, axis, dtype)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.floats(-1e300, 1e300, allow_subnormal=True), min_size=1, max_size=80),
     st.integers(1, 3),

@@ -13,6 +13,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
+from strategies import examples
 
 import stride0 as xp
 from stride0 import strided
@@ -187,4 +188,4 @@ class Views(RuleBasedStateMachine):
 
 
 TestViews = Views.TestCase
-TestViews.settings = settings(max_examples=150, stateful_step_count=40)
+TestViews.settings = settings(examples(150), stateful_step_count=40)

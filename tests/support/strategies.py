@@ -21,7 +21,8 @@ ROOM = 3  # elements around the array in its buffer, that nothing may touch
 
 
 def examples(count: int) -> settings:
-    """Return settings for that many examples; how long they take depends on who else is at work."""
+    """Return settings for that many examples in a full run, and a part of them in a quick one."""
+    count = max(5, count * settings().max_examples // 100)
     return settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
