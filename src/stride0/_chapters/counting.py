@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from stride0._base.errors import ArgumentValueError, ShapeError, shown
 from stride0._base.shapes import normalize_index
@@ -12,13 +13,14 @@ from stride0._chapters.creation import linspace
 from stride0._chapters.data_types import astype, result_type
 from stride0._chapters.indexing import take
 from stride0._chapters.manipulation import broadcast_to, concat, reshape, stack
-from stride0._chapters.searching import searchsorted
+from stride0._chapters.searching import count_nonzero, searchsorted
+from stride0._chapters.selection import STORAGE
 from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import max, min, sum
-from stride0._chapters.utility import all, any, diff
+from stride0._chapters.utility import all, any, diff, every
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
-from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
+from stride0._core.calls.checks import KINDS, check_array, limits_of, refuse_dtype, to_scalar
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
@@ -26,8 +28,10 @@ from stride0._core.memory import dtype as dt
 from stride0._core.ops.counts import counted
 from stride0._core.ops.functions import (
     add,
+    ceil,
     divide,
     equal,
+    floor,
     greater,
     greater_equal,
     imag,
@@ -37,6 +41,7 @@ from stride0._core.ops.functions import (
     less_equal,
     logical_and,
     logical_not,
+    logical_or,
     maximum,
     minimum,
     multiply,
@@ -178,18 +183,57 @@ def _within_edges(x: Array, edges: Array) -> Array:
         raise ShapeError("histogram", "the edges must have one axis", [("bins", str(edges.shape))])
     if edges.dtype.kind in KINDS["complex floating"]:
         refuse_dtype("histogram", edges.dtype, "a real-valued dtype", "bins")
-    if not bool(_ascending(edges)):
+    if not every(_ascending(edges)):
         raise ArgumentValueError(
             "histogram", "the edges are not in ascending order", [("bins", str(edges.shape))]
         )
-    last = edges.size - 1
-    places = subtract(searchsorted(edges, x, side="right"), 1)
-    places = where(logical_and(equal(x, edges[-1]), last > 0), last - 1, places)
-    return where(logical_and(greater_equal(x, edges[0]), less_equal(x, edges[-1])), places, last)
+    return _places(x, astype(edges, dt.uint8) if edges.dtype == dt.bool else edges)
 
 
 def _ascending(x: Array) -> Array:
     return logical_not(any(logical_not(greater_equal(x[1:], x[:-1]))))
+
+
+def _places(x: Array, edges: Array) -> Array:
+    """Return between which ascending edges each element lies, outside the index of the last edge.
+
+    Integers and floats are compared as the numbers that they are, which float64 may not hold.
+    """
+    last = edges.size - 1
+    kinds = [dtype.kind in KINDS["integral"] for dtype in (x.dtype, edges.dtype, result_type(x, edges))]
+    outside: Array | None = None
+    at_end: Array | bool
+    if kinds[0] and not kinds[2]:
+        least, most = limits_of(x.dtype)
+        end = to_scalar(edges[-1])
+        edges = _integers_above(edges, x.dtype)
+        at_end = least <= end <= most and end == int(end) and equal(x, int(end))
+    elif kinds[1] and not kinds[0]:
+        least, most = limits_of(edges.dtype)
+        whole = floor(astype(x, dt.float64, copy=False))
+        outside = logical_not(logical_and(greater_equal(whole, float(least)), less(whole, float(most + 1))))
+        is_whole = equal(x, whole)
+        x = astype(where(outside, 0.0, whole), edges.dtype)
+        at_end = logical_and(is_whole, equal(x, edges[-1]))
+    else:
+        at_end = equal(x, edges[-1])
+    places = subtract(searchsorted(edges, x, side="right"), 1)
+    places = where(at_end, builtins.max(last - 1, 0), where(less(places, 0), last, places))
+    return places if outside is None else where(outside, last, places)
+
+
+def _integers_above(edges: Array, dtype: dt.DType) -> Array:
+    """Return the least integers of a dtype that are not below ascending edges, of those that have one."""
+    least, most = limits_of(dtype)
+    if edges.dtype.kind in KINDS["integral"]:
+        lowest, highest = limits_of(edges.dtype)
+        fit = less_equal(edges, builtins.min(most, highest))
+        above = maximum(edges, builtins.max(least, lowest))
+    else:
+        edges = ceil(astype(edges, dt.float64, copy=False))
+        fit = less(edges, float(most + 1))
+        above = maximum(edges, float(least))
+    return astype(above[: int(count_nonzero(fit))], dtype, copy=False)
 
 
 def _within_range(x: Array, bins: int, range: tuple[float, float] | None) -> tuple[Array, Array]:
@@ -203,10 +247,10 @@ def _within_range(x: Array, bins: int, range: tuple[float, float] | None) -> tup
                 "histogram", "the range ends before it starts", [("range", shown(range))]
             )
     elif x.size:
-        first, last = float(min(x)), float(max(x))
+        first, last = _floats_around(to_scalar(min(x)), to_scalar(max(x)))
     else:
         first, last = 0.0, 1.0
-    if not (-builtins.float("inf") < first <= last < builtins.float("inf")):
+    if not (-math.inf < first <= last < math.inf):
         raise ArgumentValueError("histogram", f"the range from {first} to {last} is not finite")
     if first == last:
         first, last = first - 0.5, last + 0.5
@@ -219,7 +263,18 @@ def _within_range(x: Array, bins: int, range: tuple[float, float] | None) -> tup
             f"{floating.name} has too few numbers from {first} to {last} for the edges",
             [("bins", str(bins))],
         )
+    if floating is not x.dtype and builtins.max(-first, last) >= 2**53:
+        return edges, _places(x, edges)
     return edges, intervals(x, exact, first, last)
+
+
+def _floats_around(least: Any, most: Any) -> tuple[float, float]:
+    """Return floats between which two numbers lie, the numbers themselves if these are floats."""
+    first, last = float(least), float(most)
+    return (
+        math.nextafter(first, -math.inf) if first > least else first,
+        math.nextafter(last, math.inf) if last < most else last,
+    )
 
 
 # --- interpolation
@@ -264,11 +319,15 @@ def interp(
 
     Notes
     -----
-    Whether `xp` is in order is not checked. Differentiable by `x`, `xp` and `fp`; at a point, the slope by
-    `x` is that of the segment behind it.
+    Whether `xp` is in order is not checked. At an infinite point the value is the value there; between a
+    finite and an infinite point it is the value at the finite point, if both values are finite.
+
+    Differentiable by `x`, `xp` and `fp`. At a point, the slope by `x` is the slope of the segment behind it,
+    at the last point the slope of the last segment: the one-sided derivatives within the curve.
     """
     points, values = check_array("interp", xp, "xp"), check_array("interp", fp, "fp")
     at = as_array(x, "interp")
+    shape = at.shape
     for name, array in (("x", at), ("xp", points)):
         if array.dtype.kind in KINDS["complex floating"]:
             refuse_dtype("interp", array.dtype, "a real-valued dtype", name)
@@ -279,7 +338,10 @@ def interp(
             [("xp", str(points.shape)), ("fp", str(values.shape))],
         )
     places = result_type(_floating(at), _floating(points))
-    at, points = astype(at, places, copy=False), astype(points, places, copy=False)
+    dtype = result_type(places, _floating(values))
+    # Results of storage dtypes are rounded once.
+    places = dt.float32 if places in STORAGE else places
+    at, points = reshape(astype(at, places, copy=False), (-1,)), astype(points, places, copy=False)
     values = astype(values, result_type(places, _floating(values)), copy=False)
     if period is not None:
         if period == 0:
@@ -294,8 +356,9 @@ def interp(
         found = broadcast_to(values[0], at.shape)
     elif values.dtype.kind in KINDS["complex floating"]:
         # Each component for itself: an infinite one leaves the other one as it is.
-        components = _on_segments(at, points, real(values), imag(values))
-        found = reshape(reinterpret(stack(components, axis=-1), values.dtype), at.shape)
+        components = stack(_on_segments(at, points, real(values), imag(values)), axis=-1)
+        # A copy is in C order, whatever the order of a batch is.
+        found = reinterpret(reshape(components, (-1,), copy=True), values.dtype)
     else:
         found = _on_segments(at, points, values)[0]
     result = where(
@@ -306,25 +369,38 @@ def interp(
         values[-1] if right is None else as_array(right, "interp", values.dtype),
         result,
     )
-    return where(isnan(at), at, result)
+    result = reshape(where(isnan(at), at, result), shape)
+    return astype(result, dtype) if dtype in STORAGE and result.dtype == values.dtype else result
 
 
 def _on_segments(at: Array, points: Array, *curves: Array) -> list[Array]:
     """Return the values of several curves over the same points, whose segments are searched for once."""
-    segment = subtract(searchsorted(points, at, side="right"), 1)
-    segment = reshape(minimum(maximum(segment, 0), points.size - 2), (-1,))
-    shape = at.shape
-    behind = add(segment, 1)
-    x0, x1 = (reshape(take(points, k), shape) for k in (segment, behind))
+    # At the last point the value is computed from there: it is exact, and has the slope of the last segment.
+    place = maximum(subtract(searchsorted(points, at, side="right"), 1), 0)
+    segment = minimum(place, points.size - 2)
+    along, widths = subtract(at, take(points, place)), diff(points)
     results = []
     for values in curves:
-        y0, y1 = (reshape(take(values, k), shape) for k in (segment, behind))
-        slope = divide(subtract(y1, y0), subtract(x1, x0))
-        found = add(multiply(slope, subtract(at, x0)), y0)
-        found = where(equal(at, x1), y1, found)
-        # From the other end, where this one is infinite; between equal values; at a point.
-        found = where(isnan(found), add(multiply(slope, subtract(at, x1)), y1), found)
-        found = where(logical_and(isnan(found), equal(y0, y1)), y0, found)
-        at_a_point = logical_and(equal(at, x0), isfinite(x0))
-        results.append(where(logical_and(isnan(found), at_a_point), y0, found))
+        slopes = divide(diff(values), widths)
+        found = add(multiply(take(slopes, segment), along), take(values, place))
+        is_usual = logical_and(isfinite(slopes), isfinite(widths))
+        if not every(is_usual):
+            behind = add(segment, 1)
+            ends = [take(x, k) for x in (points, values) for k in (segment, behind)]
+            found = where(take(is_usual, segment), found, _weighed(at, *ends))
+        results.append(found)
     return results
+
+
+def _weighed(at: Array, x0: Array, x1: Array, y0: Array, y1: Array) -> Array:
+    """Return values on segments whose width or slope is not finite, as `s0_weigh` in `counting.h`."""
+    width, left, right = subtract(x1, x0), isfinite(x0), isfinite(x1)
+    halves = divide(subtract(divide(at, 2), divide(x0, 2)), subtract(divide(x1, 2), divide(x0, 2)))
+    weight = where(isfinite(width), divide(subtract(at, x0), width), halves)
+    both = logical_and(left, right)
+    weight = where(both, weight, where(left, 0.0, where(right, 1.0, math.nan)))
+    found = add(multiply(y0, subtract(1, weight)), multiply(y1, weight))
+    infinite = where(both, add(y0, y1), math.nan)
+    found = where(logical_and(isfinite(y0), isfinite(y1)), found, infinite)
+    found = where(logical_or(equal(at, x0), equal(y0, y1)), y0, found)
+    return where(equal(at, x1), y1, found)

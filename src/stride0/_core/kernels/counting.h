@@ -3,6 +3,7 @@
 #define STRIDE0_COUNTING_H
 
 #include <Python.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -65,25 +66,25 @@ static void s0_add_weights(const int64_t *x, Py_ssize_t n, const double *weights
     }
 }
 
-/* Intervals of equal width: `count` of them, from edges[0] to edges[count]. */
+/* Intervals of equal width: `count` of them, from edges[0] to edges[count], which are rounded to the dtype of the elements. */
 typedef struct {
     double first, last; /* the ends that the width is computed from */
-    double least, most; /* the ends in the dtype of the elements: what lies outside them has the place `count` */
     const double *edges;
     Py_ssize_t count;
 } s0_intervals;
 
-/* A quotient gives the place; rounding may have moved an element that lies at an edge beyond it. */
+/* A quotient gives the place; rounding may have moved an element, or an edge, beyond the other. Outside the edges it is `count`. */
 #define S0_PLACES(name, type)                                                                                        \
     static void s0_places_##name(const s0_intervals *of, const type *x, Py_ssize_t n, int64_t *out)                  \
     {                                                                                                                \
         const double first = of->first, width = of->last - of->first, number = (double)of->count;                    \
         const double *edges = of->edges;                                                                             \
         const int64_t count = of->count;                                                                             \
+        const double least = edges[0], most = edges[count];                                                          \
         Py_ssize_t i;                                                                                                \
         for (i = 0; i < n; i++) {                                                                                    \
             const double there = x[i];                                                                               \
-            const int inside = (there >= of->least) & (there <= of->most);                                           \
+            const int inside = (there >= least) & (there <= most);                                                   \
             int64_t place = (int64_t)(((inside ? there : first) - first) / width * number);                          \
             place = place < count ? place : count - 1;                                                               \
             place = place < 0 ? 0 : place;                                                                           \
@@ -94,6 +95,28 @@ typedef struct {
     }
 S0_PLACES(f32, float)
 S0_PLACES(f64, double)
+
+/* The value at `v` of the segment from (x0, y0) to (x1, y1), where its width or its slope is not finite: at an end the value
+ * there; towards an infinite x, or between finite values whose difference overflows, by weights; else the infinite value. */
+#define S0_WEIGH(name, type)                                                                                         \
+    static type s0_weigh_##name(type v, type x0, type x1, type y0, type y1)                                          \
+    {                                                                                                                \
+        const int left = x0 - x0 == 0, right = x1 - x1 == 0;                                                         \
+        type weight = x1 - x0;                                                                                       \
+        if (v == x1)                                                                                                 \
+            return y1;                                                                                               \
+        if (v == x0 || y0 == y1)                                                                                     \
+            return y0;                                                                                               \
+        if (y0 - y0 != 0 || y1 - y1 != 0)                                                                            \
+            return left && right ? y0 + y1 : (type)NAN;                                                              \
+        if (left && right)                                                                                           \
+            weight = weight - weight == 0 ? (v - x0) / weight : (v / 2 - x0 / 2) / (x1 / 2 - x0 / 2);                \
+        else                                                                                                         \
+            weight = left ? 0 : right ? 1 : (type)NAN;                                                               \
+        return y0 * (1 - weight) + y1 * weight;                                                                      \
+    }
+S0_WEIGH(f32, float)
+S0_WEIGH(f64, double)
 
 /* A curve through n points: values at `x`, those before the first point and behind the last one given. */
 #define S0_INTERPOLATE(name, type)                                                                                   \
@@ -114,15 +137,10 @@ S0_PLACES(f64, double)
                     at = (Py_ssize_t)places[j] - 1;                                                                  \
                     at = at < 0 ? 0 : at > n - 2 ? n - 2 : at;                                                       \
                     const type x0 = points[at], x1 = points[at + 1], y0 = values[at], y1 = values[at + 1];           \
-                    const type slope = (y1 - y0) / (x1 - x0);                                                        \
-                    found = slope * (v - x0) + y0;                                                                   \
-                    found = v == x1 ? y1 : found;                                                                    \
-                    /* From the other end, where this one is infinite; between equal values; at a point. */          \
-                    if (found != found) {                                                                            \
-                        found = slope * (v - x1) + y1;                                                               \
-                        found = found != found && y0 == y1 ? y0 : found;                                             \
-                        found = found != found && v == x0 && x0 - x0 == 0 ? y0 : found;                              \
-                    }                                                                                                \
+                    const type width = x1 - x0, slope = (y1 - y0) / width;                                           \
+                    found = slope * (v - (v == x1 ? x1 : x0)) + (v == x1 ? y1 : y0);                                 \
+                    if (slope - slope != 0 || width - width != 0)                                                    \
+                        found = s0_weigh_##name(v, x0, x1, y0, y1);                                                  \
                 }                                                                                                    \
                 found = v < first ? before : found;                                                                  \
                 found = v > last ? behind : found;                                                                   \

@@ -12,7 +12,7 @@ from stride0._core.ops.adjoint import put
 
 cdef extern from "counting.h":
     ctypedef struct s0_intervals:
-        double first, last, least, most
+        double first, last
         const double* edges
         Py_ssize_t count
     Py_ssize_t s0_largest_place(const int64_t* x, Py_ssize_t n) noexcept nogil
@@ -103,14 +103,13 @@ cdef Array intervals_of(Array x, Array edges, double first, double last):
     In which of adjacent intervals of equal width, from `first` to `last`, each element lies: a new int64 array.
 
     `edges`: float64, ascending, one more than intervals. An interval has its lower edge, the last one its upper edge, too.
-    What lies outside, and NaN, has the number of intervals. `x`: of a real dtype; the ends are rounded to it, if that is float32.
+    What lies outside the edges, and NaN, has the number of intervals. `x`: of a real dtype; its elements are cast to float64.
     """
     cdef Array given, out = new_array(INT64, x.ndim, x.shape_, NULL, False)
     cdef Placing placing
     placing.single = x.code == FLOAT32
     given, edges = in_order(x, FLOAT32 if placing.single else FLOAT64), in_order(edges, FLOAT64)
     placing.intervals.first, placing.intervals.last = first, last
-    placing.intervals.least, placing.intervals.most = <float>first if placing.single else first, <float>last if placing.single else last
     placing.intervals.edges, placing.intervals.count = <const double*>data_of(edges), edges.size - 1
     placing.x, placing.count, placing.out = data_of(given), x.size, <int64_t*>data_of(out)
     run_shared(place_chunk, &placing, &placing.each, placing.count, placing.count * PLACE_TIME)
