@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from stride0._base.errors import ArgumentValueError, ShapeError, shown
+from stride0._base.errors import ArgumentValueError, BatchingError, ShapeError, shown
 from stride0._base.shapes import normalize_index
-from stride0._chapters.creation import linspace
+from stride0._chapters.creation import linspace, ones_like
 from stride0._chapters.data_types import astype, result_type
 from stride0._chapters.indexing import take
 from stride0._chapters.manipulation import broadcast_to, concat, reshape, stack
@@ -17,7 +17,7 @@ from stride0._chapters.searching import count_nonzero, searchsorted
 from stride0._chapters.selection import STORAGE
 from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import max, min, sum
-from stride0._chapters.utility import all, any, diff, every
+from stride0._chapters.utility import all, any, diff, every, some
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
 from stride0._core.calls.checks import KINDS, check_array, limits_of, refuse_dtype, to_scalar
@@ -25,6 +25,7 @@ from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 from stride0._core.memory import dtype as dt
+from stride0._core.ops.adjoint import put
 from stride0._core.ops.counts import counted
 from stride0._core.ops.functions import (
     add,
@@ -45,12 +46,13 @@ from stride0._core.ops.functions import (
     maximum,
     minimum,
     multiply,
+    negative,
     real,
     remainder,
     subtract,
     where,
 )
-from stride0._core.ops.operands import as_array
+from stride0._core.ops.operands import as_array, is_recorded, whole
 
 __all__ = ["bincount", "histogram", "interp"]
 
@@ -82,7 +84,32 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
         If `x` has not one axis, or the weights another shape.
     ArgumentValueError
         If an element, or `minlength`, is negative.
+    BatchingError
+        If the largest elements of the examples of a batch give results of different lengths.
     """
+    # Within `vmap`; all other calls are compiled.
+    least = normalize_index("bincount", "minlength", minlength)
+    places = astype(x, dt.int64)
+    if some(less(places, 0)):
+        raise ArgumentValueError("bincount", "an element is negative", [("x", str(x.shape))])
+    lengths = whole(maximum(add(max(places), 1), least)) if places.size else asarray(least)
+    size, shortest = int(max(lengths)), int(min(lengths))
+    if shortest < size:
+        raise BatchingError(
+            "bincount",
+            f"the examples have results of different lengths, {shortest} to {size}",
+            (),
+            f"minlength={size}, or a larger one",
+        )
+    if weights is None:
+        return put(ones_like(places), (size,), places)
+    by = check_array("bincount", weights, "weights")
+    if by.shape != places.shape:
+        raise ShapeError(
+            "bincount", "the weights have another shape", [("x", str(x.shape)), ("weights", str(by.shape))]
+        )
+    is_complex = by.dtype.kind in KINDS["complex floating"]
+    return put(astype(by, dt.complex128 if is_complex else dt.float64), (size,), places)
 
 
 # --- histogram
@@ -166,7 +193,8 @@ def histogram(
         edges, places = _within_range(flat, normalize_index("histogram", "bins", bins), range)
     number = edges.size - 1
     # What lies outside has a place of its own, behind the last.
-    hist = counted(places, counted_by, number + 1)[:number]
+    is_batched = is_recorded(places) or (counted_by is not None and is_recorded(counted_by))
+    hist = (bincount if is_batched else counted)(places, counted_by, number + 1)[:number]
     if density:
         return divide(
             divide(astype(hist, _floating(hist)), astype(diff(edges), dt.float64)), sum(hist)
@@ -236,6 +264,29 @@ def _integers_above(edges: Array, dtype: dt.DType) -> Array:
     return astype(above[: int(count_nonzero(fit))], dtype, copy=False)
 
 
+def _within_ranges(x: Array, bins: int) -> tuple[Array, Array]:
+    """Return the edges and places of `_within_range` for a batch, whose examples have edges of their own."""
+    floating, elements = _floating(x), astype(x, dt.float64, copy=False)
+    first, last = min(elements), max(elements)
+    if not every(isfinite(subtract(last, first))):
+        raise ArgumentValueError("histogram", "the range of the elements of an example is not finite")
+    if floating is not x.dtype and some(greater_equal(maximum(negative(first), last), 2.0**53)):
+        raise BatchingError(
+            "histogram", "integers are too large for edges of their own", (), "range=(first, last)"
+        )
+    is_one = equal(first, last)
+    first, last = where(is_one, subtract(first, 0.5), first), where(is_one, add(last, 0.5), last)
+    edges = linspace(first, last, bins + 1, dtype=floating)
+    exact = astype(edges, dt.float64, copy=False)
+    if not every(greater(diff(exact), 0)):
+        raise ArgumentValueError(
+            "histogram",
+            f"{floating.name} has too few numbers in the range of an example for the edges",
+            [("bins", str(bins))],
+        )
+    return edges, _places(elements, exact)
+
+
 def _within_range(x: Array, bins: int, range: tuple[float, float] | None) -> tuple[Array, Array]:
     """Return the edges of intervals of equal width, and in which each element lies; outside: `bins`."""
     if bins < 1:
@@ -246,6 +297,8 @@ def _within_range(x: Array, bins: int, range: tuple[float, float] | None) -> tup
             raise ArgumentValueError(
                 "histogram", "the range ends before it starts", [("range", shown(range))]
             )
+    elif x.size and whole(x) is not x:
+        return _within_ranges(x, bins)
     elif x.size:
         first, last = _floats_around(to_scalar(min(x)), to_scalar(max(x)))
     else:

@@ -3,7 +3,7 @@
 from cpython.object cimport PyObject
 
 from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, INT64, UINT64, letter_at
-from stride0._core.array.array cimport Array, needs_tape, refuse_batched
+from stride0._core.array.array cimport Array, is_batched, needs_tape
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.counts cimport counted, interpolated, intervals_of, largest_place
 from stride0._core.ops.keys cimport read_int
@@ -29,7 +29,8 @@ cdef object bincount(str name, PyObject** given):
         size = normalize_index(name, "minlength", <object>given[2])
     if size < 0:
         raise ArgumentValueError(name, "minlength is negative", [("minlength", f"{size}")])
-    refuse_batched(x, name)
+    if is_batched(x) or is_batched(<object>given[1]):
+        return NotImplemented
     places = x if x.code == INT64 and x.c_contiguous else copy_array(x, INT64, True)
     if x.size:
         most = largest_place(places)

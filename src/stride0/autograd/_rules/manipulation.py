@@ -13,6 +13,7 @@ from typing import Any
 from stride0._base.errors import GradientError
 from stride0._base.shapes import Shape, size_of
 from stride0._chapters.creation import arange, ones, tril, triu, zeros, zeros_like
+from stride0._chapters.data_types import astype
 from stride0._chapters.elementwise import equal
 from stride0._chapters.manipulation import flip, moveaxis, permute_dims, repeat, reshape, roll, stack
 from stride0._chapters.statistical import max as _max
@@ -38,10 +39,10 @@ Rule = Callable[..., Any]
 
 
 def _negative(shift: Any) -> Any:
-    """Return the negative shifts, as Python integers: the negative of an unsigned array would wrap around."""
+    """Return the negative shifts, with a sign: the negative of an unsigned array would wrap around."""
     if isinstance(shift, (tuple, list)):
-        return tuple(-operator.index(s) for s in shift)
-    return -operator.index(shift)
+        return tuple(_negative(s) for s in shift)
+    return -astype(shift, dt.int64) if is_batched_array(shift) else -operator.index(shift)
 
 
 def _inverse(axes: Any) -> Shape:
