@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
+from stride0.autograd import vmap
 
 STEPS = (0.01, 0.1, 0.25, 1 / 3, 0.3, -0.1, -0.01, 1.0, -1, 2, 7e-3)
 
@@ -153,3 +154,22 @@ def test_linspace_of_random_floats(dtype: str) -> None:
             rtol=1e-14 if dtype == "float64" else 1e-7,
             atol=1e-15 * largest,
         )
+
+
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_linspace_of_batched_ends(endpoint: bool) -> None:
+    """As a loop, with its exact integers, infinite ends and errors."""
+    starts, stops = [0, 2**63 - 1, -5, 2**53 + 1], [2**63 - 1, -(2**63), 7, 2**60 + 1]
+    pairs = list(zip(starts, stops, strict=True))
+    for num in (0, 1, 2, 3, 7):
+        wanted = [xp.linspace(*pair, num, dtype=xp.int64, endpoint=endpoint).tolist() for pair in pairs]
+        found = vmap(lambda x, y, n=num: xp.linspace(x, y, n, dtype=xp.int64, endpoint=endpoint))(
+            xp.asarray(starts), xp.asarray(stops)
+        )
+        assert found.tolist() == wanted
+    ends = xp.asarray([math.inf, 0.0, 1.0]), xp.asarray([math.inf, math.inf, 1.0])
+    found = vmap(lambda x, y: xp.linspace(x, y, 4, endpoint=endpoint))(*ends)
+    for row, *pair in zip(found, *(end.tolist() for end in ends), strict=True):
+        assert row.tolist() == xp.linspace(*pair, 4, endpoint=endpoint).tolist()
+    with pytest.raises(xp.RangeError, match="300 does not fit uint8"):
+        vmap(lambda y: xp.linspace(300, y, 3, dtype=xp.uint8, endpoint=endpoint))(xp.asarray([3, 4]))

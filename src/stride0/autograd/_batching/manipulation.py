@@ -17,7 +17,6 @@ from stride0._chapters.creation import arange, full, linspace, meshgrid, tril, t
 from stride0._chapters.data_types import astype
 from stride0._chapters.elementwise import (
     equal,
-    floor,
     imag,
     isinf,
     logical_and,
@@ -195,7 +194,12 @@ def _linspace(level: Level, start: Any, stop: Any, num: Any, dtype: Any, device:
     is_complex = any(end.dtype.kind == "complex floating" for end in ends)
     # Checks the other arguments, and has the dtype of the result.
     example = linspace(0.0, 1j if is_complex else 1.0, num, dtype=dtype, endpoint=endpoint)
-    first, last = (expand_dims(level.spread(end), axis=1) for end in ends)
+    firsts, lasts = (level.spread(end) for end in ends)
+    if "integer" in example.dtype.kind and level.size:
+        # Ends that float64 does not hold are exact, and each example has its own errors.
+        pairs = [(firsts[k], lasts[k]) for k in range(level.size)]
+        return stack([linspace(*pair, num, dtype=example.dtype, endpoint=endpoint) for pair in pairs])
+    first, last = expand_dims(firsts, axis=1), expand_dims(lasts, axis=1)
     if is_complex:
         wide = example.dtype if example.dtype.itemsize == 16 else asarray(0j).dtype
         first, last = astype(first, wide), astype(last, wide)
@@ -205,7 +209,7 @@ def _linspace(level: Level, start: Any, stop: Any, num: Any, dtype: Any, device:
     else:
         wide = asarray(0.0).dtype
         found = _spaced(astype(first, wide), astype(last, wide), num, endpoint)
-    return astype(floor(found) if "integer" in example.dtype.kind else found, example.dtype)
+    return astype(found, example.dtype)
 
 
 def _spaced(first: Array, last: Array, num: int, endpoint: bool) -> Array:
@@ -216,9 +220,10 @@ def _spaced(first: Array, last: Array, num: int, endpoint: bool) -> Array:
     at = arange(num, dtype=first.dtype)
     distance = last - first
     step = where(isinf(distance), last / parts - first / parts, distance / parts)
+    step = where(equal(first, last), 0.0, step)
     # Where the step underflows though the interval is not empty.
     found = where(
-        logical_and(equal(step, 0), not_equal(distance, 0)), at / parts * distance + first, first + at * step
+        logical_and(equal(step, 0), not_equal(first, last)), at / parts * distance + first, first + at * step
     )
     found = where(equal(at, 0), first, found)
     return where(equal(at, parts), last, found) if endpoint else found
