@@ -19,7 +19,7 @@ from stride0._chapters.manipulation import broadcast_to, concat, expand_dims, mo
 from stride0._chapters.searching import count_nonzero, searchsorted
 from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import cumulative_sum
-from stride0._chapters.utility import all, any, every, some
+from stride0._chapters.utility import any, every, some
 from stride0._core.array.array import Array
 from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
 from stride0._core.calls.primitive import intercepted, primitive
@@ -448,7 +448,7 @@ def _fractions(operation: str, q: object, lanes: Array, whole: int) -> tuple[Arr
 
 
 def _chosen(lanes: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Return the elements of ranks along the last axis, of two arrays of ranks; those outside are the ends."""
+    """Return the elements of two arrays of ranks along the last axis; ranks outside are those of the ends."""
     last = lanes.shape[-1] - 1
     low, high = (astype(clip(ranks, 0, last), dt.int64) for ranks in (low, high))
     if is_recorded(low):
