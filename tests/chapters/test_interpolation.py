@@ -25,15 +25,18 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "unaligned": lambda x: np.frombuffer(b"." + x.tobytes(), x.dtype, offset=1).reshape(x.shape),
 }
 SHAPES = ((), (5,), (3, 2), (0,), (2, 0, 3), (2, 3, 4))
-WIDE = {"float16": "float32", "bfloat16": "float32"}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", ["complex128", "complex64", "float64", "float32", "float16", "int16", "bool"])
+@pytest.mark.parametrize(
+    "dtype", ["complex128", "complex64", "float64", "float32", "float16", "int16", "bool"]
+)
 def test_layouts_and_dtypes(layout: str, dtype: str) -> None:
     rng = np.random.default_rng(0)
     others = itertools.cycle(key for key in LAYOUTS if key != "stride 0")
-    for shape, of_x, of_points in itertools.product(SHAPES, ("float64", "float32", "int64", "bool"), ("float64", "int32")):
+    for shape, of_x, of_points in itertools.product(
+        SHAPES, ("float64", "float32", "int64", "bool"), ("float64", "int32")
+    ):
         at = LAYOUTS[layout](np.asarray(rng.random(shape) * 4).astype(of_x))
         points = LAYOUTS[next(others)](np.arange(4).astype(of_points))
         values = rng.standard_normal(4) + (1j * rng.standard_normal(4) if dtype.startswith("c") else 0)
@@ -60,7 +63,9 @@ def test_complex_values_within_vmap() -> None:
         np.testing.assert_allclose(np.asarray(found), wanted.swapaxes(1, 2), rtol=1e-14)
     curves = xp.stack([given[1], 2 * given[1]], axis=1)
     found = vmap(lambda values: xp.interp(xp.asarray(x), given[0], values), in_axes=1)(curves)
-    np.testing.assert_allclose(np.asarray(found), [np.interp(x, points, k * values) for k in (1, 2)], rtol=1e-14)
+    np.testing.assert_allclose(
+        np.asarray(found), [np.interp(x, points, k * values) for k in (1, 2)], rtol=1e-14
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -107,8 +112,7 @@ def test_infinite_and_huge_points(at: Any, points: Any, values: Any, wanted: Any
     # A component for itself, whatever the other one is.
     joined = xp.interp(x, nodes, heights * (1 + 0j) if all(map(math.isfinite, values)) else heights)
     np.testing.assert_allclose(np.asarray(xp.real(joined)), wanted, rtol=1e-15)
-    scale = 1e-270 if max(map(abs, filter(math.isfinite, points + values))) > 1e200 else 1.0
-    if scale == 1.0:
+    if max(map(abs, filter(math.isfinite, points + values))) < 1e30:
         single = xp.interp(*(xp.asarray(part, dtype=xp.float32) for part in (at, points, values)))
         np.testing.assert_allclose(np.asarray(single), wanted, rtol=1e-6)
 

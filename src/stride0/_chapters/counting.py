@@ -186,8 +186,8 @@ def histogram(
         except ValueError as error:
             raise ArgumentValueError("histogram", str(error), [("bins", shown(bins))]) from None
         bins = len(found) - 1
-    if isinstance(bins, (Array, list, tuple)):
-        edges = bins if isinstance(bins, Array) else asarray(list(bins))
+    if isinstance(bins, (Array, Sequence)):
+        edges = bins if isinstance(bins, Array) else asarray(bins)
         places = _within_edges(flat, edges)
     else:
         edges, places = _within_range(flat, normalize_index("histogram", "bins", bins), range)
@@ -232,10 +232,10 @@ def _places(x: Array, edges: Array) -> Array:
     outside: Array | None = None
     at_end: Array | bool
     if kinds[0] and not kinds[2]:
-        least, most = limits_of(x.dtype)
-        end = to_scalar(edges[-1])
-        edges = _integers_above(edges, x.dtype)
-        at_end = least <= end <= most and end == int(end) and equal(x, int(end))
+        above = _integers_above(edges, x.dtype)
+        # Not where the last edge has a fraction, or is below or above all integers of the dtype.
+        at_end = above.size == edges.size and logical_and(equal(x, above[-1]), equal(edges[-1], above[-1]))
+        edges = above
     elif kinds[1] and not kinds[0]:
         least, most = limits_of(edges.dtype)
         whole = floor(astype(x, dt.float64, copy=False))
