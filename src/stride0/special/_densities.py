@@ -29,6 +29,7 @@ from typing import Any
 
 from stride0._chapters.data_types import astype
 from stride0._core.array.array import Array
+from stride0._core.ops.elementwise import multiply_masked
 from stride0._core.ops.functions import (
     abs,
     equal,
@@ -186,7 +187,9 @@ def beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
     none, near, (n, first, second, least), (a, b, x, y) = _beta_forms(a, b, x, y)
     # n**first * least**(first - 1), whose factors may leave the range.
     below = less(n, 1)
-    powers = where(below, pow(n, first), n) * pow(where(below, 1, n) * least, first - 1.0)
+    # Where `least` is 0, nothing of the power, which may be infinite, comes through to `n`.
+    scaled = multiply_masked(least, where(below, 1, n))
+    powers = where(below, pow(n, first), n) * pow(scaled, first - 1.0)
     smooth = where(is_singular(first, least), 0, least)
     powers = powers * rgamma(first) * exp(_power_exponent(n, second, smooth))
     far = sqrt(a / (a + b) * b / (2 * math.pi)) * exp(_beta_exponent(a, b, x, y)) / (x * y)
@@ -216,17 +219,19 @@ def log1p_square(x: Any) -> Array:
 def log_t_density(df: Any, t: Any) -> Array:
     """Return the logarithm of the density of Student's t distribution with `df` degrees of freedom."""
     df, t = _operands("special.stdtr", df, t)
-    normal, end = isinf(df), isinf(t)
-    t = where(end, 0, t)
+    normal = isinf(df)
     finite = where(normal, 1, df)
     a = 0.5 * finite
     # The logarithm of gamma(a + 1/2) / gamma(a).
     quotient = log(a / (a + 0.5)) + (a + 0.5) * log1p(0.5 / a) + 0.5 * log(a + 0.5) - 0.5
     quotient = quotient + _stirling_error(a + 0.5) - _stirling_error(a)
     found = quotient - (a + 0.5) * log1p_square(t / sqrt(finite)) - 0.5 * log(math.pi * finite)
-    return where(end, -math.inf, where(normal, -0.5 * t * t - _HALF_LOG_2PI, found))
+    return where(normal, -0.5 * t * t - _HALF_LOG_2PI, found)
 
 
 def t_density(df: Any, t: Any) -> Array:
     """Return the density of Student's t distribution with `df` degrees of freedom."""
-    return exp(log_t_density(df, t))
+    df, t = _operands("special.stdtr", df, t)
+    # The density is 0 there, of an infinite `df` by its range.
+    end = logical_or(isinf(t), logical_and(isinf(df), greater(abs(t), 100.0)))
+    return where(end, 0, exp(log_t_density(df, where(end, 0, t))))

@@ -96,7 +96,9 @@ def _share(r: Any) -> tuple[Any, Any]:
     large = greater(r, 1)
     near, inverse = where(large, 0, r), 1.0 / where(large, r, 1)
     other = 1.0 / (1.0 + near)
-    return where(large, 1.0 / (1.0 + inverse), near * other), where(large, inverse / (1.0 + inverse), other)
+    return where(large, 1.0 / (1.0 + inverse), product(near, other)), where(
+        large, inverse / (1.0 + inverse), other
+    )
 
 
 def _f_ratio(dfn: Any, dfd: Any, x: Any) -> tuple[Any, Any]:
@@ -140,16 +142,16 @@ def _f_rules(factor: float) -> dict[str, Rule]:
 
 def _t_by_freedom(df: Any, t: Any) -> Any:
     """Return the derivative of `stdtr` by the degrees of freedom."""
+    end = isinf(t)
+    t = where(end, 0, t)
     quotient = t / sqrt(df)
     large = greater(abs(quotient), 1)
     near, inverse = where(large, 0, quotient), 1.0 / where(large, quotient, 1)
     # The quotient divided by hypot(1, quotient), and 1 minus its square.
     root = where(large, sign(inverse), near) / sqrt(1.0 + where(large, inverse * inverse, near * near))
-    _, other = _share(where(large, 0, near * near))
-    other = where(large, inverse * inverse / (1.0 + inverse * inverse), other)
-    return 0.25 * odd_betainc_b(0.5 * df, root, other, 1) - where(isinf(t), 0, t) * t_density(df, t) / (
-        2.0 * df
-    )
+    other = where(large, inverse * inverse, 1) / (1.0 + where(large, inverse * inverse, near * near))
+    found = 0.25 * odd_betainc_b(0.5 * df, root, other, 1) - t * t_density(df, t) / (2.0 * df)
+    return where(end, 0, found)
 
 
 VJP: dict[str, dict[str, Rule]] = {

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError
 from stride0._core.array.array import Array
+from stride0._core.ops.elementwise import multiply_masked
 from stride0.autograd.scipy._parts import floating
 from stride0.special._densities import (
     beta_density,
@@ -98,6 +99,14 @@ def _real(operation: str, name: str, x: Any) -> Array:
     if found.dtype.kind == "complex floating":
         raise ArgumentTypeError(operation, f"{name} is complex", accepts="an array of real numbers")
     return xp.astype(found, xp.float64, copy=False)
+
+
+def _divided(x: Array, scale: Array) -> Array:
+    """Return ``x / scale``, which does not depend on the scale where `x` is 0."""
+    zero = x == 0
+    # Derivatives of densities may be infinite there. The product lets nothing of them through to the scale.
+    at_zero = multiply_masked(xp.where(zero, x, 0), 1 / scale)
+    return xp.where(zero, at_zero, xp.where(zero, 1, x) / scale)
 
 
 def _logarithm(p: Array, q: Array) -> Array:
@@ -314,7 +323,7 @@ class Distribution:
         """Return a formula at a moved and scaled value, or its value beyond the ends, and the parameters."""
         operation = f"{self.name}.{what}"
         parameters = self._parameters(operation, args, named)
-        z = (_real(operation, "x", x) - parameters.loc) / parameters.scale
+        z = _divided(_real(operation, "x", x) - parameters.loc, parameters.scale)
         low, high = self._formulas.low, self._formulas.high
         under, over = (z < low) | (z == -math.inf), (z > high) | (z == math.inf)
         # A value between the ends.
