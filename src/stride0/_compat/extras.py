@@ -32,6 +32,7 @@ from stride0._core.ops.copy import assign
 from stride0._core.ops.functions import (
     add,
     divide,
+    equal,
     floor_divide,
     imag,
     isnan,
@@ -353,7 +354,10 @@ def nanstd(
     x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
     """Return the standard deviation of the elements that are not NaN."""
-    return sqrt(_nanvar("nanstd", x, axis, dtype, ddof, keepdims))
+    variance = _nanvar("nanstd", x, axis, dtype, ddof, keepdims)
+    # The gradient is 0 where all elements are equal, as that of `std`.
+    flat = equal(variance, 0)
+    return where(flat, 0.0, sqrt(where(flat, 1.0, variance)))
 
 
 def _extreme(

@@ -36,6 +36,7 @@ from stride0.autograd._batching.parts import (
 )
 from stride0.autograd._rules.elementwise import sech_squared
 from stride0.autograd._rules.parts import multiply_nonzero
+from stride0.autograd._rules.statistical import recurrence
 
 # Operations of the table with a function of the namespace, except those with further parameters.
 PLAIN = [
@@ -190,6 +191,10 @@ def differences(level: Level, x: Array, axis: Any, n: int, prepend: Any, append:
     return diff(level.spread(x), axis=at, n=n, prepend=ends[0], append=ends[1])
 
 
+def _recurrence(level: Level, g: Array, x: Array, axis: int) -> Array:
+    return recurrence(level.spread(g), level.spread(x), axis + 1)
+
+
 RULES: dict[str, Rule] = {
     **{name: elementwise(getattr(functions, name)) for name in PLAIN},
     "clip": elementwise(functions.clip),
@@ -199,6 +204,7 @@ RULES: dict[str, Rule] = {
     "multiply_masked": elementwise(multiply_masked),
     "multiply_nonzero": elementwise(multiply_nonzero),
     "sech_squared": elementwise(sech_squared),
+    "recurrence": _recurrence,
     "add": scaled(functions.add),
     "subtract": scaled(functions.subtract),
     **{f.__name__: reduction(f, "axis", "dtype", "keepdims") for f in (statistical.sum, statistical.prod)},

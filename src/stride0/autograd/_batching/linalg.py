@@ -17,6 +17,7 @@ from stride0._core.calls.einsum import read_steps, read_subscripts
 from stride0._core.ops.functions import multiply
 from stride0.autograd._batching.parts import Level, Rule, broadcast, natural, shifted, shifted_all
 from stride0.autograd._rules import inverses
+from stride0.autograd._rules.linalg import unit_vectors
 from stride0.linalg import _beyond
 
 # Products
@@ -175,6 +176,10 @@ def _least_squares(level: Level, x1: Array, x2: Array, rtol: Any) -> Array:
     return found
 
 
+def _unit_vectors(level: Level, x: Array, norm: Array, axis: Any) -> Array:
+    return unit_vectors(level.spread(x), level.spread(norm), shifted_all("unit_vectors", axis, x.ndim))
+
+
 def _vector_norm(level: Level, x: Array, axis: Any, keepdims: Any, ord: Any) -> Array:
     value = level.value(x)
     if x.ndim == 0 and axis in (None, ()):
@@ -243,6 +248,7 @@ RULES: dict[str, Rule] = {
     "linalg.svd": _stack(linalg.svd, "full_matrices"),
     "linalg.trace": _stack(linalg.trace, "offset", "dtype"),
     "linalg.vector_norm": _vector_norm,
+    "linalg.unit_vectors": _unit_vectors,
     **{
         f"fft.{f.__name__}": _transform(f)
         for f in (fft.fft, fft.ifft, fft.rfft, fft.irfft, fft.hfft, fft.ihfft)

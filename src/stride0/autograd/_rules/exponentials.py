@@ -23,7 +23,7 @@ from stride0._core.calls.primitive import primitive_in
 from stride0._core.memory.dtype import arithmetic_dtype
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.elementwise import is_complex, unless_zero
-from stride0.autograd._rules.parts import conjugate, kept, product, times
+from stride0.autograd._rules.parts import conjugate, kept, product, some, times
 from stride0.autograd._rules.special import Rule, along
 
 
@@ -53,8 +53,11 @@ def exp_shares(a: Array, b: Array | None, axis: Any) -> Array:
     a = astype(a, arithmetic_dtype(a.dtype), copy=False)
     size = real(a) if is_complex(a) else a
     largest = max(size if b is None else where(equal(b, 0), -float("inf"), size), axis=axis, keepdims=True)
-    powers = exp(a - where(isinf(largest), 0, largest))
-    powers = where(isinf(largest), where(equal(size, largest), 1, 0), powers)
+    endless = isinf(largest)
+    if some(endless):
+        powers = where(endless, where(equal(size, largest), 1, 0), exp(a - where(endless, 0, largest)))
+    else:
+        powers = exp(a - largest)
     total = powers if b is None else where(equal(b, 0), 0, b * powers)
     return powers / unless_zero(sum(total, axis=axis, keepdims=True))
 

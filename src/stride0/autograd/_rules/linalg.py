@@ -14,10 +14,10 @@ from stride0._chapters.elementwise import (
     divide,
     equal,
     greater,
-    less,
     less_equal,
-    logical_and,
     pow,
+    real,
+    reciprocal,
     sign,
     subtract,
 )
@@ -25,13 +25,16 @@ from stride0._chapters.linear_algebra import matmul, matrix_transpose
 from stride0._chapters.manipulation import concat, expand_dims, roll
 from stride0._chapters.statistical import max, min, sum
 from stride0._core.array.array import Array
+from stride0._core.calls.primitive import primitive_in
 from stride0._core.memory.dtype import bool as _bool
 from stride0._core.ops.adjoint import unreduce
 from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.compiled import after, before
-from stride0.autograd._rules.parts import every, product, times
-from stride0.linalg import inv, svd
+from stride0.autograd._rules.elementwise import is_complex, unless_zero
+from stride0.autograd._rules.exponentials import without_share
+from stride0.autograd._rules.parts import product, times
+from stride0.linalg import inv, svd, vector_norm
 
 Binary = Callable[[Array, Array], Array]
 
@@ -107,13 +110,24 @@ def _trace(g: Array, x_shape: Shape, offset: int) -> Array:
 # Norms
 
 
+@primitive_in("linalg")
+def unit_vectors(x: Array, norm: Array, axis: Any) -> Array:
+    """Return vectors divided by their norms; 0 where the norm is 0, with all derivatives."""
+    return divide(x, unreduce(unless_zero(norm), x.shape, axis))
+
+
+def _unit_vectors(g: Array, x: Array, axis: Any, out: Array) -> Array:
+    # Differentiated as they are, squares of the norm would leave the range.
+    if is_complex(x):
+        g = g - out * real(sum(product(g, conjugate(out)), axis=axis, keepdims=True))
+    else:
+        g = without_share(g, out, out, axis)
+    return product(g, reciprocal(unless_zero(vector_norm(x, axis=axis, keepdims=True))))
+
+
 def _euclidean(g: Array, x: Array, out: Array, axis: Any) -> Any:
-    """Return ``g * x / out``, the cotangent of a norm; 0 where the norm is 0, with all its derivatives."""
-    if every(logical_and(greater(out, finfo(out.dtype).smallest_normal), less(out, math.inf))):
-        return times(unreduce(divide(g, out), x.shape, axis), x)
-    # The quotients of values are finite, those of cotangents may not be.
-    norm = where(equal(out, 0), math.inf, out)
-    return times(unreduce(g, x.shape, axis), divide(x, unreduce(norm, x.shape, axis)))
+    """Return ``g * x / out``, the cotangent of a norm."""
+    return times(unreduce(g, x.shape, axis), unit_vectors(x, out, axis))
 
 
 def _contributions(x: Array, axis: int, largest: bool, slack: float = 0.0) -> Array:
@@ -139,7 +153,7 @@ def _vector_norm(g: Array, x: Array, out: Array, axis: Any, ord: float) -> Any:
         # (abs(x) / norm)**(ord - 1), but without powers of 0: they, or their derivatives, may be infinite.
         nothing = equal(out, 0)
         norm = unreduce(where(nothing, 1, out), x.shape, axis)
-        powers = pow(where(equal(x, 0), 1, abs(x)) / norm, ord - 1)
+        powers = pow(where(equal(x, 0), norm, abs(x)) / norm, ord - 1)
         d = where(unreduce(nothing, x.shape, axis), 0, sign(x) * powers)
     return times(unreduce(g, x.shape, axis), d)
 
@@ -201,4 +215,10 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "linalg.outer": {"x1": _outer_x1, "x2": _outer_x2},
     "linalg.trace": {"x": _trace},
     "linalg.vector_norm": {"x": _vector_norm},
+}
+
+# Rules of derivatives, which users do not call.
+INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
+    # The norm is a function of the vector.
+    "linalg.unit_vectors": {"x": _unit_vectors, "norm": lambda g: None},
 }

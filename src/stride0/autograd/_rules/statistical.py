@@ -7,21 +7,36 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._base.shapes import Axis, Shape
-from stride0._chapters.creation import zeros
-from stride0._chapters.data_types import astype
-from stride0._chapters.elementwise import equal, greater, less
+from stride0._chapters.creation import ones_like, zeros, zeros_like
+from stride0._chapters.data_types import astype, finfo
+from stride0._chapters.elementwise import (
+    abs,
+    greater,
+    greater_equal,
+    isnan,
+    less,
+    logical_and,
+    logical_not,
+    logical_or,
+)
 from stride0._chapters.indexing import take, take_along_axis
-from stride0._chapters.manipulation import concat, flip, moveaxis, reshape
+from stride0._chapters.manipulation import concat, flip, moveaxis, reshape, roll
 from stride0._chapters.searching import count_nonzero
 from stride0._chapters.set import unique_all, unique_counts
 from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, mean
 from stride0._chapters.utility import diff
 from stride0._core.array.array import Array
+from stride0._core.calls.primitive import primitive
 from stride0._core.ops.functions import where
+from stride0._core.ops.operands import is_recorded
 from stride0.autograd._rules.elementwise import unless_zero
-from stride0.autograd._rules.parts import conjugate, count, kept, product, reduced_axes, some, times
+from stride0.autograd._rules.parts import conjugate, count, every, kept, product, reduced_axes, some, times
 from stride0.autograd._tape.tape import LazyProduct
+from stride0.linalg import vector_norm
+
+# The squares of smaller numbers lose digits in float64, the widest dtype.
+_SMALL = 1e-140
 
 
 def _slice(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
@@ -43,25 +58,34 @@ def with_kept_axes(x: Array, shape: Shape, axis: Axis) -> Array:
 # --- reductions
 
 
+def is_in_range(x: Array) -> bool:
+    """Return whether all elements are normal numbers."""
+    size = abs(x)
+    return every(logical_and(greater_equal(size, finfo(x.dtype).smallest_normal), less(size, math.inf)))
+
+
 def other_factors(x: Array, axis: Axis, out: Array) -> Array:
-    """Return for each element what the product `out` along an axis is its multiple of."""
-    if some(equal(out, 0)):
-        return _product_of_others(astype(x, out.dtype, copy=False), reduced_axes(axis, x.ndim))
-    return with_kept_axes(out, x.shape, axis) / x
+    """Return for each element the product of all others along the axes.
+
+    The product `out` divided by the element is only taken if it is within the range of the dtype, and if no
+    derivative of it will be taken: the derivative by the element itself is 0, and quotients only cancel.
+    """
+    if not is_recorded(x) and is_in_range(out):
+        return with_kept_axes(out, x.shape, axis) / x
+    x = astype(x, out.dtype, copy=False)
+    axes = reduced_axes(axis, x.ndim)
+    if not axes:
+        return ones_like(x)
+    at = x.ndim - len(axes)
+    last = tuple(range(at, x.ndim))
+    moved = moveaxis(x, axes, last)
+    flat = reshape(moved, (*moved.shape[:at], -1))
+    behind = flip(_product_before(flip(flat, axis=at), at), axis=at)
+    return moveaxis(reshape(_product_before(flat, at) * behind, moved.shape), last, axes)
 
 
 def _prod(g: Array, x: Array, axis: Axis, out: Array) -> LazyProduct:
     return times(with_kept_axes(g, x.shape, axis), conjugate(other_factors(x, axis, out)))
-
-
-def _product_of_others(x: Array, axes: Shape) -> Array:
-    """Return for each element the product of all others along `axes`, without a division."""
-    axis = x.ndim - len(axes)
-    last = tuple(range(axis, x.ndim))
-    moved = moveaxis(x, axes, last)
-    flat = reshape(moved, (*moved.shape[:axis], -1))
-    behind = flip(_product_before(flip(flat, axis=axis), axis), axis=axis)
-    return moveaxis(reshape(_product_before(flat, axis) * behind, moved.shape), last, axes)
 
 
 def _product_before(x: Array, axis: int) -> Array:
@@ -69,9 +93,23 @@ def _product_before(x: Array, axis: int) -> Array:
     return cumulative_prod(_slice(x, axis, None, -1), axis=axis, include_initial=True)
 
 
-def _spread(g: Array, x: Array, axis: Axis, weight: Any) -> LazyProduct:
-    """Return the cotangent of `var` or `std`: proportional to the deviations from the mean."""
-    return times(with_kept_axes(product(g, weight), x.shape, axis), x - mean(x, axis=axis, keepdims=True))
+def _var(g: Array, x: Array, axis: Axis, correction: float) -> LazyProduct:
+    weight = 2 / divisor(x.shape, axis, correction)
+    return times(with_kept_axes(g * weight, x.shape, axis), x - mean(x, axis=axis, keepdims=True))
+
+
+def _std(g: Array, x: Array, axis: Axis, correction: float, out: Array) -> LazyProduct:
+    return times(with_kept_axes(g, x.shape, axis), std_slope(x, axis, correction, out))
+
+
+def std_slope(x: Array, axis: Axis, correction: float, out: Array) -> Array:
+    """Return the derivative of `std` by each element; 0 where all are equal: Note [Divided by zero]."""
+    freedom = divisor(x.shape, axis, correction)
+    apart, size = x - mean(x, axis=axis, keepdims=True), with_kept_axes(out, x.shape, axis)
+    if not every(logical_and(greater(size, _SMALL), less(size, math.inf))):
+        # The squares of the deviations may be beyond the range of the dtype.
+        size = vector_norm(apart, axis=axis, keepdims=True) / math.sqrt(freedom)
+    return apart / unless_zero(size) / freedom
 
 
 def divisor(shape: Shape, axis: Axis, correction: float) -> float:
@@ -88,8 +126,11 @@ def _extreme(g: Array, x: Array, axis: Axis, out: Array, loses: Callable[[Array,
 
 def losers(x: Array, axis: Axis, out: Array, loses: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
     """Return which elements are not the extreme along an axis, and how many are."""
-    # Comparisons with NaN are false: where the extreme is NaN, no element loses.
-    lost = loses(x, with_kept_axes(out, x.shape, axis))
+    best = with_kept_axes(out, x.shape, axis)
+    lost, unknown = loses(x, best), isnan(best)
+    if some(unknown):
+        # Comparisons with NaN are false. Where the extreme is NaN, all other elements lose.
+        lost = logical_or(lost, logical_and(unknown, logical_not(isnan(x))))
     return lost, count(x.shape, axis) - count_nonzero(lost, axis=axis, keepdims=True)
 
 
@@ -112,18 +153,25 @@ def _cumulative_prod(g: Array, x: Array, axis: int | None, include_initial: bool
         g, out = (_slice(y, axis, 1, None) for y in (g, out))
     if not x.shape:
         x = reshape(x, (1,))
-    if not some(equal(out, 0)):
-        return times(_reverse_cumulative_sum(product(g, conjugate(out)), axis), 1 / conjugate(x))
     x = astype(x, out.dtype, copy=False)
     # The product of the elements before is a factor of all results that an element contributes to.
-    return times(_behind(g, conjugate(x), axis), conjugate(_product_before(x, axis)))
+    return times(recurrence(g, conjugate(x), axis), conjugate(_product_before(x, axis)))
 
 
-def _behind(g: Array, x: Array, axis: int) -> Array:
-    """Return `s` with ``s[i] = g[i] + x[i + 1] * s[i + 1]`` along an axis.
+@primitive
+def recurrence(g: Array, x: Array, axis: int) -> Array:
+    """Return `s` with ``s[i] = g[i] + x[i + 1] * s[i + 1]`` along an axis that is not negative."""
+    products = cumulative_prod(x, axis=axis)
+    if is_in_range(products):
+        return _reverse_cumulative_sum(product(g, products), axis) / products
+    return _by_doubling(g, x, axis)
 
-    A scan by doubling, without divisions: after each round ``total[i]`` has the terms of the next `step`
-    results, and ``s[i] = total[i] + factor[i] * s[i + step]``.
+
+def _by_doubling(g: Array, x: Array, axis: int) -> Array:
+    """Return `recurrence` without divisions.
+
+    After each round ``total[i]`` has the terms of the next `step` results, and ``s[i]`` is ``total[i] +
+    factor[i] * s[i + step]``.
     """
     n = x.shape[axis]
     total, factor, step = g, _slice(x, axis, 1, None), 1
@@ -134,6 +182,19 @@ def _behind(g: Array, x: Array, axis: int) -> Array:
         factor = _slice(factor, axis, None, max(n - 2 * step, 0)) * _slice(factor, axis, step, None)
         step *= 2
     return total
+
+
+def _recurrence_g(g: Array, x: Array, axis: int) -> Array:
+    # The adjoint runs the other way: s[i] = g[i] + x[i] * s[i - 1].
+    factors = roll(flip(conjugate(x), axis=axis), 1, axis=axis)
+    return flip(recurrence(flip(g, axis=axis), factors, axis), axis=axis)
+
+
+def _recurrence_x(g: Array, x: Array, axis: int, out: Array) -> LazyProduct:
+    adjoint = _recurrence_g(g, x, axis)
+    first = zeros_like(_slice(adjoint, axis, None, 1))
+    before = concat((first, _slice(adjoint, axis, None, -1)), axis=axis)
+    return times(before, conjugate(out))
 
 
 # --- order
@@ -180,12 +241,8 @@ def _length(shape: Shape | None, axis: int) -> int:
 VJP: dict[str, dict[str, Callable[..., Any]]] = {
     # --- statistical functions
     "prod": {"x": _prod},
-    "var": {"x": lambda g, x, axis, correction: _spread(g, x, axis, 2 / divisor(x.shape, axis, correction))},
-    "std": {
-        "x": lambda g, x, axis, correction, out: _spread(
-            g, x, axis, 1 / (unless_zero(out) * divisor(x.shape, axis, correction))
-        )
-    },
+    "var": {"x": _var},
+    "std": {"x": _std},
     "max": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, less)},
     "min": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, greater)},
     "cumulative_sum": {"x": _cumulative_sum},
@@ -206,6 +263,11 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
             g, axis, n, _length(prepend_shape, axis) + x_shape[axis], append_shape[axis]
         ),
     },
+}
+
+# Rules of derivatives, which users do not call.
+INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
+    "recurrence": {"g": _recurrence_g, "x": _recurrence_x},
 }
 
 NO_GRAD: dict[str, str] = {
