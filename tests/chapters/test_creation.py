@@ -259,9 +259,10 @@ def count_of_arange(start: float, stop: float, step: float) -> int:
     """Of integers of any type the exact count, of other numbers the rounded quotient, as NumPy counts."""
     if all(number == int(number) for number in (start, stop, step)):
         return max(0, math.ceil((Fraction(stop) - Fraction(start)) / Fraction(step)))
-    quotient = (stop - start) / step
-    # An underflow is no distance of 0.
-    return max(0, math.ceil(quotient), (stop > start) == (step > 0) and quotient == 0 and stop != start)
+    difference = stop - start
+    if difference and difference / step == 0:  # it underflows
+        return int((difference > 0) == (step > 0))
+    return max(0, math.ceil(difference / step))
 
 
 @pytest.mark.parametrize("arguments", EXACT)
