@@ -9,7 +9,7 @@ from typing import Any
 
 from stride0._base.errors import ArgumentValueError, BatchingError, ShapeError, shown
 from stride0._base.shapes import normalize_index
-from stride0._chapters.creation import linspace, ones_like
+from stride0._chapters.creation import linspace, ones_like, zeros_like
 from stride0._chapters.data_types import astype, result_type
 from stride0._chapters.indexing import take
 from stride0._chapters.manipulation import broadcast_to, concat, reshape, stack
@@ -230,11 +230,12 @@ def _places(x: Array, edges: Array) -> Array:
     last = edges.size - 1
     kinds = [dtype.kind in KINDS["integral"] for dtype in (x.dtype, edges.dtype, result_type(x, edges))]
     outside: Array | None = None
-    at_end: Array | bool
     if kinds[0] and not kinds[2]:
         above = _integers_above(edges, x.dtype)
-        # Not where the last edge has a fraction, or is below or above all integers of the dtype.
-        at_end = above.size == edges.size and logical_and(equal(x, above[-1]), equal(edges[-1], above[-1]))
+        at_end = zeros_like(x, dtype=dt.bool)
+        if above.size == edges.size:
+            # Only if the last edge is an integer of the dtype.
+            at_end = logical_and(equal(x, above[-1]), equal(edges[-1], above[-1]))
         edges = above
     elif kinds[1] and not kinds[0]:
         least, most = limits_of(edges.dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from stride0._base.devices import DeviceLike, check_device
 from stride0._base.errors import ArgumentValueError, RangeError, ShapeError, shown
@@ -254,7 +254,7 @@ def _spaced(first: float, last: float, num: int, parts: int) -> Array:
 
 
 def _spaced_integers(
-    ends: Sequence[float], floats: tuple[float, float], num: int, parts: int, target: dt.DType
+    ends: Sequence[Any], floats: tuple[float, float], num: int, parts: int, target: dt.DType
 ) -> Array:
     """Return the integers below spaced numbers; `floats` are the ends in float64.
 

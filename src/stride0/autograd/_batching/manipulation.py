@@ -197,7 +197,7 @@ def _linspace(level: Level, start: Any, stop: Any, num: Any, dtype: Any, device:
     firsts, lasts = (level.spread(end) for end in ends)
     if "integer" in example.dtype.kind and level.size:
         # Ends that float64 does not hold are exact, and each example has its own errors.
-        pairs = [(firsts[k], lasts[k]) for k in range(level.size)]
+        pairs: list[tuple[Any, Any]] = [(firsts[k], lasts[k]) for k in range(level.size)]
         return stack([linspace(*pair, num, dtype=example.dtype, endpoint=endpoint) for pair in pairs])
     first, last = expand_dims(firsts, axis=1), expand_dims(lasts, axis=1)
     if is_complex:
