@@ -24,9 +24,9 @@ typedef void (*s0_transpose)(const char *source, Py_ssize_t row, char *target, P
 typedef void (*s0_copy)(char *target, const char *source, Py_ssize_t size);
 
 /* Of products.h: `count` products of matrices with m rows and n columns, and n and p; strides in bytes between
- * matrices, rows and columns. */
-typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,
-                           Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
+ * matrices, rows and columns. Returns 0, or -1 where there is no memory. */
+typedef int (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,
+                          Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
 /* Of sorting.h. The steps of the sort of a lane of n elements, `stride` bytes apart:
  *   encode    each part, [first, last), as words into the scratch memory; what is seen of each part is combined,

@@ -6,6 +6,8 @@
 #ifndef STRIDE0_PRODUCTS_H
 #define STRIDE0_PRODUCTS_H
 
+#include <stdlib.h>
+
 #include "packs.h"
 
 /* A loop over registers, unrolled. */
@@ -22,6 +24,14 @@ enum {
 
 /* Rows of a tile, two vectors wide, whose sums stay in registers. */
 enum { S0_TALL = 4 };
+
+/* Memory for the blocks of a large product, aligned to a vector; NULL where there is none. They are not on the stack, since
+ * threads may have small ones. `memory` is what to free. */
+static void *s0_block_memory(Py_ssize_t size, void **memory)
+{
+    *memory = malloc((size_t)size + S0_VECTOR);
+    return *memory == NULL ? NULL : (void *)(((uintptr_t)*memory + S0_VECTOR - 1) & ~(uintptr_t)(S0_VECTOR - 1));
+}
 
 /* Matrices in C order. Sizes that are known to the compiler leave no loop but the one over the stack. */
 #define S0_TINY(NAME, TYPE, SUM, START)                                                                                \
@@ -150,15 +160,21 @@ enum { S0_TALL = 4 };
             s0_tile_##NAME(a + i * line, line, b, out + i * p, p, width, n, fresh, 1, vectors);                        \
     }                                                                                                                  \
                                                                                                                        \
-    static void s0_tiles_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, TYPE *out,   \
-                                Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                                              \
+    static int s0_tiles_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, TYPE *out,    \
+                               Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                                               \
     {                                                                                                                  \
         enum { LANES = S0_LANES_##NAME, WIDTH = 2 * LANES };                                                           \
         const Py_ssize_t size = sizeof(TYPE);                                                                          \
-        WIDE left[S0_ROOM], right[S0_DEEP * WIDTH * S0_PANELS];                                                        \
+        const int as_is = sizeof(TYPE) == sizeof(WIDE) && sa[2] == size && sa[1] % size == 0;                          \
+        const Py_ssize_t most = n < S0_DEEP ? n : S0_DEEP, room = as_is ? 0 : m * most < S0_ROOM ? m * most : S0_ROOM; \
+        const Py_ssize_t panels = p < WIDTH * S0_PANELS ? (p + WIDTH - 1) / WIDTH : S0_PANELS;                         \
+        void *memory;                                                                                                  \
+        WIDE *right = s0_block_memory((panels * WIDTH * most + room) * (Py_ssize_t)sizeof(WIDE), &memory);             \
+        WIDE *left = right + panels * WIDTH * most;                                                                    \
         const WIDE *rows;                                                                                              \
         Py_ssize_t i, j, k, q, high, deep, broad, width, step, line;                                                   \
-        int as_is = sizeof(TYPE) == sizeof(WIDE) && sa[2] == size && sa[1] % size == 0;                                \
+        if (right == NULL)                                                                                             \
+            return -1;                                                                                                 \
         for (j = 0; j < p; j += WIDTH * S0_PANELS)                                                                     \
             for (k = 0; k < n; k += S0_DEEP) {                                                                         \
                 broad = p - j < WIDTH * S0_PANELS ? p - j : WIDTH * S0_PANELS;                                         \
@@ -168,8 +184,8 @@ enum { S0_TALL = 4 };
                     width = broad - q < WIDTH ? broad - q : WIDTH;                                                     \
                     step = width > LANES ? WIDTH : LANES;                                                              \
                     if (width < step)                                                                                  \
-                        memset(right + q * S0_DEEP, 0, deep * step * sizeof(WIDE));                                    \
-                    s0_widen_##NAME(b + k * sb[1] + (j + q) * sb[2], sb[1], sb[2], right + q * S0_DEEP, step, deep,    \
+                        memset(right + q * deep, 0, deep * step * sizeof(WIDE));                                       \
+                    s0_widen_##NAME(b + k * sb[1] + (j + q) * sb[2], sb[1], sb[2], right + q * deep, step, deep,       \
                                     width);                                                                            \
                 }                                                                                                      \
                 for (i = 0; i < m; i += high) {                                                                        \
@@ -183,7 +199,7 @@ enum { S0_TALL = 4 };
                     }                                                                                                  \
                     for (q = 0; q < broad; q += WIDTH) {                                                               \
                         TYPE *to = out + i * p + j + q;                                                                \
-                        const WIDE *panel = right + q * S0_DEEP;                                                       \
+                        const WIDE *panel = right + q * deep;                                                          \
                         width = broad - q < WIDTH ? broad - q : WIDTH;                                                 \
                         if (width > LANES)                                                                             \
                             s0_panel_##NAME(rows, line, panel, to, p, width, high, deep, k == 0, S0_TALL, 2);          \
@@ -192,10 +208,13 @@ enum { S0_TALL = 4 };
                     }                                                                                                  \
                 }                                                                                                      \
             }                                                                                                          \
+        free(memory);                                                                                                  \
+        return 0;                                                                                                      \
     }
 
 /*
- * s0_product_<NAME>(a, sa, b, sb, out, count, m, n, p): `count` matrices of m rows and n columns times matrices of n rows and p columns.
+ * s0_product_<NAME>(a, sa, b, sb, out, count, m, n, p): `count` matrices of m rows and n columns times matrices of n rows and p columns;
+ * returns 0, or -1 where there is no memory.
  * The strides in bytes are from matrix to matrix, from row to row and from column to column; `out` is in C order. Tiny
  * products are summed up in SUM, others in WIDE; sums of more than S0_DEEP inner elements are stored in `out` in between,
  * for dtypes that lose nothing by it.
@@ -213,8 +232,8 @@ enum { S0_TALL = 4 };
                 to[i * n + j] = *(const TYPE *)(from + i * down + j * across);                                         \
     }                                                                                                                  \
                                                                                                                        \
-    static void s0_product_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out, \
-                                  Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                          \
+    static int s0_product_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,  \
+                                 Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                           \
     {                                                                                                                  \
         const Py_ssize_t size = sizeof(TYPE);                                                                          \
         int in_rows_a = sa[2] == size && (sa[1] == n * size || m == 1);                                                \
@@ -222,7 +241,8 @@ enum { S0_TALL = 4 };
         Py_ssize_t k;                                                                                                  \
         if (p > S0_NARROW || n >= S0_SHALLOW || m > S0_SIDE || m * n > S0_SIDE) {                                      \
             for (k = 0; k < count; k++)                                                                                \
-                LARGE(a + k * sa[0], sa, b + k * sb[0], sb, (TYPE *)out + k * m * p, m, n, p);                         \
+                if (LARGE(a + k * sa[0], sa, b + k * sb[0], sb, (TYPE *)out + k * m * p, m, n, p))                     \
+                    return -1;                                                                                         \
         } else if (in_rows_a && in_rows_b) {                                                                           \
             s0_tiny_##NAME((const TYPE *)a, sa[0] / size, (const TYPE *)b, sb[0] / size, (TYPE *)out, count, (int)m,   \
                            (int)n, (int)p);                                                                            \
@@ -240,6 +260,7 @@ enum { S0_TALL = 4 };
                 s0_tiny_##NAME(left, m * n, right, n * p, (TYPE *)out + k * m * p, several, (int)m, (int)n, (int)p);   \
             }                                                                                                          \
         }                                                                                                              \
+        return 0;                                                                                                      \
     }
 
 S0_TILE(u8, uint8_t, uint16_t, 0)
@@ -265,7 +286,7 @@ S0_PRODUCT(f64, double, double, double, -0.0, s0_tiles_f64)
  */
 enum { S0_TOGETHER = 4 };
 /* Of a matrix with contiguous columns, sums of up to S0_WIDE columns for up to S0_HIGH rows, which stay in the cache. */
-enum { S0_HIGH = 2048, S0_WIDE = 64, S0_SEVERAL = 8 };
+enum { S0_HIGH = 1024, S0_WIDE = 64, S0_SEVERAL = 8 };
 #define S0_LAST_4(x) s0_sum_halves_f32_8(s0_sum_halves_f32_16(x)).of[0]
 #define S0_LAST_2(x) s0_sum_halves_f64_4(s0_sum_halves_f64_8(x)).of[0]
 #define S0_EACH_TOTAL_f32(sum, to)                                                                                     \
@@ -407,19 +428,18 @@ enum { S0_HIGH = 2048, S0_WIDE = 64, S0_SEVERAL = 8 };
                 out[i + k] = (TYPE)total[k];                                                                           \
         }                                                                                                              \
     }                                                                                                                  \
-    static void s0_floating_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,\
-                                   Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                         \
+    static int s0_floating_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out, \
+                                  Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                          \
     {                                                                                                                  \
         const Py_ssize_t size = sizeof(TYPE);                                                                          \
-        if (p > 1 || n < S0_SHALLOW || (sa[2] != size && sa[1] != size) || sb[1] != size) {                            \
-            s0_product_##NAME(a, sa, b, sb, out, count, m, n, p);                                                      \
-            return;                                                                                                    \
-        }                                                                                                              \
+        if (p > 1 || n < S0_SHALLOW || (sa[2] != size && sa[1] != size) || sb[1] != size)                              \
+            return s0_product_##NAME(a, sa, b, sb, out, count, m, n, p);                                               \
         for (; count > 0; count--, a += sa[0], b += sb[0], out += m * size)                                            \
             if (sa[2] == size)                                                                                         \
                 s0_by_rows_##NAME(a, sa[1], (const TYPE *)b, (TYPE *)out, m, n);                                     \
             else                                                                                                       \
                 s0_by_columns_##NAME(a, sa[2], (const TYPE *)b, (TYPE *)out, m, n);                                    \
+        return 0;                                                                                                      \
     }
 
 S0_BY_VECTOR(f32, float, 16, 512)

@@ -27,8 +27,8 @@ typedef int64_t s0_long_at __attribute__((vector_size(S0_VECTOR), aligned(8)));
 
 static void s0_widen_u64(const char *from, Py_ssize_t down, Py_ssize_t across, uint64_t *to, Py_ssize_t line, Py_ssize_t m,
                          Py_ssize_t n);
-static void s0_tiles_u64(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, uint64_t *out,
-                         Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
+static int s0_tiles_u64(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, uint64_t *out,
+                        Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
 /* The first lanes of a vector, `count` at most, added to `out` unless it is `fresh`. */
 S0_INLINE void s0_add_lanes(uint64_t *out, s0_long lanes, Py_ssize_t count, int fresh)
@@ -138,14 +138,20 @@ S0_INLINE void s0_exact_panel(const double *a, Py_ssize_t line, const double *b,
         s0_exact_tile(a + i * line, line, b, out + i * p, p, width, fresh, 1, vectors);
 }
 
-/* The product, as by s0_tiles_u64, or 0 where elements are too large. */
+/* The product, as by s0_tiles_u64; 1 where elements are too large, and -1 where there is no memory. */
 static int s0_exact_tiles(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, uint64_t *out,
                           Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)
 {
     enum { LANES = S0_EXACT_LANES, WIDTH = S0_EXACT_WIDTH, BROAD = WIDTH * S0_EXACT_PANELS };
-    uint64_t left[S0_ROOM + LANES], right[S0_DEEP * BROAD] __attribute__((aligned(S0_VECTOR)));
+    const Py_ssize_t most = n < S0_DEEP ? n : S0_DEEP, room = m * most < S0_ROOM ? m * most : S0_ROOM;
+    const Py_ssize_t padded = p < BROAD ? (p + WIDTH - 1) / WIDTH * WIDTH : BROAD;
+    void *memory;
+    uint64_t *right = s0_block_memory((padded * most + room + LANES) * (Py_ssize_t)sizeof(uint64_t), &memory);
+    uint64_t *left = right + padded * most;
     uint64_t bits, own;
     Py_ssize_t i, j, k, q, high, deep, broad, width, step;
+    if (right == NULL)
+        return -1;
     for (j = 0; j < p; j += BROAD)
         for (k = 0; k < n; k += S0_DEEP) {
             broad = p - j < BROAD ? p - j : BROAD;
@@ -155,9 +161,9 @@ static int s0_exact_tiles(const char *a, const Py_ssize_t *sa, const char *b, co
                 width = broad - q < WIDTH ? broad - q : WIDTH;
                 step = width > LANES ? WIDTH : LANES;
                 if (width < step)
-                    memset(right + q * S0_DEEP, 0, deep * step * sizeof(*right));
-                s0_widen_u64(b + k * sb[1] + (j + q) * sb[2], sb[1], sb[2], right + q * S0_DEEP, step, deep, width);
-                bits |= s0_to_doubles(right + q * S0_DEEP, deep * step);
+                    memset(right + q * deep, 0, deep * step * sizeof(*right));
+                s0_widen_u64(b + k * sb[1] + (j + q) * sb[2], sb[1], sb[2], right + q * deep, step, deep, width);
+                bits |= s0_to_doubles(right + q * deep, deep * step);
             }
             for (i = 0; i < m; i += high) {
                 high = S0_ROOM / deep / 8 * 8 < m - i ? S0_ROOM / deep / 8 * 8 : m - i;
@@ -165,11 +171,13 @@ static int s0_exact_tiles(const char *a, const Py_ssize_t *sa, const char *b, co
                 /* The last vector is whole. */
                 memset(left + high * deep, 0, LANES * sizeof(*left));
                 own = s0_to_doubles(left, high * deep);
-                if (s0_bit_length(own) + s0_bit_length(bits) > S0_EXACT)
-                    return 0;
+                if (s0_bit_length(own) + s0_bit_length(bits) > S0_EXACT) {
+                    free(memory);
+                    return 1;
+                }
                 for (q = 0; q < broad; q += WIDTH) {
                     uint64_t *to = out + i * p + j + q;
-                    const double *panel = (const double *)(right + q * S0_DEEP);
+                    const double *panel = (const double *)(right + q * deep);
                     width = broad - q < WIDTH ? broad - q : WIDTH;
                     if (width > LANES)
                         s0_exact_panel((const double *)left, deep, panel, to, p, width, high, k == 0, 2);
@@ -178,14 +186,15 @@ static int s0_exact_tiles(const char *a, const Py_ssize_t *sa, const char *b, co
                 }
             }
         }
-    return 1;
+    free(memory);
+    return 0;
 }
 
-static void s0_large_u64(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, uint64_t *out,
-                         Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)
+static int s0_large_u64(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, uint64_t *out,
+                        Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)
 {
-    if (m < S0_EXACT_LEAST || p < S0_EXACT_LEAST || !s0_exact_tiles(a, sa, b, sb, out, m, n, p))
-        s0_tiles_u64(a, sa, b, sb, out, m, n, p);
+    int status = m < S0_EXACT_LEAST || p < S0_EXACT_LEAST ? 1 : s0_exact_tiles(a, sa, b, sb, out, m, n, p);
+    return status > 0 ? s0_tiles_u64(a, sa, b, sb, out, m, n, p) : status;
 }
 
 #endif

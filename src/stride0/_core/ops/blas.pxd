@@ -24,6 +24,7 @@ cdef struct Product:
     Py_ssize_t parts
     char* sums              # a result for each part, where there are several
     int code
+    bint failed             # for lack of memory
 
 cdef enum:
     MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds

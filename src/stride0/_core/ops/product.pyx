@@ -59,6 +59,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.memory.dtype cimport DType, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at
+from stride0._core.memory.guards cimport s0_write_int
 from stride0._core.plan.operations cimport OP_MULTIPLY
 from stride0._core.plan.threads cimport run_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
@@ -497,20 +498,23 @@ cdef Array readable(Array x, DType dtype):
 
 
 cdef void run_product(void* context, int chunk) noexcept nogil:
-    cdef const Product* whole = <const Product*>context
+    cdef Product* whole = <Product*>context
     cdef Py_ssize_t size = itemsize_at(whole.code), first, k
+    cdef int status = 0
     if whole.matrices:
         first = chunk * whole.matrices
-        TABLE.products[whole.code](
+        status = TABLE.products[whole.code](
             whole.left + first * whole.strides1[0], whole.strides1, whole.right + first * whole.strides2[0], whole.strides2,
             whole.out + first * whole.m * whole.p * size, min(whole.matrices, whole.count - first), whole.m, whole.n, whole.p)
-        return
-    first = chunk * whole.rows
-    for k in range(whole.count):
-        TABLE.products[whole.code](
-            whole.left + k * whole.strides1[0] + first * whole.strides1[1], whole.strides1, whole.right + k * whole.strides2[0],
-            whole.strides2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
-            whole.p)
+    else:
+        first = chunk * whole.rows
+        for k in range(whole.count):
+            status |= TABLE.products[whole.code](
+                whole.left + k * whole.strides1[0] + first * whole.strides1[1], whole.strides1, whole.right + k * whole.strides2[0],
+                whole.strides2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
+                whole.p)
+    if status:
+        s0_write_int(whole.failed, True)
 
 
 cdef int run_products(Product* product, int code) except -1:
@@ -518,27 +522,31 @@ cdef int run_products(Product* product, int code) except -1:
     cdef int64_t work
     cdef int threads
     cdef Py_ssize_t chunks
-    cdef bint done
-    product.code = code
+    cdef bint done = True
+    product.code, product.failed = code, False
     work = time_of(product)
     product.matrices, product.rows = product.count, 0
     if work < LONG_RUN:
         run_product(product, 0)
-        return 0
-    with nogil:
-        threads = threads_for(work)
-        chunks = chunks_for(work, threads)
-        if chunks > 1:
-            # Elements do not depend on each other: any partition gives the same bits.
-            if product.count >= chunks:
-                product.matrices = (product.count + chunks - 1) // chunks
-                chunks = (product.count + product.matrices - 1) // product.matrices
-            else:
-                product.matrices = 0
-                product.rows = ((product.m + chunks - 1) // chunks + 7) // 8 * 8
-                chunks = (product.m + product.rows - 1) // product.rows
-        done = run_chunks(run_product, product, chunks, threads, True)
-    return 0 if done else -1  # with the exception of a signal handler
+    else:
+        with nogil:
+            threads = threads_for(work)
+            chunks = chunks_for(work, threads)
+            if chunks > 1:
+                # Elements do not depend on each other: any partition gives the same bits.
+                if product.count >= chunks:
+                    product.matrices = (product.count + chunks - 1) // chunks
+                    chunks = (product.count + product.matrices - 1) // product.matrices
+                else:
+                    product.matrices = 0
+                    product.rows = ((product.m + chunks - 1) // chunks + 7) // 8 * 8
+                    chunks = (product.m + product.rows - 1) // product.rows
+            done = run_chunks(run_product, product, chunks, threads, True)
+    if not done:
+        return -1  # with the exception of a signal handler
+    if product.failed:
+        raise MemoryError("matmul: no memory for the blocks of a product")
+    return 0
 
 
 cdef Array own_product(Array x1, Array x2, int code):

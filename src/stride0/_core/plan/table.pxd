@@ -8,7 +8,7 @@ cdef extern from "kernels.h":
     ctypedef void (*s0_loop)(char**, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, Py_ssize_t) noexcept nogil
     ctypedef void (*s0_transpose)(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
     ctypedef void (*s0_copy)(char*, const char*, Py_ssize_t) noexcept nogil
-    ctypedef void (*s0_product)(const char*, const Py_ssize_t*, const char*, const Py_ssize_t*, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
+    ctypedef int (*s0_product)(const char*, const Py_ssize_t*, const char*, const Py_ssize_t*, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
     void s0_stream_end() noexcept nogil
     ctypedef struct s0_seen:
         int64_t least, most
