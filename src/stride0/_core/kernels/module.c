@@ -29,7 +29,20 @@ static PyMethodDef s0_methods[] = {
 #define S0_TEXT_OF(name) #name
 #define S0_TEXT(name) S0_TEXT_OF(name)
 
+/* Modules of Cython belong to the interpreter that imports them first, and no other one can import them then: so a
+ * subinterpreter must not. The package imports a module of kernels before all those. */
+static int s0_check_interpreter(PyObject *module)
+{
+    (void)module;
+    if (PyInterpreterState_Get() == PyInterpreterState_Main())
+        return 0;
+    PyErr_SetString(PyExc_ImportError, "stride0: a subinterpreter cannot import this package; use the main interpreter, "
+                                       "with threads or processes");
+    return -1;
+}
+
 static PyModuleDef_Slot s0_slots[] = {
+    {Py_mod_exec, s0_check_interpreter},
 #ifdef Py_GIL_DISABLED
     {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif
