@@ -372,6 +372,16 @@ except MemoryError as error:
     assert "no memory for an array of 734003200 bytes" in done.stdout
 
 
+def test_tables_of_transforms_are_freed():
+    x = xp.ones(1 << 19)
+    before = memory.stats()["live_bytes"]
+    y = xp.fft.fft(x)
+    assert memory.stats()["live_bytes"] > before + y.nbytes + (1 << 19)
+    memory.empty_cache()
+    assert memory.stats()["live_bytes"] == before + y.nbytes
+    assert np.array_equal(np.asarray(xp.fft.fft(x)), np.asarray(y))
+
+
 # --- the limit's default
 
 

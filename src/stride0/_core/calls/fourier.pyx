@@ -15,6 +15,7 @@ from stride0._core.array.array cimport Array, data_of, new_array, view_of
 from stride0._core.ops.apply cimport apply
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.operands cimport UNARY_NAMES
+from stride0._core.ops.long_transforms cimport LEAST_LONG, run_long
 from stride0._core.ops.transforms cimport mirror_spectra, run_fourier
 from stride0._core.ops.gufuncs cimport FFT, IFFT, IRFFT, RFFT_EVEN, RFFT_ODD, run_fft
 from stride0._core.ops.keys cimport read_axis, read_int
@@ -135,8 +136,13 @@ cdef Array result_for(Array x, int code, int axis, Py_ssize_t size):
 
 
 cdef int compute(s0_fourier_kind kind, int routine, Array x, int axis, Py_ssize_t n, bint inverse, char norm, Array out) except -1:
-    """Compute a transform along an axis by kernels of our own or, for the lengths that these leave, by a routine of pocketfft."""
-    if not run_fourier(kind, x, axis, n, inverse, factor_of(n, norm, inverse, FLOAT64), out):
+    """Compute a transform along an axis by kernels of our own or, for shorter lengths that these leave, by a routine of pocketfft."""
+    cdef double factor = factor_of(n, norm, inverse, FLOAT64)
+    if run_fourier(kind, x, axis, n, inverse, factor, out):
+        return 0
+    if n >= LEAST_LONG:
+        run_long(kind, x, axis, n, inverse, factor, out)
+    else:
         run_fft(routine, moved_last(x, axis), factor_of(n, norm, inverse, x.code), moved_last(out, axis))
     return 0
 

@@ -468,8 +468,21 @@ def cache_statistics():
     }
 
 
+# Functions that free what other modules keep between calls.
+cdef list EMPTYING = []
+
+
+def when_emptied(function):
+    """Call a function before `empty_cache` gives blocks back: it frees arrays that are kept between calls."""
+    EMPTYING.append(function)
+
+
 def empty_cache():
-    """Give every cached block back to the system.
+    """
+    Give every cached block back to the system, and the tables of Fourier transforms.
+
+    The tables are up to 32 MiB of roots of unity, which transforms of the same lengths use again. NumPy keeps tables of its own for
+    the lengths that it transforms.
 
     Examples
     --------
@@ -479,6 +492,8 @@ def empty_cache():
     >>> xp.memory.stats()["cached_bytes"]
     0
     """
+    for function in EMPTYING:
+        function()
     drop_all()
 
 

@@ -11,8 +11,8 @@ Note [Fourier transforms]
     An even number of real numbers is transformed as half as many complex ones, the even ones and the odd ones as real and imaginary parts;
     an odd number as complex ones. What is float32 in memory is computed in float64, and rounded once.
 
-    Lengths with a larger prime factor, and those above LONGEST, whose turns would take more than 16 MB, are left to pocketfft:
-    `ops/gufuncs`.
+    Lengths with a larger prime factor, and those above LONGEST, whose turns would take more than 16 MB, are left to pocketfft
+    (`ops/gufuncs`), or from LEAST_LONG numbers on to `ops/long_transforms`.
 """
 
 from libc.stdint cimport int64_t
@@ -284,7 +284,7 @@ cdef int run_shared_lane(const Job* job, Py_ssize_t lane, const Room* room, int6
 
 cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bint inverse, double factor, Array out) except -1:
     """
-    Compute the transforms of length n of the lanes along an axis, times a factor; False where they are left to pocketfft.
+    Compute the transforms of length n of the lanes along an axis, times a factor; False where they are left to others.
 
     The dtypes are float32 and complex64, or float64 and complex128. Lanes are truncated, or continued by zeros. A transform of complex
     numbers may be in place. Whole spectra of an odd number of real numbers are left to the caller, too.

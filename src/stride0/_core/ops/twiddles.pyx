@@ -5,9 +5,10 @@ from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport FLOAT64
 from stride0._core.plan.operations cimport OP_COS, OP_SIN
-from stride0._core.plan.partition cimport run_contiguous
-from stride0._core.plan.table cimport S0_MOST_RADIX, TABLE, op_kernel, s0_fourier, s0_passes
+from stride0._core.plan.table cimport S0_MOST_RADIX, TABLE, loops_of, op_kernel, s0_fourier, s0_passes
 from stride0._core.array.array cimport Array, data_of, new_array
+
+from stride0._core.memory.storage import when_emptied
 
 cdef enum:
     LONGEST = 1 << 20       # complex numbers of a transform
@@ -104,7 +105,7 @@ cdef int64_t* list_turns(Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t lanes, 
     return to
 
 
-cdef int find_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, double* cosines, double* sines, double* angles) except -1:
+cdef void find_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, double* cosines, double* sines, double* angles) noexcept nogil:
     """Compute exp(-2 pi i m / n) for each m in `which`, from angles of at most an eighth of a turn; `angles` is scratch memory."""
     cdef Py_ssize_t k, m, x
     cdef Py_ssize_t strides[2]
@@ -116,9 +117,9 @@ cdef int find_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, double
         angles[k] = EIGHTH * <double>min(x, 2 * n - x) / <double>n
     strides[0] = strides[1] = sizeof(double)
     args[0], args[1] = <char*>angles, <char*>cosines
-    run_contiguous(op_kernel(OP_COS, FLOAT64), 0, args, strides, count)
+    loops_of(op_kernel(OP_COS, FLOAT64))[0](args, strides, strides, count, 1)
     args[0], args[1] = <char*>angles, <char*>sines
-    run_contiguous(op_kernel(OP_SIN, FLOAT64), 0, args, strides, count)
+    loops_of(op_kernel(OP_SIN, FLOAT64))[0](args, strides, strides, count, 1)
     for k in range(count):
         m = which[k]
         x = min(8 * m, 8 * (n - m))
@@ -128,7 +129,6 @@ cdef int find_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, double
             cosines[k] = -cosines[k]
         if 2 * m <= n:
             sines[k] = -sines[k]
-    return 0
 
 
 cdef class Tables:
@@ -139,7 +139,7 @@ cdef dict TABLES = {}
 
 
 cdef Tables tables_of(Py_ssize_t n, bint of_real, bint beside):
-    """For lanes side by side, or else each as a matrix where it is long; None where the length is left to pocketfft."""
+    """For lanes side by side, or else each as a matrix where it is long; None where the length is left to others."""
     cdef object key = 4 * n + 2 * of_real + beside
     cdef Tables made = <Tables>TABLES.get(key)
     cdef s0_fourier* all
@@ -187,7 +187,10 @@ cdef Tables tables_of(Py_ssize_t n, bint of_real, bint beside):
         memcpy(to + 2 * k, cosines + k, lanes * sizeof(double))
         memcpy(to + 2 * k + lanes, cosines + count + k, lanes * sizeof(double))
     TABLES[key] = made
-    # The oldest ones go.
+    # The oldest ones go; all of them with `empty_cache`.
     while len(TABLES) > MOST_KEPT or (len(TABLES) > 1 and sum([(<Tables>kept).memory.nbytes for kept in list(TABLES.values())]) > KEPT):
-        TABLES.pop(next(iter(list(TABLES))), None)
+        TABLES.pop(next(iter(list(TABLES)), None), None)
     return made
+
+
+when_emptied(TABLES.clear)
