@@ -84,6 +84,11 @@ CASES: dict[str, tuple[Callable[[], tuple[Any, ...]], Callable[..., Any]]] = {
     "sum of rows": (lambda: (windows(),), lambda w: xp.sum(w, axis=1)),
     "max of columns": (lambda: (windows(),), lambda w: xp.max(w, axis=0)),
     "argmax": (lambda: (windows(),), lambda w: xp.argmax(w, axis=0)),
+    "fft of a prime length": (lambda: (complexes(1_000_003),), xp.fft.fft),
+    "rfft of a prime length": (lambda: (reals(1_000_003),), xp.fft.rfft),
+    "ifft of a long lane": (lambda: (complexes(1 << 23),), xp.fft.ifft),
+    "fft of lanes of a prime length": (lambda: (complexes(2000, 997),), xp.fft.fft),
+    "eigvalsh": (lambda: (reals(60_000, 4, 4),), xp.linalg.eigvalsh),
 }
 
 

@@ -23,6 +23,7 @@ Note [Loops of NumPy]
 
 from cpython.exc cimport PyErr_Clear, PyErr_Occurred
 from libc.stdint cimport int64_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
@@ -30,7 +31,7 @@ from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_
 from stride0._core.plan.partition cimport chunks_for, threads_for
 from stride0._core.plan.plan cimport MAX_NDIM, Operand
 from stride0._core.plan.table cimport s0_bit_length
-from stride0._core.plan.threads cimport run_equal_chunks
+from stride0._core.plan.threads cimport may_raise, run_equal_chunks
 from stride0._core.array.array cimport Array, guard_gradient, read_operand
 from stride0._core.array.views cimport is_aligned
 from stride0._core.ops.blas cimport MOST_CALLERS, begin_alone, end_alone
@@ -177,6 +178,7 @@ cdef struct Batch:
     # A chunk: so many units of so many items along the last of these axes.
     Py_ssize_t extent
     Py_ssize_t unit
+    char* left              # by chunk: whether it is left to the caller
     int failed
     int refused
 
@@ -225,24 +227,26 @@ cdef void run_some(void* context, int chunk) noexcept nogil:
     """A chunk of a batch."""
     cdef Batch* batch = <Batch*>context
     cdef Py_ssize_t each = batch.extent * batch.unit
-    cdef int status
-    # A loop to which memory is refused raises in the thread that it runs in: this one has a state to raise in.
+    # A loop to which memory is refused raises in the thread that runs it.
+    batch.left[chunk] = not may_raise()
+    if batch.left[chunk]:
+        return
+    if run_items(batch, chunk * each, min(chunk * each + each, batch.counts[batch.outer - 1])):
+        s0_write_int(batch.failed, True)
     with gil:
-        with nogil:
-            status = run_items(batch, chunk * each, min(chunk * each + each, batch.counts[batch.outer - 1]))
         if PyErr_Occurred() is not NULL:
             PyErr_Clear()
             s0_write_int(batch.refused, True)
-    if status:
-        s0_write_int(batch.failed, True)
 
 
-cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_ssize_t* shape, int64_t time, Py_ssize_t unit) noexcept nogil:
+cdef int run_loop(
+    const Loop* loop, const Operand* operands, int lead, const Py_ssize_t* shape, int64_t time, Py_ssize_t unit, bint shared
+) noexcept nogil:
     """
     Call a loop for all matrices or lanes of a batch of `shape`, to which the leading axes of the operands broadcast.
 
-    Threads may share them, in units of `unit`, if the `time` of one, in nanoseconds, is not 0. Returns a status: whether LAPACK
-    failed for one of them, or REFUSED.
+    `time` is an estimate for one of them, in nanoseconds: signals are checked in between, in units of `unit`, and if the batch may be
+    `shared`, threads share it. Returns a status: whether LAPACK failed for one of them, or REFUSED.
     """
     cdef Batch batch
     cdef Py_ssize_t sizes[1 + MOST_OPERANDS * MOST_AXES]
@@ -250,8 +254,9 @@ cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_
     cdef Py_ssize_t units
     cdef char* first[MOST_OPERANDS]
     cdef const Operand* operand
+    cdef Py_ssize_t chunks
     cdef int k, i, axis, own, threads, place = loop.operands, outer = 0
-    cdef bint merged
+    cdef bint merged, done
     for k in range(loop.operands):
         operand = &operands[k]
         first[k] = operand.data
@@ -280,27 +285,35 @@ cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_
     for k in range(loop.operands):
         strides[k] = batch.steps[k][0] if outer else 0
     batch.loop, batch.first, batch.sizes, batch.strides, batch.outer = loop, first, sizes, strides, outer
-    threads = min(threads_for(time), <int>MOST_CALLERS) if outer else 1
-    if threads < 2:
+    threads = min(threads_for(time), <int>MOST_CALLERS) if outer and shared else 1
+    chunks = chunks_for(time, threads) if outer else 1
+    if chunks < 2:
         return run_items(&batch, 0, batch.counts[outer - 1] if outer else 1)
     batch.failed = batch.refused = False
     batch.unit = unit if outer == 1 else 1
     units = (batch.counts[outer - 1] + batch.unit - 1) // batch.unit
-    if not run_equal_chunks(run_some, &batch, &batch.extent, units, chunks_for(time, threads), threads):
-        return 0  # with the exception of a signal handler
-    return REFUSED if batch.refused else batch.failed
+    batch.left = <char*>calloc(chunks, 1)
+    if batch.left is NULL:
+        return REFUSED
+    done = run_equal_chunks(run_some, &batch, &batch.extent, units, chunks, threads)
+    for k in range(<int>chunks):
+        if done and batch.left[k]:
+            run_some(&batch, k)
+    free(batch.left)
+    # If not all is done, a signal handler has raised.
+    return 0 if not done else REFUSED if batch.refused else batch.failed
 
 
-cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy, int64_t time, Py_ssize_t unit) except -1:
+cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy, int64_t time, Py_ssize_t unit, bint shared) except -1:
     """`run_loop`, for the batch of the last operand."""
     cdef const Operand* last = &operands[loop.operands - 1]
     cdef int lead = last.ndim - loop.axes[loop.operands - 1]
     cdef int status
     if heavy >= HEAVY:
         with nogil:
-            status = run_loop(loop, operands, lead, last.shape, time, unit)
+            status = run_loop(loop, operands, lead, last.shape, time, unit, shared)
     else:
-        status = run_loop(loop, operands, lead, last.shape, 0, 1)
+        status = run_loop(loop, operands, lead, last.shape, 0, 1, False)
     # That memory was refused, or that of a signal handler.
     if PyErr_Occurred() is not NULL:
         return -1
@@ -318,11 +331,11 @@ cdef bint call_lapack(int routine, const Operand* operands, Array a) except -1:
     cdef int64_t time = 25 * side + side * min(rows, columns) * min(rows, columns) // 2
     # Too few elements for more than one thread of OpenBLAS anyway.
     if side <= NARROW:
-        return call_loop(loop, operands, a.size, time, 1)
+        return call_loop(loop, operands, a.size, time, 1, True)
     if min(rows, columns) > (FEW_SOLVED if solves else FEW) or not begin_alone():
-        return call_loop(loop, operands, a.size, 0, 1)
+        return call_loop(loop, operands, a.size, time, 1, False)
     try:
-        return call_loop(loop, operands, a.size, time, 1)
+        return call_loop(loop, operands, a.size, time, 1, True)
     finally:
         end_alone()
 
@@ -375,7 +388,8 @@ cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
     operands[1].ndim = 0
     operands[1].shape = operands[1].strides = NULL
     n = max(x.shape_[x.ndim - 1], out.shape_[out.ndim - 1])
-    call_loop(&LOOPS[routine][slot], operands, x.size + out.size, n * s0_bit_length(n) // 2, LANES)
+    # Of lengths with a large prime factor, which are the usual ones here.
+    call_loop(&LOOPS[routine][slot], operands, x.size + out.size, 4 * n * s0_bit_length(n), LANES, True)
     return 0
 
 
@@ -395,5 +409,5 @@ cdef int run_matmul(Array x1, Array x2, Array out) except -1:
     read_operand(&operands[0], x1)
     read_operand(&operands[1], x2)
     read_operand(&operands[2], out)
-    call_loop(&LOOPS[<int>MATMUL][slot], operands, x1.size + x2.size, 0, 1)
+    call_loop(&LOOPS[<int>MATMUL][slot], operands, x1.size + x2.size, 0, 1, False)
     return 0

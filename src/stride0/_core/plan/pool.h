@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #endif
 #include "glibc.h"
+S0_FIRST_VERSION(pthread_attr_getstacksize)
+S0_FIRST_VERSION(pthread_attr_setstacksize)
 S0_FIRST_VERSION(pthread_create)
 S0_FIRST_VERSION(pthread_sigmask)
 #else
@@ -50,9 +52,17 @@ S0_FIRST_VERSION(pthread_sigmask)
        but programs repeat themselves: if the last burst was worth a wake-up, the first call of the next one wakes them, otherwise
        the call with which the burst is. */
 
+/* Note [Thread states of workers]
+       A loop of NumPy's that lacks memory raises an exception, in the thread that runs it. A worker that runs such loops
+       therefore has a thread state of Python, from the first of them on. It makes that itself: PyGILState_Ensure would make one for each
+       chunk, and end the process where there is no memory for it. A worker without one leaves the chunk to the caller. */
+
 typedef void (*s0_chunk)(void *context, int chunk);
 
-enum { S0_MOST_THREADS = 512 };
+enum {
+    S0_MOST_THREADS = 512,
+    S0_LEAST_STACK = 1 << 20    /* bytes of the stack of a worker: less may be usual in this process, and LAPACK needs it */
+};
 
 /* Nanoseconds. */
 enum {
@@ -107,6 +117,26 @@ static int s0_handles_signals(void)
 #else
     return 1;
 #endif
+}
+
+#if PY_VERSION_HEX < 0x030C0000
+/* PyThreadState_New of these releases reads through a null pointer where it has no memory. It consists of these two. */
+PyAPI_FUNC(void) _PyThreadState_SetCurrent(PyThreadState *);
+static inline PyThreadState *s0_new_thread_state(void)
+{
+    PyThreadState *state = _PyThreadState_Prealloc(PyInterpreterState_Main());
+    if (state != NULL)
+        _PyThreadState_SetCurrent(state);
+    return state;
+}
+#else
+#define s0_new_thread_state() PyThreadState_New(PyInterpreterState_Main())
+#endif
+
+/* Whether this thread can raise exceptions: Note [Thread states of workers]. It need not hold the interpreter's lock. */
+static inline int s0_may_raise(void)
+{
+    return !s0_is_worker || PyGILState_GetThisThreadState() != NULL || s0_new_thread_state() != NULL;
 }
 
 /* Run the handlers of pending signals, in the caller's thread, if a check is due; where one raises, the call stops. */
@@ -379,6 +409,7 @@ static void *s0_work(void *argument)
 static int s0_start_workers(int threads)
 {
     sigset_t all, before;
+    size_t stack = 0;
     pthread_attr_t attributes;
     if (S0_LOAD(s0_pool.workers) >= threads - 1)
         return threads;
@@ -387,6 +418,9 @@ static int s0_start_workers(int threads)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_getstacksize(&attributes, &stack);
+    if (stack < S0_LEAST_STACK)
+        pthread_attr_setstacksize(&attributes, S0_LEAST_STACK);
     while (S0_LOAD(s0_pool.workers) < threads - 1) {
         int next = S0_LOAD(s0_pool.workers) + 1;
         s0_thread *worker = &s0_pool.threads[next];

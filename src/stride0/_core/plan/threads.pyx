@@ -20,6 +20,7 @@ cdef extern from "pool.h":
     int s0_threads_for(int64_t work, int64_t wake_from, int64_t each) nogil
     bint s0_run_chunks(s0_chunk body, void* context, int chunks, int threads, bint interruptible) nogil
     bint s0_is_stopped() nogil
+    bint s0_may_raise() nogil
 
 
 cdef int threads_worth(int64_t work, int64_t wake_from, int64_t each) noexcept nogil:
@@ -46,6 +47,11 @@ cdef bint run_equal_chunks(s0_chunk body, void* context, Py_ssize_t* extent, Py_
     """`run_chunks`, interruptible, for `count` items, at least one; writes the items of a chunk to `extent`."""
     extent[0] = (count + chunks - 1) // chunks
     return s0_run_chunks(body, context, <int>((count + extent[0] - 1) // extent[0]), threads, True)
+
+
+cdef bint may_raise() noexcept nogil:
+    """Whether a chunk may raise exceptions in this thread; one that may not is left to the caller: Note [Thread states of workers]."""
+    return s0_may_raise()
 
 
 cdef bint is_stopped() noexcept nogil:
