@@ -269,7 +269,7 @@ cdef bint convert_flag(PyObject* x, str operation, str name) except -1:
 
 
 cdef int convert_dtype(PyObject* x, str operation) except -1:
-    return (<DType>check_dtype(operation, <object>x)).code
+    return (<DType?>check_dtype(operation, <object>x)).code
 
 
 cdef int check_other_device(PyObject* x, str operation) except -1:

@@ -114,9 +114,10 @@ def as_scalar(operation: str, name: str, value: object) -> Scalar:
 
 def dtype_of(operation: str, x: object, name: str = "the argument") -> DType:
     """Return a dtype, or that of an array."""
-    if isinstance(x, DType):
+    # Not `isinstance`, as in `check_array`.
+    if type(x) is DType:
         return x
-    if isinstance(x, Array):
+    if type(x) is Array:
         return x.dtype
     if known_dtype(x) is not None:
         return dtype_argument(operation, x)

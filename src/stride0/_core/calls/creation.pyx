@@ -90,7 +90,7 @@ cdef Array filled(str operation, int ndim, const Py_ssize_t* sizes, PyObject* va
         fill(out, <object>value, operation)
     else:
         filler, target = check_fill(operation, "fill_value", <object>value, None if code < 0 else dtype_at(code))
-        out = new_array((<DType>target).code, ndim, sizes, NULL, False)
+        out = new_array((<DType?>target).code, ndim, sizes, NULL, False)
         assign_array(out, value_operand(out, filler, operation), operation)
     return out
 

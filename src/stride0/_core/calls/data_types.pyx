@@ -42,7 +42,7 @@ cdef object result_type(str name, PyObject** given):
             scalars = [entry] if scalars is None else scalars + [entry]
             continue
         else:
-            found = (<DType>dtype_of("result_type", entry, f"argument {i}")).code
+            found = (<DType?>dtype_of("result_type", entry, f"argument {i}")).code
         if code < 0 or found == code:
             code = found
         elif second < 0 or found == second:
@@ -54,7 +54,7 @@ cdef object result_type(str name, PyObject** given):
     if code < 0:
         raise ArgumentValueError("result_type", "at least one array or dtype is needed")
     if dtypes is not None:
-        code = (<DType>promote_all(dtypes)).code
+        code = (<DType?>promote_all(dtypes)).code
     elif second >= 0:
         code = promote_codes(code, second)
     if scalars is not None:

@@ -58,7 +58,7 @@ cdef object einsum(str name, PyObject** given):
     for k in range(1, <int>len(operands)):
         one = one and (<Array>operands[k]).code == code
     if not one:
-        code = (<DType>promote_all([(<Array>x).dtype for x in operands])).code
+        code = (<DType?>promote_all([(<Array>x).dtype for x in operands])).code
     # A storage dtype is rounded to once.
     loop = arithmetic_code(code) if len(operands) > 1 else code
     if not one or loop != code:

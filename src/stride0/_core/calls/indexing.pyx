@@ -24,7 +24,7 @@ from stride0._core.ops.operands import as_array
 
 
 cdef Array operand(PyObject* x, str operation):
-    return <Array>x if type(<object>x) is Array else <Array>as_array(<object>x, operation)
+    return <Array>x if type(<object>x) is Array else <Array?>as_array(<object>x, operation)
 
 
 cdef Array indices_argument(PyObject* x, str operation):

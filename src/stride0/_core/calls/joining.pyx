@@ -70,7 +70,7 @@ cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
         if parts.count:
             parts.alike = one and contiguous
             if not one:
-                parts.code = (<DType>promote_all([(<Array>parts.items[k]).dtype for k in range(parts.count)])).code
+                parts.code = (<DType?>promote_all([(<Array>parts.items[k]).dtype for k in range(parts.count)])).code
             return 0
     # A list may be another one by now.
     check_arrays(operation, <object>given if parts.every is NULL else <object>parts.every)

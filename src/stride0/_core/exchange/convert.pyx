@@ -336,7 +336,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     if device is not None and not is_only_device(device):
         check_device("asarray", device)
     if dtype is not None:
-        code = (<DType>dtype_argument("asarray", dtype)).code
+        code = (<DType?>dtype_argument("asarray", dtype)).code
     if copy is not None and not isinstance(copy, bool):
         raise ArgumentTypeError("asarray", f"copy is {copy!r}", (), "True, False or None")
     if type(obj) is Array:

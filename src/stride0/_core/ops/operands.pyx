@@ -95,7 +95,7 @@ def as_array(x, operation, like=None):
     if type(x) is Array:
         return x
     if is_python_scalar(x):
-        return weak_array(x, scalar_code(x) if like is None else weak_code((<DType>like).code, x), operation)
+        return weak_array(x, scalar_code(x) if like is None else weak_code((<DType?>like).code, x), operation)
     found = foreign_scalar(x)
     if found is not None:
         return found
