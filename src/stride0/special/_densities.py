@@ -119,12 +119,14 @@ def _deviance(a: Array, m: Array) -> Array:
 def _gamma_forms(a: Any, x: Any) -> tuple[Array, Array, tuple[Array, Array], tuple[Array, Array]]:
     """Return where the density is 0, where powers are used, and the arguments of both forms."""
     a, x = _operands("special.gammainc", a, x)
-    # Of the parameter 0 the density is 0.
-    none = logical_or(equal(a, 0), isinf(x))
+    positive = greater(a, 0)
     small = logical_or(less(x, 1.0), logical_and(less(a, _SMALL), less(x, _SMALL)))
-    near = logical_and(small, logical_and(greater_equal(x, 0), greater(a, 0)))
-    apart = logical_or(near, none)
-    return none, near, (where(near, a, 1), where(near, x, 1)), (where(apart, 1, a), where(apart, 1, x))
+    near = logical_and(small, logical_and(greater_equal(x, 0), positive))
+    # Of the parameter 0 the density is 0.
+    empty = equal(a, 0)
+    none = logical_or(empty, isinf(x))
+    powers = where(positive, a, 1), where(near, x, 1)
+    return none, near, powers, (where(empty, 1, a), where(logical_or(near, none), 1, x))
 
 
 def _gamma_exponent(a: Array, x: Array) -> Array:
@@ -150,30 +152,51 @@ def log_gamma_density(a: Any, x: Any) -> Array:
 # --- the beta distribution
 
 
-def _beta_forms(a: Any, b: Any, x: Any, y: Any) -> tuple[Array, Array, tuple[Array, ...], tuple[Array, ...]]:
+def _beta_forms(
+    a: Any, b: Any, x: Any, y: Any
+) -> tuple[tuple[Array, Array, Array], tuple[Array, Array], Array, tuple[Array, Array]]:
     """
-    Return where the density is 0, where powers are used, and the arguments of both forms.
+    Return what both forms of the density need.
 
-    Those of powers are ``a + b``, the parameter of the power, the other one, and the smaller of x and y.
+    Returns
+    -------
+    masks
+        Where the density is 0, where powers are used, and where they are powers of `y` rather than of `x`.
+    parameters
+        Positive ones.
+    least
+        The smaller one of `x` and `y`, which powers are of.
+    far
+        `x` and `y` for the other form.
     """
     a, b, x, y = _operands("special.betainc", a, b, x, y)
     # Of a parameter 0 the density is 0.
     none = logical_or(equal(a, 0), equal(b, 0))
     a, b = where(none, 1, a), where(none, 1, b)
     mirrored = less(y, x)
-    first, second, least = where(mirrored, b, a), where(mirrored, a, b), where(mirrored, y, x)
+    least = where(mirrored, y, x)
+    size = (a + b) * least
+    small = logical_and(less(where(mirrored, b, a), _SMALL), less(size, _SMALL))
+    near = logical_and(logical_or(less(size, 1.0), small), greater_equal(least, 0))
+    least = where(near, least, 0.5 / (1.0 + a + b))
+    return (none, near, mirrored), (a, b), least, (where(near, 0.5, x), where(near, 0.5, y))
+
+
+def _power_exponent(a: Array, b: Array) -> Array:
+    """Return the logarithm of ``n**-a * gamma(n) / gamma(b)``, where `n` is ``a + b``."""
     n = a + b
-    small = logical_or(less(n * least, 1.0), logical_and(less(first, _SMALL), less(n * least, _SMALL)))
-    near = logical_and(small, greater_equal(least, 0))
-    powers = where(near, n, 2), where(near, first, 1), where(near, second, 1), where(near, least, 0.5)
-    far = where(near, 1, a), where(near, 1, b), where(near, 0.5, x), where(near, 0.5, y)
-    return none, near, powers, far
+    return 0.5 * log(b / n) + _stirling_error(n) - _stirling_error(b) - _deviance(b, n)
 
 
-def _power_exponent(n: Array, second: Array, least: Array) -> Array:
-    """Return the logarithm of the density without ``n**first * least**(first - 1) / gamma(first)``."""
-    errors = _stirling_error(n) - _stirling_error(second)
-    return 0.5 * log(second / n) + errors - _deviance(second, n) + (second - 1.0) * log1p(-least)
+def _power_factor(a: Array, b: Array) -> Array:
+    """Return what ``(n * x)**(a - 1) * y**(b - 1)`` is multiplied by, or ``x**(a - 1)`` if `n` is below 1."""
+    n = a + b
+    return where(less(n, 1), pow(n, a), n) * rgamma(a) * exp(_power_exponent(a, b))
+
+
+def _log_power_factor(a: Array, b: Array) -> Array:
+    """Return what the logarithm of ``x**(a - 1) * y**(b - 1)`` lacks."""
+    return a * log(a + b) - gammaln(a) + _power_exponent(a, b)
 
 
 def _beta_exponent(a: Array, b: Array, x: Array, y: Array) -> Array:
@@ -184,23 +207,24 @@ def _beta_exponent(a: Array, b: Array, x: Array, y: Array) -> Array:
 
 def beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
     """Return ``x**(a - 1) * y**(b - 1) / beta(a, b)``, that of `betainc` by `x`; `y` is ``1 - x``."""
-    none, near, (n, first, second, least), (a, b, x, y) = _beta_forms(a, b, x, y)
-    # n**first * least**(first - 1), whose factors may leave the range.
-    below = less(n, 1)
+    (none, near, mirrored), (a, b), least, (x, y) = _beta_forms(a, b, x, y)
+    n = a + b
+    first, second = where(mirrored, b, a), where(mirrored, a, b)
     # Where `least` is 0, nothing of the power, which may be infinite, comes through to `n`.
-    scaled = multiply_masked(least, where(below, 1, n))
-    powers = where(below, pow(n, first), n) * pow(scaled, first - 1.0)
+    scaled = multiply_masked(least, where(less(n, 1), 1, n))
     smooth = where(is_singular(first, least), 0, least)
-    powers = powers * rgamma(first) * exp(_power_exponent(n, second, smooth))
-    far = sqrt(a / (a + b) * b / (2 * math.pi)) * exp(_beta_exponent(a, b, x, y)) / (x * y)
+    powers = pow(scaled, first - 1.0) * exp((second - 1.0) * log1p(-smooth))
+    powers = powers * where(mirrored, _power_factor(b, a), _power_factor(a, b))
+    far = sqrt(a / n * b / (2 * math.pi)) * exp(_beta_exponent(a, b, x, y)) / (x * y)
     return where(none, 0, where(near, powers, far))
 
 
 def log_beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
     """Return the logarithm of `beta_density`."""
-    none, near, (n, first, second, least), (a, b, x, y) = _beta_forms(a, b, x, y)
-    powers = xlogy(first - 1.0, least) + first * log(n) - gammaln(first)
-    powers = powers + _power_exponent(n, second, least)
+    (none, near, mirrored), (a, b), least, (x, y) = _beta_forms(a, b, x, y)
+    first, second = where(mirrored, b, a), where(mirrored, a, b)
+    powers = xlogy(first - 1.0, least) + (second - 1.0) * log1p(-least)
+    powers = powers + where(mirrored, _log_power_factor(b, a), _log_power_factor(a, b))
     far = 0.5 * log(a / (a + b) * b) - _HALF_LOG_2PI + _beta_exponent(a, b, x, y) - log(x) - log(y)
     return where(none, -math.inf, where(near, powers, far))
 

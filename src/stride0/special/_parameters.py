@@ -137,7 +137,7 @@ def _gammainc_a(a: Array, x: Array, order: int) -> Array:
     return where(logical_or(less(a, 0), less(x, 0)), math.nan, found)
 
 
-def _psi_difference(a: Array, b: Array) -> Array:
+def _psi_difference(a: Array, b: Array | float) -> Array:
     """Return ``psi(a + b) - psi(a)``, by Taylor's series where `b` is small."""
     series = b * (
         polygamma(1, a) + b / 2 * (polygamma(2, a) + b / 3 * (polygamma(3, a) + b / 4 * polygamma(4, a)))
@@ -145,7 +145,9 @@ def _psi_difference(a: Array, b: Array) -> Array:
     return where(less(b, 1e-3 * a), series, psi(a + b) - psi(a))
 
 
-def _log_moments(a: Array, b: Array, orders: tuple[int, int], lower: Array) -> list[list[Any]]:
+def _log_moments(
+    a: Array | float, b: Array, orders: tuple[int, int], lower: Array | float
+) -> list[list[Any]]:
     """
     Return the derivatives of ``gammaln(a + b) - gammaln(lower) - gammaln(b)``, but for the first ones.
 

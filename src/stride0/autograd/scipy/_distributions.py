@@ -58,6 +58,10 @@ _LOG_2 = math.log(2)
 _ROOT = math.log(2 * math.pi) / 2
 
 
+def _mirrored(formula: Formula) -> Formula:
+    return lambda z, *shapes: formula(-z, *shapes)
+
+
 def _symmetric(
     logpdf: Formula,
     cdf: Formula,
@@ -70,13 +74,13 @@ def _symmetric(
     return _Formulas(
         logpdf,
         cdf,
-        lambda z, *shapes: cdf(-z, *shapes),
+        _mirrored(cdf),
         ppf,
         lambda p, *shapes: -ppf(p, *shapes),
         shapes,
         pdf=pdf,
         logcdf=logcdf,
-        logsf=logcdf and (lambda z, *shapes: logcdf(-z, *shapes)),
+        logsf=None if logcdf is None else _mirrored(logcdf),
     )
 
 
@@ -222,13 +226,13 @@ _TABLE: dict[str, _Formulas] = {
     "lognorm": _Formulas(
         _lognormal_density,
         _of_logarithm(special.ndtr, 0.0),
-        _of_logarithm(lambda z: special.ndtr(-z), 1.0),
+        _of_logarithm(_mirrored(special.ndtr), 1.0),
         lambda p, s: _lognormal_quantile(p, s, 1),
         lambda p, s: _lognormal_quantile(p, s, -1),
         ("s",),
         low=0.0,
         logcdf=_of_logarithm(special.log_ndtr, -math.inf),
-        logsf=_of_logarithm(lambda z: special.log_ndtr(-z), 0.0),
+        logsf=_of_logarithm(_mirrored(special.log_ndtr), 0.0),
     ),
     "gamma": _Formulas(
         lambda z, a: log_gamma_density(a, z),
