@@ -7,22 +7,18 @@ Note [Hermitian arguments]
 
 Note [Choice of vectors]
     Eigenvectors and singular vectors are defined up to a phase (a sign, if real) and, where values repeat, up
-    to a rotation among them. A well-defined loss does not change along such a rotation, so that part of the
-    cotangent is meaningless and is left out: phases by taking only the Hermitian or skew-Hermitian part that
-    the differential has, repeated values by replacing 1 / difference by 0. Values that differ by no more than
-    the rounding errors of the decomposition count as repeated.
-
-    First derivatives of losses made of the values alone are exact there. A second derivative, or a loss like
-    `V f(S) V^H`, has a part that the cotangents do not determine: the limit of a quotient of differences. It
-    is left out.
+    to a rotation among them. A well-defined loss does not change along such a rotation. Phases are left out:
+    the rules take only the Hermitian or skew-Hermitian part that the differential has. Where values repeat,
+    the rules compute the limit of their quotients, or raise LinAlgError if the loss depends on the choice:
+    Note [Repeated values] in `repeated.py`.
 
 Note [Differential of the SVD]
     For x = U S V^H let M = U^H dx V = H + K, Hermitian and skew-Hermitian, as U^H dU and V^H dV are. Then
 
         U^H dU + V^H dV = 2 H_ij / (s_j - s_i),    U^H dU - V^H dV = 2 K_ij / (s_j + s_i),
 
-    on the diagonal of the first, which is a matter of choice, 0. Only the first has differences: what depends
-    on U V^H alone, such as the nuclear norm, is differentiated correctly where singular values repeat.
+    on the diagonal of the first, which is a matter of choice, 0. The second has a limit where both values
+    are 0.
 """
 
 from __future__ import annotations
@@ -31,17 +27,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from stride0._chapters.creation import tril, triu, zeros
+from stride0._chapters.creation import arange, tril, triu, zeros
 from stride0._chapters.data_types import finfo
-from stride0._chapters.elementwise import abs, equal, subtract
+from stride0._chapters.elementwise import abs, equal, imag, less, less_equal, subtract
 from stride0._chapters.indexing import take_along_axis
 from stride0._chapters.linear_algebra import matmul
 from stride0._chapters.manipulation import concat, expand_dims, squeeze
 from stride0._chapters.searching import argmin
 from stride0._chapters.statistical import max
 from stride0._core.array.array import Array
+from stride0._core.memory.dtype import DType
 from stride0._core.ops.elementwise import conjugate
-from stride0._core.ops.functions import where
+from stride0._core.ops.functions import real, where
 from stride0.autograd._rules import inverses as _inverses
 from stride0.autograd._rules.compiled import after, before
 from stride0.autograd._rules.inverses import (
@@ -55,6 +52,7 @@ from stride0.autograd._rules.inverses import (
 )
 from stride0.autograd._rules.linalg import adjoint
 from stride0.autograd._rules.parts import every, product, some
+from stride0.autograd._rules.repeated import Quotient, Separation, has_repeated, near_of
 from stride0.linalg import diagonal, eig, eigh, inv, svd
 from stride0.linalg._decompositions import LinAlgError
 
@@ -158,13 +156,34 @@ def _eigh(g: tuple[Array | None, Array | None], out: Any) -> Array | None:
         return None
     if gvectors is None:
         return None if gvalues is None else before(_columns(gvalues, vectors), adjoint(vectors))
-    slack = slack_of(values, *vectors.shape[-2:])
-    inner = product(after(adjoint(vectors), gvectors), reciprocals(differences(values), slack))
-    total = with_diagonal(hermitian(inner), gvalues)
-    return before(after(vectors, total), adjoint(vectors))
+    inner = after(adjoint(vectors), gvectors)
+    if has_repeated(values):
+        inner = _eigh_repeated(inner, gvectors, (values, vectors))
+    else:
+        slack = slack_of(values, *vectors.shape[-2:])
+        inner = hermitian(product(inner, reciprocals(differences(values), slack)))
+    return before(after(vectors, with_diagonal(inner, gvalues)), adjoint(vectors))
 
 
-def _eig(g: tuple[Array | None, Array | None], out: Any) -> Array | None:
+def _eigh_repeated(inner: Array, gvectors: Array, out: tuple[Array, Array]) -> Array:
+    values, vectors = out
+    split = Separation("eigh", out, 0, [gvectors], vectors.shape[-1])
+    turn = split.generator(vectors.dtype)
+    (found,) = split.quotients(
+        [Quotient(_skew(inner), differences(values), differences(split.steps))],
+        before(_columns(split.steps, vectors), adjoint(vectors)),
+        [(None, matmul(vectors, turn)), (None, matmul(vectors, adjoint(turn)))],
+        together=True,
+    )
+    return found
+
+
+def _skew(x: Array) -> Array:
+    """Return the skew-Hermitian part, without the diagonal."""
+    return where(diagonal_mask(x.shape[-1]), 0, (x - adjoint(x)) / 2)
+
+
+def _eig(g: tuple[Array | None, Array | None], x_dtype: DType, out: Any) -> Array | None:
     gvalues, gvectors = g
     values, vectors = out
     if values.size == 0:
@@ -175,10 +194,42 @@ def _eig(g: tuple[Array | None, Array | None], out: Any) -> Array | None:
         inner = after(h, gvectors)
         # With a fixed phase, the differential of a unit vector is orthogonal to it.
         inner = inner - _columns(diagonal(inner), matmul(h, vectors))
-        slack = slack_of(values, *vectors.shape[-2:])
-        inner = product(inner, conjugate(reciprocals(differences(values), slack)))
+        if has_repeated(values):
+            inner = _eig_repeated(inner, gvectors, (values, vectors), x_dtype)
+        else:
+            slack = slack_of(values, *vectors.shape[-2:])
+            inner = product(inner, conjugate(reciprocals(differences(values), slack)))
     inner = with_diagonal(inner, gvalues)
     return None if inner is None else solved(h, before(inner, h))
+
+
+def _eig_repeated(inner: Array, gvectors: Array, out: tuple[Array, Array], x_dtype: DType) -> Array:
+    values, vectors = out
+    n = values.shape[-1]
+    place = arange(n, dtype=real(values).dtype)
+    if x_dtype.kind != "complex floating":
+        # The path is one of real matrices: both values of a pair move alike.
+        place = place - less(imag(values), -squeeze(near_of(values), axis=-1))
+    split = Separation("eig", out, 0, [gvectors], n, place)
+    turn = split.generator(vectors.dtype)
+    h = adjoint(vectors)
+
+    def turned(t: Array) -> Array:
+        """Return the change of unit vectors: the columns of V t, orthogonal to those of V."""
+        change = matmul(vectors, t)
+        return change - _columns(diagonal(matmul(h, change)), vectors)
+
+    (found,) = split.quotients(
+        [
+            Quotient(
+                where(diagonal_mask(n), 0, inner), conjugate(differences(values)), differences(split.steps)
+            )
+        ],
+        adjoint(solved(h, adjoint(_columns(split.steps, vectors)))),
+        [(None, turned(turn)), (None, turned(adjoint(turn)))],
+        together=False,
+    )
+    return found
 
 
 def _eigvals(g: Array, x: Array, out: Array) -> Array | None:
@@ -187,7 +238,7 @@ def _eigvals(g: Array, x: Array, out: Array) -> Array | None:
         # Without vectors they may be computed in another order.
         distances = abs(subtract(expand_dims(values, axis=-1), expand_dims(out, axis=-2)))
         g = take_along_axis(g, argmin(distances, axis=-1), axis=-1)
-    return _eig((g, None), (values, vectors))
+    return _eig((g, None), x.dtype, (values, vectors))
 
 
 def _svd(g: tuple[Array | None, Array | None, Array | None], out: Any) -> Array | None:
@@ -208,17 +259,68 @@ def _svd(g: tuple[Array | None, Array | None, Array | None], out: Any) -> Array 
     pv: Any = None if gv is None else after(adjoint(v), gv)
     both = pv if pu is None else pu if pv is None else pu + pv
     change = -pv if pu is None else pu if pv is None else pu - pv
-    slack = slack_of(s, rows, columns)
-    odd = product(change, reciprocals(expand_dims(s, axis=-2) + expand_dims(s, axis=-1), slack))
-    inner = hermitian(product(both, reciprocals(differences(s), slack))) + (odd - hermitian(odd))
-    total = after(u, with_diagonal(inner, gs))
-    inverses = reciprocals(s, squeeze(slack, axis=-1))
+    # Numerators, denominators, and how the denominators change where values separate.
+    parts = [
+        (_skew(both), differences(s), differences),
+        ((change - adjoint(change)) / 2, _sums(s), _sums),
+    ]
     if gu is not None and rows > k:
-        total = total + _columns(gu - after(u, pu), inverses)
+        parts.append((gu - after(u, pu), _rows(s), _rows))
+    if gv is not None and columns > k:
+        parts.append((gv - after(v, pv), _rows(s), _rows))
+    if has_repeated(s, zeros=True):
+        found = _svd_repeated(parts, g, out)
+    else:
+        slack = slack_of(s, rows, columns)
+        found = [product(x, reciprocals(d, slack)) for x, d, _ in parts]
+    total = after(u, with_diagonal(found[0] + found[1], gs))
+    if gu is not None and rows > k:
+        total = total + found[2]
     result = before(total, adjoint(v))
     if gv is not None and columns > k:
-        result = result + after(u, adjoint(_columns(gv - after(v, pv), inverses)))
+        result = result + after(u, adjoint(found[-1]))
     return result
+
+
+def _sums(x: Array) -> Array:
+    return expand_dims(x, axis=-2) + expand_dims(x, axis=-1)
+
+
+def _rows(x: Array) -> Array:
+    return expand_dims(x, axis=-2)
+
+
+def _svd_repeated(parts: list[Any], g: Any, out: Any) -> list[Array]:
+    u, s, vh = out
+    k = s.shape[-1]
+    rows, columns = u.shape[-2], vh.shape[-1]
+    split = Separation("svd", tuple(out), 1, [g[0], g[2]], rows if rows > columns else columns)
+    turn = split.generator(u.dtype)
+    # Left and right vectors of 0 are independent.
+    sign = where(less_equal(s, squeeze(split.near, axis=-1)), -1, 1)
+
+    def turned(t: Array) -> tuple[Array, None, Array]:
+        left = matmul(u[..., :k], t)
+        right = before(adjoint(_columns(sign, t)), vh[..., :k, :]) if k else vh
+        return _padded(left, u.shape), None, _padded(right, vh.shape)
+
+    return split.quotients(
+        [Quotient(x, d, change(split.steps)) for x, d, change in parts],
+        before(_columns(split.steps, u[..., :k]), vh[..., :k, :]) if k else before(u, vh),
+        [turned(turn), turned(adjoint(turn))],
+        together=True,
+    )
+
+
+def _padded(x: Array, shape: tuple[int, ...]) -> Array:
+    """Return a matrix with rows or columns of zeros appended."""
+    for axis in (-2, -1):
+        missing = shape[axis] - x.shape[axis]
+        if missing:
+            size = list(x.shape)
+            size[axis] = missing
+            x = concat([x, zeros(tuple(size), dtype=x.dtype)], axis=axis)
+    return x
 
 
 VJP: dict[str, dict[str, Callable[..., Any]]] = {
@@ -231,6 +333,13 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "linalg.qr": {"x": _qr},
     "linalg.svd": {"x": _svd},
     "linalg.svdvals": {"x": lambda g, x: _svd((None, g, None), svd(x, full_matrices=False))},
+}
+
+# Where a cotangent of a result needs a recorded pass: of vectors, if values repeat.
+REPEATS: dict[str, Callable[[Any, int], bool]] = {
+    "linalg.eig": lambda out, k: k == 1 and has_repeated(out[0]),
+    "linalg.eigh": lambda out, k: k == 1 and has_repeated(out[0]),
+    "linalg.svd": lambda out, k: k != 1 and has_repeated(out[1], zeros=True),
 }
 
 NO_GRAD: dict[str, str] = {"linalg.matrix_rank": "a number of singular values, piecewise constant"}

@@ -30,7 +30,7 @@ from stride0.autograd._rules import parts as _parts
 from stride0.autograd._rules import polynomials as _polynomials
 from stride0.autograd._rules import special as _special
 from stride0.autograd._rules import statistical as _statistical
-from stride0.autograd._tape.tape import define, define_forward
+from stride0.autograd._tape.tape import define, define_forward, define_repeats
 
 Rules = dict[str, dict[str, Callable[..., Any]]]
 
@@ -84,6 +84,8 @@ def _define_all() -> None:
                 define_forward(name, dict.fromkeys(rules), name not in _forward.NOT_HOLOMORPHIC)
         elif rules:
             raise ValueError(f"there is no function {name} for its gradient rules")
+    for name, repeats in _decompositions.REPEATS.items():
+        define_repeats(name, repeats)
 
 
 _define_all()

@@ -144,6 +144,7 @@ cdef class Pass:
     cdef unsigned long thread
     cdef list used             # states of tapes: Note [Thread of a tape]
     cdef tuple last_used
+    cdef dict terms            # of a recorded pass: by node, the terms of the cotangents that reach a decomposition
 
     def __cinit__(self):
         self.number = s0_count_up(passes, 1)
@@ -217,9 +218,9 @@ cdef class Pass:
         cdef Visit* visit
         cdef Visit* before
         for target in targets:
-            oldest = min(oldest, (<Node>target).serial)
+            oldest = min(oldest, (<Node?>target).serial)
         for root in roots:
-            if root is not None and (<Node>root).serial >= oldest:
+            if root is not None and (<Node?>root).serial >= oldest:
                 self.add(<Node>root)
         i = 0
         while i < self.count:
@@ -228,7 +229,8 @@ cdef class Pass:
                 if (<Node>node.edges[e].parent).serial >= oldest:
                     self.add(<Node>node.edges[e].parent)
             i += 1
-        qsort(self.visits, self.count, sizeof(Visit), by_age)
+        if self.count:
+            qsort(self.visits, self.count, sizeof(Visit), by_age)
         for i in range(self.count):
             node = <Node>self.visits[i].node
             if node.visit == self.number:
@@ -246,6 +248,27 @@ cdef class Pass:
                 before = self.visit(node.edges[e].parent)
                 if before is not NULL and before.useful:
                     visit.useful = True
+        return 0
+
+    cdef int add_targets(self, Node whole, list targets, list tangents) except -1:
+        """
+        Make targets of calls on the operand of `whole`, for derivatives along a path of that operand.
+
+        Calls of the same function find the same vectors and move alike. Another decomposition of the operand is held fixed: what
+        is made of its repeated values is taken to be well defined without those of the first.
+        """
+        cdef Py_ssize_t i
+        cdef Visit* visit
+        cdef Node node
+        for i in range(self.count):
+            visit = &self.visits[i]
+            node = <Node>visit.node
+            if visit.target or not visit.useful or node.rules is None or node.rules.repeats is None:
+                continue
+            if node.outputs and node.edges[0].parent == whole.edges[0].parent:
+                visit.target = True
+                targets.append(node)
+                tangents.append(tangents[1] if node.rules is whole.rules else None)
         return 0
 
     cdef int run(self, bint beyond) except -1:
@@ -302,11 +325,55 @@ cdef class Pass:
                         parts = apply_rule(node, edge, g, loaded)
                     found = None if parts is None else parts[edge.position]
                 if found is not None and not add_put(to.g, found):
-                    add_to(&to.g, fitted(found, <Node>edge.parent))
+                    found = fitted(found, <Node>edge.parent)
+                    if self.terms is not None:
+                        self.keep_term(<Node>edge.parent, found)
+                    add_to(&to.g, <Array>found)
         finally:
             for k in range(node.kept):
                 Py_XDECREF(loaded[k])
         return 0
+
+
+    cdef int keep_term(self, Node part, object g) except -1:
+        """Keep a term of the cotangent of vectors, which says how large rounding errors of the sum are."""
+        cdef Node whole
+        if part.rules is None and part.pull is None:
+            whole = <Node>part.edges[0].parent
+            if whole.rules is not None and whole.rules.repeats is not None and (<Array>g).ndim == part.ndim and part.ndim > 1:
+                self.terms.setdefault(whole, []).append((part.output, g))
+        return 0
+
+    cdef bint needs_record(self) except -1:
+        """Whether a rule needs the derivative of the cotangents that reach it: Note [Recorded passes]."""
+        cdef Py_ssize_t i
+        cdef Node node, whole
+        cdef Visit* of
+        cdef object out
+        for i in range(self.count):
+            if not self.visits[i].useful:
+                continue
+            node = <Node>self.visits[i].node
+            if node.rules is not None or node.pull is not None:
+                continue
+            # One of several results.
+            whole = <Node>node.edges[0].parent
+            of = self.visit(<PyObject*>whole)
+            if of is NULL or not of.useful or of.target or whole.rules is None or whole.rules.repeats is None:
+                continue
+            out = saved_result(whole)
+            if out is not None and whole.rules.repeats(out, node.output):
+                return True
+        return False
+
+
+cdef object saved_result(Node node):
+    """The result that a node saved; None if it saved none."""
+    cdef int k
+    for k in range(node.kept):
+        if node.rules.what[k] == VALUE and node.rules.subject[k] == -1 and node.saved[k] is not NULL:
+            return load(<object>node.saved[k], node)
+    return None
 
 
 cdef bint is_running(int64_t number) except -1:
@@ -318,6 +385,8 @@ cdef bint is_running(int64_t number) except -1:
 
 cdef bint is_visited(Node node) except -1:
     """Whether a pass that runs now goes through a node."""
+    if len(running) == 0:
+        return False
     for walk in running[:]:
         # Those of other threads go through other nodes where nothing else keeps threads apart.
         if FREE_THREADED and (<Pass>walk).thread != PyThread_get_thread_ident():
@@ -446,7 +515,7 @@ def backward(list roots, list cotangents, list targets, Tape tape not None, bint
     cdef list found
     entered = begin_deferring()
     try:
-        found = run_backward(roots, cotangents, targets, beyond, False)
+        found = run_backward(roots, cotangents, targets, beyond, False, tape.state)
     except BaseException:
         end_deferring(entered, True)
         raise
@@ -454,23 +523,31 @@ def backward(list roots, list cotangents, list targets, Tape tape not None, bint
     return found
 
 
-cdef list run_backward(list roots, list cotangents, list targets, bint beyond, bint last):
+cdef list run_backward(list roots, list cotangents, list targets, bint beyond, bint last, State state):
     """`backward`; the caller may need no root any more if it is the `last` pass through them."""
     # The modes of the caller do not apply to what rules broadcast.
     token = enter_package()
     try:
-        return walk_backward(roots, cotangents, targets, beyond, last)
+        return walk_backward(roots, cotangents, targets, beyond, last, state)
     finally:
         leave_package(token)
 
 
-cdef list walk_backward(list roots, list cotangents, list targets, bint beyond, bint last):
+cdef list walk_backward(list roots, list cotangents, list targets, bint beyond, bint last, State state=None):
     cdef Pass walk = Pass()
     cdef Visit* visit
     cdef list found = []
+    cdef bint opened = False
+    cdef int64_t closed, missed, reopened
     running.append(walk)
     try:
         walk.find(roots, targets)
+        if state is not None and not state.open and walk.needs_record():
+            closed, missed, reopened = state.closed, state.missed, state.reopened
+            open_tape(state, "backward")
+            opened = state.passing = True
+        if state is not None and state.open:
+            walk.terms = {}
         for root, g in zip(roots, cotangents):
             visit = NULL if root is None or g is None else walk.visit(<PyObject*>root)
             if visit is not NULL and visit.useful:
@@ -485,6 +562,24 @@ cdef list walk_backward(list roots, list cotangents, list targets, bint beyond, 
     finally:
         running.remove(walk)
         walk.leave_tapes()
-    return found
+        if opened:
+            state.passing = False
+            close_tape(state)
+            # For arrays the tape was closed all the time.
+            state.closed, state.missed, state.reopened = closed, missed, reopened
+    return [without_record(g) for g in found] if opened else found
+
+
+cdef object without_record(object g):
+    """A cotangent, or those of several results, without what a recorded pass needed to know of it."""
+    cdef Array x
+    if type(g) is list:
+        return [without_record(part) for part in <list>g]
+    if type(g) is not Array or not (<Array>g).storage.logged:
+        return g
+    x = <Array>g
+    if x.storage.batched and open_node(x) is None:
+        return wrapped(level_of(x), <Array>without_record((<Batch>x.storage.history).value))
+    return detach_closed(x)
 
 

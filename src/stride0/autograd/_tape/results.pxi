@@ -43,7 +43,7 @@ cdef tuple value_and_gradients(f, tuple numbers, bint alone, bint has_aux, tuple
         aux = tree_map(detach_closed, aux)
     # The backward pass must be able to free what it does not need any more.
     del out, y, given, tracked
-    found = run_backward(roots, [asarray(1.0, dtype=(<Array>value).dtype)], nodes, True, True)
+    found = run_backward(roots, [asarray(1.0, dtype=(<Array>value).dtype)], nodes, True, True, tape.state)
     grads = [None] * len(numbers)
     put_together(grads, tuple(range(len(numbers))), structures, lengths, handed_out(found, arrays, ()), False)
     return ((value, aux) if has_aux else value), (grads[0] if alone else tuple(grads))
@@ -221,7 +221,7 @@ def frontier(list roots, Tape tape not None, list leaves=[]):
     cdef Node node
     cdef int e
     while stack:
-        node = <Node>stack.pop()
+        node = stack.pop()
         if node in seen:
             continue
         seen.add(node)
@@ -240,7 +240,7 @@ def largest(list roots, Tape tape not None):
     cdef Py_ssize_t size, most = 1
     cdef int e
     while stack:
-        node = <Node>stack.pop()
+        node = stack.pop()
         if node in seen or node.serial < tape.state.serial:
             continue
         seen.add(node)

@@ -22,6 +22,7 @@ cdef class Rules:
     cdef tuple rules
     cdef object batch             # its batching rule, or None
     cdef object forward           # what it does with tangents: a `Forward`, or None
+    cdef object repeats           # whether the cotangent of a result needs a recorded pass, or None: Note [Recorded passes]
     cdef str refused              # why an operand must not be tracked; None where it may
     cdef dict unknown             # why single arguments must not be, by their names
     cdef int size                 # number of rules
@@ -145,6 +146,15 @@ def define(str name, function, dict rules, refused=None, dict unknown={}):
         GETITEM = found
     elif name == "strided.as_strided":
         AS_STRIDED = found
+
+
+def define_repeats(str name, function):
+    """
+    Register when the backward pass through a function must be recorded: Note [Recorded passes].
+
+    `function` takes the results and the index of one that has a cotangent, and returns a bool.
+    """
+    (<Rules>TABLE[name]).repeats = function
 
 
 cdef Rules rules_of(str name):

@@ -52,6 +52,14 @@ Note [Tangents]
     rule gives that; of many others a rule of their own does, made of the values that the gradient rule saves; of the rest
     the transpose of the gradient rule of this one node: so every function with a gradient has a derivative in a direction.
     Complex: a gradient rule multiplies by the conjugate of the derivative, so tangent and result are conjugated.
+
+Note [Recorded passes]
+    Where eigenvalues or singular values repeat, the cotangents of a decomposition do not determine that of the matrix. The rule
+    needs their derivative along a path on which the values separate: Note [Repeated values] in `_rules/repeated.py`. A backward
+    pass that finds such a node opens its tape again, as long as it runs, and so records itself. The rule then calls
+    `derivatives_along`, which pushes tangents from the results of the decomposition to the cotangents that reached it.
+
+    `jvp` through such a node is the transpose of the recorded backward pass.
 """
 
 cimport cython
@@ -94,7 +102,10 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put
 from stride0._core.ops.evaluation import evaluate_pending
 from stride0._core.ops.elementwise import conjugate
-from stride0._core.ops.functions import real
+from stride0._core.ops.functions import real, remainder
+from stride0._core.memory.dtype import float64
+from stride0._chapters.creation import arange
+from stride0._chapters.manipulation import reshape
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, BroadcastError, GradientError, ShapeError
 from stride0._base.shapes import broadcast_shapes
 from stride0.autograd._tape.trees import flatten, tree_map
@@ -136,6 +147,8 @@ cdef class State:
 
     cdef int64_t serial
     cdef bint open
+    cdef bint lasting          # whether gradients of gradients may be taken by it
+    cdef bint passing          # whether a backward pass opened it: Note [Recorded passes]
     cdef bint alive            # whether the tape still exists
     cdef PyObject* first       # its list of nodes; Note [Graph of nodes]
     cdef unsigned long thread  # the one that uses it, in a free-threaded interpreter: Note [Thread of a tape]
@@ -153,12 +166,16 @@ cdef class Tape:
     cdef State state
 
     def __cinit__(self, *args, **kwargs):
-        s0_add(live_tapes, 1)
         self.state = State.__new__(State)
         self.state.serial = s0_count_up(made, 1)
         self.state.alive = True
+        self.state.lasting = type(self) is not Tape
+        s0_add(live_tapes, 1)
 
     def __dealloc__(self):
+        # There was no memory for it, or for the arguments.
+        if self.state is None:
+            return
         s0_add(live_tapes, -1)
         s0_acquire(&listing)
         self.state.alive = False

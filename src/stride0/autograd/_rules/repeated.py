@@ -1,0 +1,212 @@
+"""Cotangents at repeated eigenvalues and singular values.
+
+Note [Repeated values]
+    A rule of a decomposition divides what it makes of the cotangents of the vectors by differences, or sums,
+    of values. Where values repeat, both are 0 if the loss does not depend on the choice of vectors. The
+    quotient then has a limit, but the cotangents do not determine it: if all values are equal, V f(w) V^H is
+    a multiple of the identity, and the slope of f, on which the gradient depends, is not seen.
+
+    So let the values separate: w + t d, with the same vectors and a different d for each value. The loss is
+    smooth in the matrix, so its gradient at t = 0 is the limit for t -> 0, and the quotient becomes
+
+        numerator / (t slope)  ->  numerator' / slope,
+
+    where `slope` is the derivative of the denominator. The derivative of the numerator is the derivative of
+    the backward pass up to the rule, and so of all that follows the decomposition: Note [Recorded passes] in
+    `tape.pyx`.
+
+    For a derivative of the gradient, the quotient must be known for other denominators than 0, too. With
+    n(t) = numerator, d(t) = denominator, which is linear in t and 0 at t = -d(0) / slope, Taylor's theorem
+    gives
+
+        n(0) / d(0) = sum of (-d(0))^(k - 1) n^(k)(0) / (k! slope^k)  for k = 1, 2, ...
+
+    The derivative of order m needs m terms.
+
+    Values that differ by rounding errors count as repeated. Values that differ by more, but less than half of
+    the digits (a third, if second derivatives may follow), have a quotient with few right digits. There the
+    sum replaces the quotient if both agree within the errors of the quotient. They do if the loss does not
+    depend on the choice of vectors.
+
+    If the numerator is not 0 at repeated values, or does not stay 0 where the vectors of a block rotate, then
+    the loss depends on the choice of vectors, and has no gradient.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from stride0._chapters.creation import arange, zeros_like
+from stride0._chapters.data_types import astype, finfo
+from stride0._chapters.elementwise import abs, equal, greater, less_equal, logical_and, logical_or
+from stride0._chapters.manipulation import expand_dims
+from stride0._chapters.statistical import max
+from stride0._chapters.utility import any
+from stride0._core.array.array import Array
+from stride0._core.memory.dtype import DType
+from stride0._core.ops.functions import where
+from stride0.autograd._rules.inverses import diagonal_mask, differences, reciprocals, slack_of
+from stride0.autograd._rules.parts import product, some
+from stride0.autograd._tape.tape import derivatives_along, detach_all, orders_of, terms_of
+from stride0.linalg._decompositions import LinAlgError
+
+
+def largest_of(values: Array) -> Array:
+    """Return the largest absolute value of each matrix, one number per matrix and two axes of size 1."""
+    return expand_dims(max(abs(values), axis=-1, keepdims=True), axis=-1)
+
+
+def near_of(values: Array) -> Array:
+    """Return the difference below which quotients, or their derivatives, have lost half of the digits."""
+    digits = 1 / 3 if orders_of([values]) else 1 / 2
+    return finfo(values.dtype).eps ** digits * largest_of(detach_all(values))
+
+
+def repeated(values: Array, zeros: bool = False) -> Array:
+    """Return which values are close to another one; with `zeros`, or close to 0."""
+    near = near_of(values)
+    values = detach_all(values)
+    close = logical_and(less_equal(abs(differences(values)), near), ~diagonal_mask(values.shape[-1]))
+    found = any(close, axis=-1)
+    return logical_or(found, less_equal(abs(values), near[..., 0])) if zeros else found
+
+
+def has_repeated(values: Array, zeros: bool = False) -> bool:
+    return values.size > 0 and some(repeated(values, zeros))
+
+
+def some_of(conditions: Sequence[Array]) -> bool:
+    return bool(sum(some(x) for x in conditions))
+
+
+class Quotient(NamedTuple):
+    """A numerator and a denominator, and how fast the denominator changes where values separate."""
+
+    numerator: Array
+    denominator: Array
+    slope: Array
+
+
+class Separation:
+    """How the results of a call change where its repeated values separate: Note [Repeated values].
+
+    `place` are numbers that differ for values that may be close, `order` is the size of the matrix.
+    """
+
+    def __init__(
+        self,
+        operation: str,
+        out: tuple[Array, ...],
+        at: int,
+        cotangents: Sequence[Array | None],
+        order: int,
+        place: Array | None = None,
+    ) -> None:
+        self.operation, self.out, self.at, self.order = operation, out, at, order
+        self.cotangents = [g for g in cotangents if g is not None]
+        # Steps and thresholds are constants.
+        values = detach_all(out[at])
+        largest = max(abs(values), axis=-1, keepdims=True)
+        n = values.shape[-1]
+        self.place = arange(n, dtype=largest.dtype) if place is None else place
+        steps = (self.place + 1.0) / n * where(equal(largest, 0), 1, largest)
+        self.steps = where(repeated(out[at], operation == "svd"), steps, 0)
+        self.near = near_of(out[at])
+        self.slack = slack_of(values, order, order)
+        self.block = less_equal(abs(differences(values)), self.near)
+
+    def generator(self, dtype: DType) -> Array:
+        """Return a strictly upper triangular matrix without a pattern, 0 outside of blocks of near values."""
+        place = arange(self.block.shape[-1], dtype=self.steps.dtype)
+        mixed = (expand_dims(place, axis=-1) * 0.6180339887498949 + place * 0.4142135623730951) % 1 + 0.5
+        upper = greater(expand_dims(place, axis=-2), expand_dims(place, axis=-1))
+        found = astype(where(logical_and(self.block, upper), mixed, 0), dtype)
+        return found * (1 + 0.7j) if dtype.kind == "complex floating" else found
+
+    def quotients(
+        self,
+        parts: Sequence[Quotient],
+        x_moved: Array,
+        rotations: Sequence[tuple[Array | None, ...]],
+        together: bool,
+    ) -> list[Array]:
+        """Return quotients, their limits where denominators count as 0.
+
+        `rotations` are two changes of vectors. A loss that does not depend on the choice of vectors stays the
+        same along their difference (`together`) or along each of them.
+        """
+        eps = float(finfo(self.steps.dtype).eps)
+        near, slack = self.near, self.slack
+        numerators = [part.numerator for part in parts]
+        count = len(numerators)
+        moved: tuple[Array | None, ...] = tuple(
+            astype(self.steps, x.dtype) if k == self.at else None for k, x in enumerate(self.out)
+        )
+
+        several = [*numerators, *self.cotangents]
+        first = self._derivatives(several, moved, x_moved)
+        turned = [self._derivatives(several, r, None) for r in rotations]
+        # Rounding errors of a cotangent that is 0 are those of its terms, or of its derivatives.
+        scale: Any = 0
+        for g in [
+            *terms_of(self.out, self.at),
+            *self.cotangents,
+            *(d for found in (first, *turned) for d in found[count:]),
+        ]:
+            scale = scale + max(abs(g), axis=(-2, -1), keepdims=True)
+
+        first = first[:count]
+        inexact = [
+            logical_and(greater(abs(part.denominator), slack), less_equal(abs(part.denominator), near))
+            for part in parts
+        ]
+        terms = 1 + orders_of([*numerators, *first]) + some_of(inexact)
+        limits = []
+        slopes = []
+        for part, d in zip(parts, first, strict=True):
+            slopes.append(where(equal(part.slope, 0), 1, part.slope))
+            limits.append(d / slopes[-1])
+        higher = first
+        for k in range(2, terms + 1):
+            higher = self._derivatives(higher, moved, x_moved)
+            for i, part in enumerate(parts):
+                close = where(less_equal(abs(part.denominator), near), part.denominator, 0)
+                factor = (-close / slopes[i]) ** (k - 1) / (math.factorial(k) * slopes[i])
+                limits[i] = limits[i] + higher[i] * factor
+
+        found = []
+        for i, part in enumerate(parts):
+            size = abs(part.denominator)
+            equals = less_equal(size, slack)
+            noise = math.sqrt(eps) * scale
+            turns = [abs(turned[0][i] - turned[1][i])] if together else [abs(t[i]) for t in turned]
+            excess: Any = greater(abs(part.numerator), noise + slack * abs(limits[i]))
+            for turn in turns:
+                excess = logical_or(excess, greater(turn, noise))
+            if some(logical_and(equals, excess)):
+                self._refuse()
+            difference = abs(part.numerator - part.denominator * limits[i])
+            agree = less_equal(difference, 32 * self.order * eps * scale)
+            limit = logical_or(equals, logical_and(less_equal(size, near), agree))
+            quotient = product(part.numerator, reciprocals(part.denominator, slack))
+            found.append(where(limit, limits[i], quotient))
+        return found
+
+    def _derivatives(
+        self, xs: list[Array], moved: tuple[Array | None, ...], x_moved: Array | None
+    ) -> list[Array]:
+        found = derivatives_along(xs, self.out, moved, x_moved)
+        return [zeros_like(x) if d is None else d for x, d in zip(xs, found, strict=True)]
+
+    def _refuse(self) -> NoReturn:
+        name = "singular values" if self.operation == "svd" else "eigenvalues"
+        raise LinAlgError(
+            self.operation,
+            f"there is no gradient: {name} repeat, their vectors are a matter of choice, "
+            "and the result depends on it",
+            [(name, str(self.out[self.at].shape))],
+            "a function of the values, or of all vectors of a repeated value together, such as V @ V.mT; "
+            "stop_gradient(vectors) where no gradient is meant to flow",
+        )
