@@ -6,9 +6,11 @@ the incomplete gamma and beta functions and of distributions are in `distributio
 in `bessel`, of polynomials in `polynomials`, of `logsumexp` and its kin in `exponentials`.
 
 Note [Stable derivatives]
-    The usual formulas of some derivatives are differences of nearly equal terms: ``2 * x * erfcx(x) - 2 /
-    sqrt(pi)``, ``i1e(x) - i0e(x)``. From an argument on where they lose three digits, an asymptotic series in
-    powers of ``1 / x`` takes their place; its own derivatives are those of a polynomial.
+    The usual formulas of some derivatives are differences of nearly equal terms: ``2 * x * erfcx(x) - 2
+    / sqrt(pi)``, ``i1e(x) - i0e(x)``. From an argument on where they lose three digits, an asymptotic
+    series in powers of ``1 / x`` takes their place; its own derivatives are those of a polynomial. The
+    difference of two values of `psi` has no digits left if its arguments are nearly equal or large:
+    `psi_apart` computes it.
 """
 
 from __future__ import annotations
@@ -25,7 +27,6 @@ from stride0._chapters.elementwise import (
     abs,
     add,
     cos,
-    cosh,
     divide,
     equal,
     exp,
@@ -39,6 +40,7 @@ from stride0._chapters.elementwise import (
     log,
     log1p,
     logical_and,
+    logical_or,
     maximum,
     pow,
     real,
@@ -47,15 +49,16 @@ from stride0._chapters.elementwise import (
     sign,
     sin,
     sinh,
+    square,
 )
 from stride0._chapters.statistical import sum
 from stride0._core.array.array import Array
 from stride0._core.ops.functions import where
-from stride0.autograd._rules.elementwise import LN2, LN10, unless_zero
-from stride0.autograd._rules.parts import conjugate, product, times
+from stride0.autograd._rules.elementwise import LN2, LN10, is_complex, unless_zero
+from stride0.autograd._rules.parts import conjugate, every, product, times
 from stride0.autograd._tape.tape import LazyProduct
 from stride0.special._polygamma import polygamma_z
-from stride0.special._zeta import zeta_x
+from stride0.special._zeta import BERNOULLI, zeta_x
 
 Rule = Callable[..., Any]
 
@@ -67,10 +70,6 @@ DEGREE = math.pi / 180
 def along(g: Array, derivative: Any) -> LazyProduct:
     """Return the cotangent of an argument, given the derivative by it, holomorphic where it is complex."""
     return times(g, conjugate(derivative))
-
-
-def is_complex(x: Any) -> bool:
-    return isinstance(x, complex) or (isinstance(x, Array) and x.dtype.kind == "complex floating")
 
 
 def is_whole_up_to(x: Any, bound: float) -> Array:
@@ -138,19 +137,54 @@ def _psi(g: Array, x: Any) -> LazyProduct:
     return along(g, polygamma_z(x) if is_complex(x) else special.polygamma(1, x))
 
 
+# The arguments of Stirling's series for psi are at least so large.
+_FAR = 10
+
+
+def psi_apart(x: Any, step: Any) -> Array:
+    """Return ``psi(x + step) - psi(x)``, without cancellation for positive arguments.
+
+    Note [Stable derivatives].
+    """
+    top = x + step
+    positive = logical_and(greater(x, 0), greater(top, 0))
+    found = _psi_apart(x, top, step)
+    return found if every(positive) else where(positive, found, special.psi(top) - special.psi(x))
+
+
+def _psi_apart(x: Any, top: Any, step: Any) -> Array:
+    """Return `psi_apart` of positive arguments: each term of the recurrence and series has the factor `step`."""
+    terms = arange(_FAR, dtype=top.dtype)
+    x1, top1, step1 = (y[..., None] if isinstance(y, Array) else y for y in (x, top, step))
+    recurrence = sum(step1 / (x1 + terms) / (top1 + terms), axis=-1)
+    u, v = 1.0 / (x + _FAR), 1.0 / (top + _FAR)
+    share = step * u
+    # The quotient of u**2k - v**2k and u**2 - v**2
+    quotient, power, tail = 1.0, 1.0, 0.0
+    for k, number in enumerate(BERNOULLI[:8], 1):
+        tail = tail + number / (2 * k) * quotient
+        power = power * v * v
+        quotient = u * u * quotient + power
+    return recurrence + log1p(share) + share * v * (0.5 + (u + v) * tail)
+
+
 def _poch(g: Array, z: Any, m: Any, out: Array) -> LazyProduct:
     top = z + m
-    pole, above = is_whole_up_to(z, 0), is_whole_up_to(top, 0)
-    # Where both gamma functions have poles, their quotient is that of their mirror images.
-    both = logical_and(pole, above)
-    mirrored = special.psi(1.0 - top) - special.psi(1.0 - z)
-    usual = special.psi(top) - special.psi(z)
-    at_pole = special.gamma(top) * special.gamma(1.0 - z) * _mirrored(z)
-    return times(g, where(both, out * mirrored, where(pole, at_pole, out * usual)))
+    # Between poles of both gamma functions, their quotient is that of their mirror images.
+    mirrored = logical_and(logical_and(less(z, 0.5), less(top, 0.5)), equal(m, floor(m)))
+    # Near a pole of the gamma function of z, its reciprocal is differentiated.
+    at_pole = logical_and(less(z, 0.25), less(abs(z - round(z)), 0.25))
+    at_pole = logical_and(at_pole, logical_or(greater(z, -150), equal(z, floor(z))))
+    near = special.gamma(top) * special.gamma(1.0 - z) * _mirrored(z) + out * special.psi(top)
+    usual = where(at_pole, near, out * psi_apart(where(at_pole, 1.0, z), m))
+    return times(g, where(mirrored, out * psi_apart(where(mirrored, 1.0 - z, 1.0), -m), usual))
 
 
 def _binom(n: Any, k: Any, out: Array, by: str) -> Array:
     apart, first = n - k + 1.0, k + 1.0
+    positive = logical_and(greater(apart, 0), greater(first, 0))
+    if every(positive):
+        return out * (psi_apart(apart, k) if by == "n" else psi_apart(first, n - 2.0 * k))
     # Where a reciprocal gamma function is 0, its derivative is left.
     of_apart = where(
         is_whole_up_to(apart, 0),
@@ -176,22 +210,27 @@ def _multigammaln(g: Array, a: Any, d: int) -> LazyProduct:
 _DOUBLE_FACTORIALS = tuple(float(math.prod(range(1, 2 * k, 2))) for k in range(1, 13))
 
 
+def _far_of_errors(out: Array) -> float:
+    """Return from which argument on twelve terms of the series are exact in a dtype."""
+    return 12.0 if out.dtype.itemsize == 8 else 5.0
+
+
 def _erfcx(g: Array, x: Any, out: Array) -> LazyProduct:
     usual = 2.0 * x * out - TWO_BY_ROOT_PI
     if is_complex(x):
         return along(g, usual)
     # Note [Stable derivatives]
     signed = tuple(c if k % 2 else -c for k, c in enumerate(_DOUBLE_FACTORIALS))
-    far = TWO_BY_ROOT_PI * series(signed, 0.5 / (x * x))
-    return times(g, where(greater(x, 12), far, usual))
+    far = TWO_BY_ROOT_PI * series(signed, square(math.sqrt(0.5) / x))
+    return times(g, where(greater(x, _far_of_errors(out)), far, usual))
 
 
 def _dawsn(g: Array, x: Any, out: Array) -> LazyProduct:
     usual = 1.0 - 2.0 * x * out
     if is_complex(x):
         return along(g, usual)
-    far = -series(_DOUBLE_FACTORIALS, 0.5 / (x * x))
-    return times(g, where(greater(abs(x), 12), far, usual))
+    far = -series(_DOUBLE_FACTORIALS, square(math.sqrt(0.5) / x))
+    return times(g, where(greater(abs(x), _far_of_errors(out)), far, usual))
 
 
 def _log_ndtr(g: Array, x: Any, out: Array) -> LazyProduct:
@@ -210,6 +249,36 @@ def _expn(g: Array, n: Any, x: Any, out: Array) -> LazyProduct:
     # SciPy has no negative orders; the recurrence gives that before 0.
     before = where(greater_equal(n, 1), special.expn(maximum(n - 1.0, 0.0), x), (exp(-x) + out) / x)
     return times(g, -before)
+
+
+def _exp_by(x: Any) -> Any:
+    """Return ``exp(x) / x``, which overflows later than ``exp(x)``."""
+    root = exp(0.5 * x)
+    return root / x * root
+
+
+def _cosh_by(x: Any) -> Any:
+    """Return ``cosh(x) / x``."""
+    return 0.5 * (_exp_by(x) - _exp_by(-x))
+
+
+def _sine_by(x: Any) -> Any:
+    """Return ``sin(x) / x``."""
+    if is_complex(x):
+        return special.sinc(x / math.pi)
+    near = less(abs(x), 1)
+    return where(near, special.sinc(where(near, x, 0) / math.pi), sin(x) / where(near, 1, x))
+
+
+def _of_square(f: Callable[[Any], Any], f_pi: Callable[[Any], Any], z: Any) -> Any:
+    """Return a sine or cosine of ``pi / 2 * z * z``."""
+    return f(math.pi / 2 * z * z) if is_complex(z) else f_pi(0.5 * z * z)
+
+
+def _lambertw(g: Array, z: Any, out: Array) -> LazyProduct:
+    # By the quotient, the rounding error of a large result is not multiplied by it.
+    near = less(abs(out), 1)
+    return along(g, where(near, exp(where(near, -out, 0)), out / where(near, 1, z)) / (1.0 + out))
 
 
 def _sinh_by(x: Any) -> Any:
@@ -267,9 +336,13 @@ def _log_ratio(x1: Any, x2: Any) -> Array:
     return where(near, log1p((x1 - x2) / x2), log(x1) - log(x2))
 
 
+def _both_zero(x1: Any, x2: Any) -> Array:
+    return logical_and(equal(x1, 0), equal(x2, 0))
+
+
 def _by_zero(x1: Any, x2: Any) -> Any:
     """Return ``x1 / x2``, which is 0 where both are 0."""
-    return x1 / where(logical_and(equal(x1, 0), equal(x2, 0)), math.inf, x2)
+    return x1 / where(_both_zero(x1, x2), math.inf, x2)
 
 
 def _huber_delta(g: Array, x1: Any, x2: Any) -> LazyProduct:
@@ -285,15 +358,17 @@ def _huber_r(g: Array, x1: Any, x2: Any) -> LazyProduct:
 def _pseudo_huber_delta(g: Array, x1: Any, x2: Any) -> LazyProduct:
     h = unless_zero(hypot(x1, x2))
     # With s = h / x1, x1 * (s - 1)**2 / s, and s - 1 is (x2 / x1)**2 / (s + 1).
-    share = x2 * x2 / unless_zero(h + x1)
-    return times(g, where(less(x1, 0), math.nan, share * share / h))
+    share = x2 * (x2 / unless_zero(h + x1))
+    return times(g, where(less(x1, 0), math.nan, share / h * share))
 
 
 def _pseudo_huber_r(g: Array, x1: Any, x2: Any) -> LazyProduct:
-    flat = equal(x1, 0)
-    # x1 / hypot(x1, x2) by the quotient of the two, so that its derivative by x1 does not cancel.
-    share = reciprocal(hypot(1.0, x2 / where(flat, 1.0, x1)))
-    return times(g, where(less(x1, 0), math.nan, where(flat, 0, x2 * share)))
+    # x1 * x2 / hypot(x1, x2) by the quotient of the smaller one and the larger one, so that nothing cancels.
+    size = abs(x2)
+    inner, flat = less_equal(size, x1), equal(x1, 0)
+    share = where(inner, size / where(flat, 1.0, x1), x1 / where(inner, 1.0, size))
+    smaller = where(inner, x2, sign(x2) * x1)
+    return times(g, where(less(x1, 0), math.nan, smaller * reciprocal(hypot(1.0, share))))
 
 
 def _boxcox(logarithm: Any, power: Any) -> Array:
@@ -350,12 +425,12 @@ VJP: dict[str, dict[str, Rule]] = {
         "k": lambda g, n, k, out: times(g, _binom(n, k, out, "k")),
     },
     "special.beta": {
-        "a": lambda g, a, b, out: times(g, out * (special.psi(a) - special.psi(a + b))),
-        "b": lambda g, a, b, out: times(g, out * (special.psi(b) - special.psi(a + b))),
+        "a": lambda g, a, b, out: times(g, -out * psi_apart(a, b)),
+        "b": lambda g, a, b, out: times(g, -out * psi_apart(b, a)),
     },
     "special.betaln": {
-        "a": lambda g, a, b: times(g, special.psi(a) - special.psi(a + b)),
-        "b": lambda g, a, b: times(g, special.psi(b) - special.psi(a + b)),
+        "a": lambda g, a, b: times(g, -psi_apart(a, b)),
+        "b": lambda g, a, b: times(g, -psi_apart(b, a)),
     },
     # --- the error function and its kin
     "special.erf": {"x": lambda g, x: along(g, TWO_BY_ROOT_PI * exp(-x * x))},
@@ -385,27 +460,30 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.ellipe": {"m": lambda g, m: times(g, -math.pi / 8 * special.hyp2f1(0.5, 1.5, 2.0, m))},
     "special.lpmv": {"x": _lpmv},
     # --- integrals of exponentials, logarithms and trigonometric functions
-    "special.exp1": {"x": lambda g, x: along(g, -exp(-x) / x)},
-    "special.expi": {"x": lambda g, x: along(g, exp(x) / x)},
+    "special.exp1": {"x": lambda g, x: along(g, _exp_by(-x))},
+    "special.expi": {"x": lambda g, x: along(g, _exp_by(x))},
     "special.expn": {"x": _expn},
     "special.exprel": {"x": lambda g, x: times(g, _exprel(x))},
     "special.spence": {"z": _spence},
     "special.zeta": {"x": _zeta, "q": lambda g, x, q: times(g, _of_shift(x, q, -x * special.zeta(x + 1, q)))},
     "special.zetac": {"x": lambda g, x: _zeta(g, x, None)},
-    "special.fresnel": {"z": lambda g, z: of_several(g, sin(math.pi / 2 * z * z), cos(math.pi / 2 * z * z))},
-    "special.sici": {"x": lambda g, x: of_several(g, special.sinc(x / math.pi), cos(x) / x)},
-    "special.shichi": {"x": lambda g, x: of_several(g, _sinh_by(x), cosh(x) / x)},
+    "special.fresnel": {
+        "z": lambda g, z: of_several(g, _of_square(sin, _sin_pi, z), _of_square(cos, _cos_pi, z))
+    },
+    "special.sici": {"x": lambda g, x: of_several(g, _sine_by(x), cos(x) / x)},
+    "special.shichi": {"x": lambda g, x: of_several(g, _sinh_by(x), _cosh_by(x))},
     "special.wrightomega": {"z": lambda g, out: along(g, out / (1.0 + out))},
-    "special.lambertw": {"z": lambda g, out: along(g, exp(-out) / (1.0 + out))},
+    "special.lambertw": {"z": _lambertw},
     # --- elementary functions
     "special.entr": {"x": lambda g, x: times(g, -log(x) - 1.0)},
     "special.rel_entr": {
-        "x1": lambda g, x1, x2: times(g, _log_ratio(x1, x2) + 1.0),
+        "x1": lambda g, x1, x2: times(g, where(_both_zero(x1, x2), 0.0, _log_ratio(x1, x2) + 1.0)),
         "x2": lambda g, x1, x2: times(g, -_by_zero(x1, x2)),
     },
     "special.kl_div": {
-        "x1": lambda g, x1, x2: times(g, _log_ratio(x1, x2)),
-        "x2": lambda g, x1, x2: times(g, where(logical_and(equal(x1, 0), equal(x2, 0)), 1, (x2 - x1) / x2)),
+        # At (0, 0) both derivatives make the function 0 where x1 is x2.
+        "x1": lambda g, x1, x2: times(g, where(_both_zero(x1, x2), -1.0, _log_ratio(x1, x2))),
+        "x2": lambda g, x1, x2: times(g, where(_both_zero(x1, x2), 1.0, (x2 - x1) / x2)),
     },
     "special.huber": {"x1": _huber_delta, "x2": _huber_r},
     "special.pseudo_huber": {"x1": _pseudo_huber_delta, "x2": _pseudo_huber_r},
@@ -440,7 +518,8 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.logit": {"x": lambda g, x: times(g, reciprocal(x * (1.0 - x)))},
     "special.powm1": {
         "x": lambda g, x, y: times(g, y * pow(x, y - 1.0)),
-        "y": lambda g, x, out: times(g, (out + 1.0) * log(unless_zero(x))),
+        # Not out + 1, which is 0 for a tiny power.
+        "y": lambda g, x, y: times(g, product(pow(x, y), log(where(equal(x, 0), 1.0, x)))),
     },
     "special.cbrt": {"x": lambda g, out: times(g, reciprocal(3.0 * out * out))},
     "special.exp2": {"x": lambda g, out: times(g, out * LN2)},
