@@ -226,6 +226,9 @@ def test_parameters_where_the_density_has_an_infinite_slope() -> None:
             assert [float(by_name(value)), float(grad(by_name)(value))] == [0, 0]
     by_scale = grad(lambda s: ours.gamma.pdf(0.0, 1.0, scale=s))
     assert float(by_scale(xp.asarray(2.0))) == pytest.approx(-0.25)
+    # It jumps from infinity to 0 where the shape passes 1.
+    assert float(grad(lambda a: ours.gamma.pdf(0.0, a))(xp.asarray(1.0))) == -INF
+    assert float(grad(lambda b: ours.beta.pdf(1.0, 2.0, b))(xp.asarray(1.0))) == -INF
     mixed = grad(lambda x: grad(lambda s: ours.expon.cdf(x, 0.0, s))(xp.asarray(2.0)))
     assert float(mixed(xp.asarray(0.0))) == pytest.approx(-0.25)
 

@@ -91,6 +91,13 @@ def is_singular(exponent: Array, x: Array) -> Array:
     return logical_and(less_equal(x, _TINY), not_equal(exponent, floor(exponent)))
 
 
+def _power(x: Array, exponent: Array) -> Array:
+    """Return ``x**exponent``, whose derivative by the exponent 0 is minus infinity at 0."""
+    steep = logical_and(equal(x, 0), equal(exponent, 0))
+    # `pow` takes powers of 0 for constant. This factor is 1.
+    return pow(x, exponent) * exp(where(steep, xlogy(where(steep, exponent, 0), x), 0))
+
+
 def _stirling_error(z: Array) -> Array:
     """Return the logarithm of ``gamma(z + 1)`` minus that of Stirling's formula."""
     direct = gammaln(z + 1.0) - (z + 0.5) * log(z) + z - _HALF_LOG_2PI
@@ -136,7 +143,7 @@ def _gamma_exponent(a: Array, x: Array) -> Array:
 def gamma_density(a: Any, x: Any) -> Array:
     """Return ``x**(a - 1) * exp(-x) / gamma(a)``, the derivative of `gammainc` by `x`."""
     none, near, (a1, x1), (a2, x2) = _gamma_forms(a, x)
-    powers = pow(x1, a1 - 1.0) * exp(-where(is_singular(a1, x1), 0, x1)) * rgamma(a1)
+    powers = _power(x1, a1 - 1.0) * exp(-where(is_singular(a1, x1), 0, x1)) * rgamma(a1)
     far = sqrt(a2 / (2 * math.pi)) * exp(_gamma_exponent(a2, x2)) / x2
     return where(none, 0, where(near, powers, far))
 
@@ -213,7 +220,7 @@ def beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
     # Where `least` is 0, nothing of the power, which may be infinite, comes through to `n`.
     scaled = multiply_masked(least, where(less(n, 1), 1, n))
     smooth = where(is_singular(first, least), 0, least)
-    powers = pow(scaled, first - 1.0) * exp((second - 1.0) * log1p(-smooth))
+    powers = _power(scaled, first - 1.0) * exp((second - 1.0) * log1p(-smooth))
     powers = powers * where(mirrored, _power_factor(b, a), _power_factor(a, b))
     far = sqrt(a / n * b / (2 * math.pi)) * exp(_beta_exponent(a, b, x, y)) / (x * y)
     return where(none, 0, where(near, powers, far))
