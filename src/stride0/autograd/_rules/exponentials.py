@@ -23,7 +23,7 @@ from stride0._core.calls.primitive import primitive_in
 from stride0._core.memory.dtype import arithmetic_dtype
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.elementwise import is_complex, unless_zero
-from stride0.autograd._rules.parts import conjugate, kept, product, some, times
+from stride0.autograd._rules.parts import conjugate, kept, multiply_nonzero, product, some, times
 from stride0.autograd._rules.special import Rule, along
 
 
@@ -91,7 +91,10 @@ def _logsumexp(g: Any, a: Any, b: Any, axis: Any, return_sign: bool, out: Any, b
     of_value = broadcast_to(of_value, shape)
     if by == "b":
         return along(of_value, weights)
-    return along(of_value, weights if b is None else where(equal(b, 0), 0, b * weights))
+    if b is None:
+        return along(of_value, weights)
+    # Where the factor is 0, the exponential may be infinite.
+    return along(of_value, multiply_nonzero(b, weights) if isinstance(b, Array) else b * weights)
 
 
 def _shares_a(g: Array, b: Any, axis: Any, out: Array) -> Any:

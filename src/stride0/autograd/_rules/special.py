@@ -54,7 +54,7 @@ from stride0._chapters.elementwise import (
 from stride0._chapters.statistical import sum
 from stride0._core.array.array import Array
 from stride0._core.ops.functions import where
-from stride0.autograd._rules.elementwise import LN2, LN10, is_complex, unless_zero
+from stride0.autograd._rules.elementwise import LN2, LN10, is_complex, sech_squared, unless_zero
 from stride0.autograd._rules.parts import conjugate, every, product, times
 from stride0.autograd._tape.tape import LazyProduct
 from stride0.special._polygamma import polygamma_z
@@ -153,7 +153,7 @@ def psi_apart(x: Any, step: Any) -> Array:
 
 
 def _psi_apart(x: Any, top: Any, step: Any) -> Array:
-    """Return `psi_apart` of positive arguments: each term of the recurrence and series has the factor `step`."""
+    """Return `psi_apart` of positive arguments: each term of recurrence and series has the factor `step`."""
     terms = arange(_FAR, dtype=top.dtype)
     x1, top1, step1 = (y[..., None] if isinstance(y, Array) else y for y in (x, top, step))
     recurrence = sum(step1 / (x1 + terms) / (top1 + terms), axis=-1)
@@ -512,7 +512,8 @@ VJP: dict[str, dict[str, Rule]] = {
         "x1": lambda g, x2, out: times(g, exp((1.0 - x2) * log1p(out))),
         "x2": lambda g, x2, out: _inverse_boxcox(g, out, x2),
     },
-    "special.expit": {"x": lambda g, x, out: times(g, out * special.expit(-x))},
+    # Not out * (1 - out), whose derivative cancels near 0.
+    "special.expit": {"x": lambda g, x: along(g, 0.25 * sech_squared(0.5 * x))},
     "special.softplus": {"x": lambda g, x: times(g, special.expit(x))},
     "special.log_expit": {"x": lambda g, x: times(g, special.expit(-x))},
     "special.logit": {"x": lambda g, x: times(g, reciprocal(x * (1.0 - x)))},
