@@ -11,6 +11,7 @@ Where a tangent is 0, what it contributes is 0, as in the rules of gradients.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,7 @@ from stride0._base.shapes import Shape
 from stride0._chapters.contractions import einsum
 from stride0._chapters.creation import tril, triu, zeros
 from stride0._chapters.data_types import astype
-from stride0._chapters.elementwise import exp, greater, imag, less, sign
+from stride0._chapters.elementwise import add, exp, greater, imag, less, sign
 from stride0._chapters.indexing import take, take_along_axis
 from stride0._chapters.linear_algebra import tensordot, vecdot
 from stride0._chapters.manipulation import (
@@ -37,15 +38,16 @@ from stride0._chapters.manipulation import (
 from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import cumulative_sum, mean, sum
 from stride0._core.array.array import Array
+from stride0._core.calls.einsum import read_subscripts
 from stride0._core.ops.functions import where
 from stride0._tables.operations import OPS
 from stride0.autograd._rules import compiled, distributions, elementwise, special
-from stride0.autograd._rules.compiled import after, after_tangent, before, before_tangent, contract_tangents
-from stride0.autograd._rules.elementwise import unless_zero
+from stride0.autograd._rules.compiled import after, before, contract
+from stride0.autograd._rules.exponentials import without_share
 from stride0.autograd._rules.linalg import cross_product
 from stride0.autograd._rules.manipulation import cleared
 from stride0.autograd._rules.parts import conjugate, multiply_nonzero, product, put, times, unreduce
-from stride0.autograd._rules.statistical import divisor, losers, other_factors
+from stride0.autograd._rules.statistical import divisor, losers, other_factors, std_slope
 from stride0.autograd._tape.tape import recorded
 
 Rule = Callable[..., Any]
@@ -76,36 +78,37 @@ def _spread(t: Array, x: Array, axis: Any) -> Array:
     return sum(product(t, conjugate(x - mean(x, axis=axis, keepdims=True))), axis=axis)
 
 
-# --- contractions: terms are 0 where a factor is, by `contract_tangents`
+# --- contractions: terms are 0 where a factor is, by `contract`
 
 
 def _tensordot(t: Array, other: Array, axes: Any, first: bool) -> Any:
-    return contract_tangents(
+    return contract(
         lambda t, d: tensordot(t, d, axes=axes) if first else tensordot(d, t, axes=axes), t, other
     )
 
 
 def _vecdot(t: Array, other: Array, axis: int, first: bool) -> Any:
-    return contract_tangents(
-        lambda t, d: vecdot(t, d, axis=axis) if first else vecdot(d, t, axis=axis), t, other
-    )
+    return contract(lambda t, d: vecdot(t, d, axis=axis) if first else vecdot(d, t, axis=axis), t, other)
 
 
-def _einsum(tangents: dict[int, Array], subscripts: Any, operands: Any, optimize: Any) -> Any:
-    out: Any = None
-    for k, t in tangents.items():
+def _einsum(t: Array, k: int, subscripts: Any, operands: Any, optimize: Any) -> Any:
+    """Return what the tangent of operand `k` contributes."""
+    arrays, read = read_subscripts("einsum", subscripts, operands)
 
-        def call(t: Array, other: Any = None, k: int = k) -> Any:
-            given = list(operands)
-            given[k] = t
-            if other is not None:
-                given[1 - k] = other
-            return einsum(subscripts, *given, optimize=optimize)
+    def call(*given: Array) -> Any:
+        pairs = [part for x, labels in zip(given, read.inputs, strict=True) for part in (x, list(labels))]
+        return einsum(*pairs, list(read.output), optimize=optimize)
 
-        pair = isinstance(subscripts, str) and len(operands) == 2
-        term = contract_tangents(call, t, operands[1 - k]) if pair else call(t)
-        out = term if out is None else out + term
-    return out
+    if len(arrays) != 2:
+        return call(*arrays[:k], t, *arrays[k + 1 :])
+    return contract(lambda t, d: call(t, d) if k == 0 else call(d, t), t, arrays[1 - k])
+
+
+def _einsum_operands(tangents: dict[int, Array], subscripts: Any, operands: Any, optimize: Any) -> Any:
+    # In the interleaved form, `subscripts` is the first array, and labels lie between the others.
+    places = {k: k if isinstance(subscripts, str) else (k + 1) // 2 for k in tangents}
+    terms = [_einsum(t, places[k], subscripts, operands, optimize) for k, t in tangents.items()]
+    return functools.reduce(add, terms)
 
 
 # --- Fourier transforms: the result says how long they are
@@ -177,9 +180,8 @@ JVP: dict[str, dict[str, Rule]] = {
         )
     },
     "std": {
-        "x": lambda t, x, axis, correction, out, out_shape: times(
-            reshape(_spread(t, x, axis), out_shape),
-            1 / (unless_zero(out) * divisor(x.shape, axis, correction)),
+        "x": lambda t, x, axis, correction, out, out_shape: reshape(
+            sum(product(t, conjugate(std_slope(x, axis, correction, out))), axis=axis), out_shape
         )
     },
     "max": {"x": lambda t, x, axis, out, out_shape: reshape(_extreme(t, x, axis, out, less), out_shape)},
@@ -193,7 +195,7 @@ JVP: dict[str, dict[str, Rule]] = {
         )
     },
     # --- products and matrices
-    "matmul": {"x1": lambda t, x2: before_tangent(t, x2), "x2": lambda t, x1: after_tangent(x1, t)},
+    "matmul": {"x1": lambda t, x2: before(t, x2), "x2": lambda t, x1: after(x1, t)},
     "tensordot": {
         "x1": lambda t, x2, axes: _tensordot(t, x2, axes, True),
         "x2": lambda t, x1, axes: _tensordot(t, x1, axes, False),
@@ -202,7 +204,10 @@ JVP: dict[str, dict[str, Rule]] = {
         "x1": lambda t, x2, axis: _vecdot(t, x2, axis, True),
         "x2": lambda t, x1, axis: _vecdot(t, x1, axis, False),
     },
-    "einsum": {"operands": _einsum},
+    "einsum": {
+        "subscripts": lambda t, subscripts, operands, optimize: _einsum(t, 0, subscripts, operands, optimize),
+        "operands": _einsum_operands,
+    },
     "linalg.cross": {
         "x1": lambda t, x2, axis: cross_product(t, x2, axis, multiply_nonzero),
         "x2": lambda t, x1, axis: -cross_product(t, x1, axis, multiply_nonzero),
@@ -222,9 +227,7 @@ JVP: dict[str, dict[str, Rule]] = {
     "fft.fftshift": {"x": lambda t, axes: fft.fftshift(t, axes=axes)},
     "fft.ifftshift": {"x": lambda t, axes: fft.ifftshift(t, axes=axes)},
     # --- logarithms of sums
-    "special.log_softmax": {
-        "x": lambda t, out, axis: t - sum(product(t, exp(out)), axis=axis, keepdims=True)
-    },
+    "special.log_softmax": {"x": lambda t, out, axis: without_share(t, None, exp(out), axis)},
     # --- building blocks of gradient rules
     "sum_into": {"x": lambda t, out_shape: recorded("sum_into", t, out_shape)},
     "unreduce": {"x": lambda t, axis, out_shape: unreduce(t, out_shape, axis)},

@@ -4,10 +4,10 @@ Every function here that computes has a rule of its own in `INNER_VJP`, so that 
 differentiated again.
 
 Note [Zero factors]
-    A product `g * d` of a cotangent and a derivative is 0 where `g` is 0, even if `d` is infinite or NaN. This
-    masks the value only. The derivatives by both factors stay: `g` may be 0 at this point and not beside it, as
-    the cotangent of `x` in `x * x * x` at 0 is. By `g` it is `d`, by `d` it is `g`. In the second one the new
-    cotangent may be infinite where `g` is 0, so that product is 0 where either factor is.
+    A product `g * d` of a cotangent and a derivative is 0 where `g` is 0, even if `d` is infinite or NaN.
+    This masks the value only. Both derivatives stay, `d` and `g`: the cotangent of `x` in `x * x * x` is 0
+    at 0 and nowhere else. The derivative by `d` is a product of `g` and a new cotangent, which may be
+    infinite where `g` is 0. So that product is 0 where either factor is (`multiply_nonzero`).
 """
 
 from __future__ import annotations
