@@ -13,6 +13,7 @@ import mpmath
 import numpy as np
 import pytest
 from helpers import COMPLEX_FLOATING
+from ulp import parts_error
 
 import stride0 as xp
 
@@ -84,23 +85,6 @@ PLACES = (
     near_the_zeros_of_expm1,
     with_huge_angles,
 )
-
-
-def parts_error(got, exact, real):
-    """Larger error of the two parts, each in its own ULP; parts beyond the range are left out."""
-    info = np.finfo(real)
-    worst = 0.0
-    for part, wanted in ((got.real, exact.real), (got.imag, exact.imag)):
-        if abs(wanted) > float(info.max):
-            continue
-        if wanted == 0:
-            worst = max(worst, 0.0 if part == 0 else math.inf)
-            continue
-        exponent = max(int(mpmath.frexp(wanted)[1]), int(info.minexp) + 1)
-        worst = max(
-            worst, float(abs(mpmath.mpf(float(part)) - wanted) / mpmath.mpf(2) ** (exponent - info.nmant - 1))
-        )
-    return worst
 
 
 @pytest.mark.parametrize("dtype", COMPLEX_FLOATING)

@@ -24,14 +24,15 @@ def view(a: Any) -> tuple[int, str, tuple[int, ...], tuple[int, ...]]:
 
 
 def values(dtype: str, shape: tuple[int, ...], seed: int) -> Any:
-    """Ordinary numbers, some of them special: of both signs, since zeros have one, too."""
+    """Ordinary numbers, some of them special: of both signs, since zeros and NaNs have one, too."""
     rng = np.random.default_rng(seed)
     out = rng.normal(0, 3, shape).astype(dtype)
-    special = np.asarray([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-40, 3e38], dtype)
+    special = np.asarray([np.nan, -np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-40, 3e38], dtype)
     return np.where(rng.random(shape) < 0.1, rng.choice(special, shape), out)
 
 
 def alike(a: Any) -> bytes:
+    """The bytes, with one NaN for all: their sign and payload are unspecified (Note [Same bits])."""
     a = np.array(a)
     a[np.isnan(a)] = np.nan
     return a.tobytes()

@@ -52,21 +52,12 @@ static __attribute__((noinline, unused)) void cv_log_slow(double x, double y, do
 
 /* -- other bases: the natural logarithm times a constant of two parts ------------------------------------ */
 
-/* x times a power of two, so that it is between 1/2 and 2 or, of subnormal numbers, at least normal */
-VM_INLINE double cv_near_one(double x, double *exponent) {
-    double up = fabs(x) < 0x1p-1000 ? 0x1p100 : 1.0;
-    x *= up;
-    int64_t e = (int64_t)(vm_bits64(fabs(x)) >> 52) - 1023;
-    *exponent = (double)e - (up > 1.0 ? 100.0 : 0.0);
-    return cv_scale(x, (double)-e);
-}
-
 /* The angle of (x, y) times the factor, where one is tiny, huge, zero, infinite or NaN */
 static __attribute__((noinline, unused)) double cv_scaled_angle(double x, double y, cv_two factor) {
     double ex, ey;
     if (y == 0.0 || x == 0.0 || !cv_is_finite(x) || !cv_is_finite(y))
         return cv_round_product(cv_make(vm_atan2_f64(y, x), 0.0), factor);
-    double xs = cv_near_one(x, &ex), ys = cv_near_one(y, &ey), d = ey - ex;
+    double xs = cv_mantissa(x, &ex), ys = cv_mantissa(y, &ey), d = ey - ex;
     if (x > 0.0 && d < -100.0) {
         cv_two quotient = cv_divide(cv_make(ys, 0.0), cv_make(xs, 0.0));
         return cv_scale(cv_round(cv_multiply(quotient, factor)), d);

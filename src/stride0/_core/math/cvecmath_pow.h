@@ -256,9 +256,9 @@ VM_INLINE cv_number cv_times_by(cv_number a, double x, double y) {
     return c;
 }
 
-/* The end of z**n or z**-n, from z**n. What overflowed or underflowed on the way says nothing: then the sign
+/* The end of x**n or x**-n, from z = x**n. What overflowed or underflowed on the way says nothing: then the sign
    bit of the result is set. */
-VM_INLINE uint64_t cv_integer_power_end(cv_number z, int inverted, double *re, double *im) {
+VM_INLINE uint64_t cv_integer_power_end(cv_number z, double x, double y, int inverted, double *re, double *im) {
     double some = fabs(z.re.h) + fabs(z.im.h);
     if (inverted) {
         cv_two below = cv_add(cv_square_two(z.re), cv_square_two(z.im));
@@ -269,7 +269,7 @@ VM_INLINE uint64_t cv_integer_power_end(cv_number z, int inverted, double *re, d
         *re = cv_round(z.re);
         *im = cv_round(z.im);
     }
-    return cv_beyond(some, 0x1p450) | cv_tiny(some, 0x1p-450) | cv_none(vm_bits64(some));
+    return cv_outside(some, 0x1p-450, 0x1p450) | cv_tiny(x, 0x1p-400) | cv_tiny(y, 0x1p-400);
 }
 
 /* z**n for n from 1 to CV_BY_PRODUCTS or from -CV_BY_PRODUCTS to -1, by squaring */
@@ -283,7 +283,32 @@ VM_INLINE uint64_t cv_integer_power(double x, double y, int n, double *re, doubl
         }
         if (bits > 1) z = fresh ? cv_squared(x, y) : cv_times(z, z);
     }
-    return cv_integer_power_end(out, n < 0, re, im);
+    return cv_integer_power_end(out, x, y, n < 0, re, im);
+}
+
+/* The same for finite numbers, not both parts zero, if a product may leave the range: every number has an exponent of its
+   own. */
+typedef struct { cv_scaled_two re, im; } cv_scaled_number;
+VM_INLINE cv_scaled_number cv_times_scaled(cv_scaled_number a, cv_scaled_number b) {
+    cv_scaled_number c;
+    c.re = cv_cross_scaled(a.re, b.re, cv_negative_scaled(a.im), b.im);
+    c.im = cv_cross_scaled(a.re, b.im, a.im, b.re);
+    return c;
+}
+static __attribute__((noinline, unused)) void cv_integer_power_any(double x, double y, int n, double *re, double *im) {
+    cv_scaled_number z = {cv_make_scaled(x), cv_make_scaled(y)}, out = z;
+    for (int bits = (n < 0 ? -n : n) - 1; bits != 0; bits >>= 1) {
+        if (bits & 1) out = cv_times_scaled(out, z);
+        z = cv_times_scaled(z, z);
+    }
+    if (n < 0) {
+        cv_scaled_two below = cv_cross_scaled(out.re, out.re, out.im, out.im);
+        *re = cv_round_scaled_quotient(out.re, below);
+        *im = -cv_round_scaled_quotient(out.im, below);
+    } else {
+        *re = cv_round_scaled(out.re);
+        *im = cv_round_scaled(out.im);
+    }
 }
 
 /* The same for a block. The first power is the number itself, and the second that of square(x),
@@ -333,10 +358,10 @@ static __attribute__((noinline, unused)) void cv_integer_powers(
         }
         if (n < 0)
             for (ptrdiff_t i = 0; i < count; i++)
-                rare[i] = cv_integer_power_end(cv_get(out, i), 1, re + i, im + i);
+                rare[i] = cv_integer_power_end(cv_get(out, i), x[i], y[i], 1, re + i, im + i);
         else
             for (ptrdiff_t i = 0; i < count; i++)
-                rare[i] = cv_integer_power_end(cv_get(out, i), 0, re + i, im + i);
+                rare[i] = cv_integer_power_end(cv_get(out, i), x[i], y[i], 0, re + i, im + i);
         x += CV_STRIP, y += CV_STRIP, re += CV_STRIP, im += CV_STRIP, rare += CV_STRIP;
     }
 }
@@ -363,6 +388,10 @@ static __attribute__((noinline, unused)) void cv_pow_slow(
             return;
         }
         if (!(cv_integer_power(x, y, (int)a, re, im) >> 63)) return;
+        if (cv_is_finite(x) && cv_is_finite(y) && !(y == 0.0 && x > 0.0)) {
+            cv_integer_power_any(x, y, (int)a, re, im);
+            return;
+        }
     }
     if (b == 0.0 && y == 0.0 && x > 0.0) {
         *re = vm_pow_f64(x, a);

@@ -48,21 +48,16 @@ static __attribute__((noinline, unused)) void cv_sqrt_slow(double x, double y, d
         *re = 0.0;
         *im = y;
     } else {
-        double root, most = cv_larger(x, y);
-        double up = most < 0x1p-900 ? 0x1p200 : 1.0, down = most < 0x1p-900 ? 0x1p-100 : 1.0;
-        x *= up;
-        y *= up;
-        double inverse = cv_level(x, y, &root); /* of the root: twice that of the number */
-        cv_two a, b, ax = cv_make(fabs(x) * inverse * inverse, 0.0);
-        cv_two size = cv_sqrt_two(cv_add(cv_square(ax.h), cv_square(y * inverse * inverse)));
-        cv_two t = cv_sqrt_two(cv_scaled(cv_add(ax, size), 0.5));
-        /* A y that is negligible beside x must not be lost here. */
-        double back, small = cv_enlarged(0.5 * fabs(y), &back);
-        b = cv_divide(cv_make(small, 0.0), t);
-        a = cv_scaled(t, root);
-        double other = cv_round(b) * inverse * (back * down), size_a = cv_round(a) * down;
-        *re = x < 0.0 ? other : size_a;
-        *im = copysign(x < 0.0 ? size_a : other, y);
+        /* As cv_sqrt_parts, every number with an exponent of its own: the smaller part must not be lost. */
+        double kx, ky, mx = cv_mantissa(fabs(x), &kx), my = cv_mantissa(fabs(y), &ky);
+        double half = floor(0.5 * (kx > ky ? kx : ky)), most = 2.0 * half + 1.0;
+        cv_two a = cv_make(2.0 * mx * cv_relative_power(kx, most), 0.0);
+        cv_two size = cv_sqrt_two(cv_add(cv_square(a.h), cv_square(2.0 * my * cv_relative_power(ky, most))));
+        cv_two t = cv_sqrt_two(cv_scaled(cv_add(a, size), 0.5));
+        double large = cv_scale(cv_round(t), half);
+        double small = cv_scale(cv_round(cv_divide(cv_make(my, 0.0), t)), ky - half - 1.0);
+        *re = x < 0.0 ? small : large;
+        *im = copysign(x < 0.0 ? large : small, y);
     }
 }
 
@@ -109,13 +104,6 @@ VM_INLINE void cv_quotient_infinite(double x, double y, double a, double b, doub
     *im = scale * (y * a + -x * b);
 }
 
-/* 2**-k for a normal number of about 2**k */
-VM_INLINE double cv_power_near(double x, double *k) {
-    int64_t e = (int64_t)(vm_bits64(x) >> 52) - 1023;
-    *k = (double)e;
-    return vm_double((uint64_t)(1023 - e) << 52);
-}
-
 static __attribute__((noinline, unused)) void cv_quotient_slow(
     double x, double y, double a, double b, double *re, double *im) {
     /* A real or imaginary divisor (the standard's columns c and dj) divides part by part; also the zero
@@ -128,18 +116,10 @@ static __attribute__((noinline, unused)) void cv_quotient_slow(
         *im = -(x / b);
     } else if (!(cv_is_finite(x) && cv_is_finite(y) && cv_is_finite(a) && cv_is_finite(b))) {
         cv_quotient_infinite(x, y, a, b, re, im);
-    } else { /* the divisor brought near 1 and the dividend near 2**500: no product vanishes */
-        double most = cv_larger(x, y), least = cv_larger(a, b);
-        double up = most < 0x1p-900 ? 0x1p500 : most > 0x1p900 ? 0x1p-100 : 1.0;
-        double over = least < 0x1p-900 ? 0x1p500 : least > 0x1p900 ? 0x1p-100 : 1.0;
-        double k = (over > 1.0 ? 500.0 : over < 1.0 ? -100.0 : 0.0);
-        k -= (up > 1.0 ? 500.0 : up < 1.0 ? -100.0 : 0.0);
-        double ka, kb;
-        x *= up, y *= up, a *= over, b *= over;
-        double sa = cv_power_near(cv_larger(x, y), &ka), sb = cv_power_near(cv_larger(a, b), &kb);
-        cv_quotient(x * sa * 0x1p500, y * sa * 0x1p500, a * sb, b * sb, re, im);
-        k += ka - kb - 500.0;
-        *re = cv_scale(*re, k);
-        *im = cv_scale(*im, k);
+    } else { /* the same formula, every number with an exponent of its own: no product leaves the range */
+        cv_scaled_two sx = cv_make_scaled(x), sy = cv_make_scaled(y), sa = cv_make_scaled(a), sb = cv_make_scaled(b);
+        cv_scaled_two below = cv_cross_scaled(sa, sa, sb, sb);
+        *re = cv_round_scaled_quotient(cv_cross_scaled(sx, sa, sy, sb), below);
+        *im = cv_round_scaled_quotient(cv_cross_scaled(sy, sa, cv_negative_scaled(sx), sb), below);
     }
 }

@@ -163,13 +163,62 @@ VM_INLINE int cv_is_inf(double x) { return fabs(x) == INFINITY; }
 
 VM_INLINE double cv_larger(double x, double y) { return fabs(x) > fabs(y) ? fabs(x) : fabs(y); }
 
-/* x * 2**k with one rounding, for a normal x and |k| below 3000. In three products: no power of two may be out of
-   range, and only the last product may be subnormal. */
+/* 2**k, which must be a normal number */
+VM_INLINE double cv_power(double k) { return vm_double((uint64_t)(1023 + (int64_t)k) << 52); }
+
+/* x * 2**k with one rounding, for a normal x; a |k| beyond 2700 counts as 2700. In three products: no power of two may be
+   out of range, and only the last product may be subnormal. */
 VM_INLINE double cv_scale(double x, double k) {
     for (int i = 0; i < 3; i++) {
         double part = k > 900.0 ? 900.0 : k < -900.0 ? -900.0 : k;
-        x = x * vm_double((uint64_t)(1023 + (int64_t)part) << 52);
+        x = x * cv_power(part);
         k -= part;
     }
     return x;
+}
+
+/* x = m * 2**k with |m| from 1 to 2, without error; a zero has an exponent below the exponents of all products and powers */
+#define CV_ZERO_EXPONENT (-0x1p40)
+VM_INLINE double cv_mantissa(double x, double *k) {
+    const uint64_t exponent = (uint64_t)0x7ff << 52;
+    double up = fabs(x) < 0x1p-1000 ? 0x1p100 : 1.0;
+    uint64_t bits = vm_bits64(x * up);
+    *k = x == 0.0 ? CV_ZERO_EXPONENT : (double)((int64_t)((bits & exponent) >> 52) - 1023) - (up > 1.0 ? 100.0 : 0.0);
+    return x == 0.0 ? x : vm_double((bits & ~exponent) | (uint64_t)1023 << 52);
+}
+
+/* 2**(k - most) for k <= most. What is smaller by 2**-300 counts for nothing, but must not underflow. */
+VM_INLINE double cv_relative_power(double k, double most) { return k < most - 300.0 ? 0x1p-300 : cv_power(k - most); }
+
+/* A number in two parts times 2**k, with h near 1 or zero: beyond the range of doubles */
+typedef struct { cv_two m; double k; } cv_scaled_two;
+
+VM_INLINE cv_scaled_two cv_make_scaled(double x) {
+    cv_scaled_two z;
+    z.m = cv_make(cv_mantissa(x, &z.k), 0.0);
+    return z;
+}
+VM_INLINE cv_scaled_two cv_multiply_scaled(cv_scaled_two a, cv_scaled_two b) {
+    cv_scaled_two z = {cv_multiply(a.m, b.m), a.k + b.k};
+    return z;
+}
+VM_INLINE cv_scaled_two cv_add_scaled(cv_scaled_two a, cv_scaled_two b) {
+    double most = a.k > b.k ? a.k : b.k, k;
+    cv_two sum = cv_add(cv_scaled(a.m, cv_relative_power(a.k, most)), cv_scaled(b.m, cv_relative_power(b.k, most)));
+    cv_scaled_two z = {cv_make(cv_mantissa(sum.h, &k), 0.0), most + k};
+    z.m.l = sum.h == 0.0 ? 0.0 : sum.l * cv_power(-k);
+    return z;
+}
+VM_INLINE cv_scaled_two cv_negative_scaled(cv_scaled_two a) {
+    a.m = cv_negative(a.m);
+    return a;
+}
+VM_INLINE double cv_round_scaled(cv_scaled_two a) { return cv_scale(cv_round(a.m), a.k); }
+VM_INLINE double cv_round_scaled_quotient(cv_scaled_two a, cv_scaled_two b) {
+    return cv_scale(cv_round_quotient(a.m, b.m, 1.0 / b.m.h), a.k - b.k);
+}
+
+/* a b + c d */
+VM_INLINE cv_scaled_two cv_cross_scaled(cv_scaled_two a, cv_scaled_two b, cv_scaled_two c, cv_scaled_two d) {
+    return cv_add_scaled(cv_multiply_scaled(a, b), cv_multiply_scaled(c, d));
 }

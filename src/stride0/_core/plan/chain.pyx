@@ -30,7 +30,8 @@ Note [Prefetching]
 Note [Pairs of steps]
     A step in a slot writes and reads each element in the L1 cache, which takes longer than an addition. So the table has loops
     of two steps, for pairs that are frequent in floating point: the second one's operand is the first one's result, rounded as
-    it would be in memory, and no contraction into fma is allowed, so that the bits are the same. Two steps are paired where nothing
+    it would be in memory, and no contraction into fma is allowed, so that the bits are the same, except for the sign and payload
+    of NaNs (Note [Same bits]). Two steps are paired where nothing
     else reads the result of the first; where both results vary along the same axes, or the first would be computed more often;
     and where there is a loop for the strides of the operands.
 """
