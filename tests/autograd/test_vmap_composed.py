@@ -18,11 +18,9 @@ COUNT = 2
 # What asks for values, of which there is one for each example; by the number of the call where others do not.
 REFUSED = {
     *("__bool__", "__contains__", "__format__", "__int__", "_repr_html_"),
-    *("allclose", "explain", "nanargmax", "nanargmin", "nonzero"),
+    *("allclose", "explain", "nonzero"),
     ("__getitem__", 2),  # a mask
     ("__round__", 1),
-    ("cov", 0),  # weights that must not be negative
-    ("quantile", 1),  # fractions, from 0 to 1
 }
 # Bytes that Python counts, and texts, which say that an array is batched.
 OUTSIDE = {"__repr__", "__sizeof__", "__str__"}
