@@ -177,7 +177,10 @@ def _poch(g: Array, z: Any, m: Any, out: Array) -> LazyProduct:
     at_pole = logical_and(at_pole, logical_or(greater(z, -150), equal(z, floor(z))))
     near = special.gamma(top) * special.gamma(1.0 - z) * _mirrored(z) + out * special.psi(top)
     usual = where(at_pole, near, out * psi_apart(where(at_pole, 1.0, z), m))
-    return times(g, where(mirrored, out * psi_apart(where(mirrored, 1.0 - z, 1.0), -m), usual))
+    # The difference of cotangents, which is 0 for a whole m, but not its derivative by m
+    turned = math.pi * _sin_pi(m) / unless_zero(_sin_pi(z) * _sin_pi(top))
+    image = psi_apart(where(mirrored, 1.0 - z, 1.0), -m) + turned
+    return times(g, where(mirrored, out * image, usual))
 
 
 def _binom(n: Any, k: Any, out: Array, by: str) -> Array:
