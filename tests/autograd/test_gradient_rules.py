@@ -66,6 +66,21 @@ def test_finite_differences(case: Case, layout: str) -> None:
     check_grad(lambda *ys: case.call(xp, *ys), *xs, order=order, rtol=1e-6 * case.tol, atol=1e-6 * case.tol)
 
 
+def small_cases() -> list[Any]:
+    """One case of each function whose higher derivatives finite differences may check, with few elements."""
+    found = {}
+    for case in CASES:
+        if case.order > 1 and sum(a.size for a in arguments(case)) <= 60:
+            found.setdefault(case.name, case)
+    return [pytest.param(case, id=name) for name, case in found.items()]
+
+
+@pytest.mark.parametrize("case", small_cases())
+def test_third_derivatives(case: Case) -> None:
+    xs = [xp.asarray(a, copy=True) for a in arguments(case)]
+    check_grad(lambda *ys: case.call(xp, *ys), *xs, order=3, rtol=1e-5 * case.tol, atol=1e-5 * case.tol)
+
+
 def floating(y: Any) -> list[Any]:
     """The results that a gradient flows from."""
     parts = list(y) if isinstance(y, (tuple, list)) else [y]
