@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -76,10 +77,6 @@ BEYOND: dict[str, Callable[[], Any]] = {
     "generator as a shape": lambda: xp.zeros(n for n in (2, 3)),
     "bool as a bound": lambda: xp.arange(True),
     "bool as an end": lambda: xp.linspace(False, True, 3),
-    "NumPy integer as index": lambda: F[np.int64(1)],
-    "NumPy integer among indices": lambda: M[np.int64(1), 0],
-    "NumPy integer in a slice": lambda: F[np.int64(0) : 2],
-    "NumPy integer as a step": lambda: F[:: np.int64(2)],
     "bool in a slice": lambda: F[True:2],
     "integer as a shape to broadcast": lambda: xp.broadcast_shapes((1,), 3),
     "list as a shape to broadcast": lambda: xp.broadcast_shapes((1,), [3]),
@@ -133,6 +130,72 @@ def test_refused(call: Callable[[], Any]) -> None:
 def test_let_through(call: Callable[[], Any]) -> None:
     with xp.strict():
         call()
+
+
+class Index:
+    """An integer of a library that nobody knows."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __index__(self) -> int:
+        return self.value
+
+
+INTEGERS: dict[str, Callable[[int], Any]] = {
+    "int": int,
+    "int64": np.int64,
+    "int8": np.int8,
+    "uint64": np.uint64,
+    "object with __index__": Index,
+}
+
+
+@pytest.mark.parametrize("kind", INTEGERS.values(), ids=INTEGERS)
+def test_indices_are_objects_with_index(kind: Callable[[int], Any]) -> None:
+    """The standard: an integer index is an object that satisfies `operator.index`."""
+    zero, one, two = map(kind, range(3))
+    expected = np.arange(9.0).reshape(3, 3)
+    with xp.strict():
+        x = xp.reshape(xp.arange(9.0), (3, 3))
+        for key, plain in (
+            ((one, 0), (1, 0)),
+            ((..., two), (..., 2)),
+            ((None, one, slice(None)), (None, 1, slice(None))),
+            ((slice(zero, two, one), two), (slice(0, 2), 2)),
+            ((slice(None, None, two), slice(one, None)), (slice(None, None, 2), slice(1, None))),
+        ):
+            assert np.array_equal(np.asarray(x[key]), expected[plain])
+        x[one, zero:two] = xp.asarray([-1.0, -2.0])
+        x[one, two] = -3.0
+        with pytest.raises(xp.StrictError, match="stop 4 of a slice"):
+            x[: kind(4), :]
+    assert np.asarray(x).tolist() == [[0, 1, 2], [-1, -2, -3], [6, 7, 8]]
+
+
+NO_INTEGERS = [
+    True,
+    np.bool_(True),
+    np.asarray(True),
+    1.0,
+    np.float64(1),
+    np.asarray(1),
+    np.asarray([1]),
+    "1",
+    Decimal(1),
+]
+
+
+@pytest.mark.parametrize("wrong", NO_INTEGERS, ids=repr)
+def test_what_is_no_index(wrong: Any) -> None:
+    x = xp.ones((2, 2))
+    keys = [(wrong, 0), *((part, 0) for part in (slice(wrong, None), slice(wrong), slice(None, None, wrong)))]
+    with xp.strict():
+        for key in keys:
+            with pytest.raises(xp.StrictError):
+                x[key]
+            with pytest.raises(xp.StrictError):
+                x[key] = 1.0
 
 
 def test_names_of_devices_in_a_configuration() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from stride0._base.errors import StrictError, brief, counted
@@ -51,16 +52,27 @@ def _check_item(op: str, item: Any, assigning: bool) -> None:
                 op, "assignment at an array of indices", "Array object, __setitem__: not specified"
             )
     elif not (item is Ellipsis or isinstance(item, slice) or _is_integer(item)):
-        fact = "a NumPy scalar as index" if is_numpy_scalar(item) else f"a {type(item).__name__} as index"
-        raise StrictError(op, fact, "Indexing: integers, slices, ..., None and arrays of the library")
+        sentence = "Indexing: integers (objects with __index__), slices, ..., None and arrays of the library"
+        raise StrictError(op, f"{_described(item)} as index", sentence)
 
 
 def _is_integer(item: Any) -> bool:
-    # Arrays of other libraries can be integers too, where they have no axes; so can NumPy's scalars.
-    kind = type(item)
-    return isinstance(item, int) or (
-        hasattr(kind, "__index__") and not hasattr(kind, "__len__") and not is_numpy_scalar(item)
-    )
+    """Tell whether an object satisfies `operator.index`, as the standard says of indices; bools do not."""
+    if isinstance(item, Array):
+        # Not by its value, which a lazy or a batched array does not have.
+        return "integer" in item.dtype.kind
+    # Arrays of other libraries are no indices, with axes or without.
+    if isinstance(item, bool) or hasattr(type(item), "__len__"):
+        return False
+    try:
+        operator.index(item)
+    except TypeError:
+        return False
+    return True
+
+
+def _described(item: Any) -> str:
+    return f"a {'NumPy scalar' if is_numpy_scalar(item) else type(item).__name__}"
 
 
 def _sizes_at(items: tuple[Any, ...], x: Array) -> list[int]:
@@ -78,21 +90,16 @@ def _sizes_at(items: tuple[Any, ...], x: Array) -> list[int]:
 
 def _check_slice(op: str, item: slice, size: int) -> None:
     for name, value in (("start", item.start), ("stop", item.stop), ("step", item.step)):
-        # A 0-d integer array is accepted: the official suite passes one.
-        if isinstance(value, bool) or is_numpy_scalar(value):
-            fact = f"{name} of a slice is a {'Python bool' if isinstance(value, bool) else 'NumPy scalar'}"
-            raise StrictError(op, fact, f"Indexing, slice syntax: a {name} is a Python integer")
+        if value is not None and not _is_integer(value):
+            fact = f"{name} of a slice is {_described(value)}"
+            sentence = f"Indexing, slice syntax: a {name} is an integer (an object with __index__) or None"
+            raise StrictError(op, fact, sentence)
     step = 1 if item.step is None else item.step
-    low, high = (-size, size) if _number(step) > 0 else (-size - 1, max(0, size - 1))
+    low, high = (-size, size) if operator.index(step) > 0 else (-size - 1, max(0, size - 1))
     for name, value, first, last in (("start", item.start, -size, size), ("stop", item.stop, low, high)):
-        if value is not None and not first <= _number(value) <= last:
-            fact = f"{name} {brief(_number(value))} of a slice of an axis of size {size}"
+        if value is not None and not first <= operator.index(value) <= last:
+            fact = f"{name} {brief(operator.index(value))} of a slice of an axis of size {size}"
             sentence = (
                 f"Indexing, slice syntax: a {name} from {first} to {last} here; beyond is not specified"
             )
             raise StrictError(op, fact, sentence)
-
-
-def _number(value: Any) -> int:
-    # Indexing itself refuses values that are no integers.
-    return value.__index__() if hasattr(type(value), "__index__") else 0
