@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -64,3 +65,31 @@ def test_least_squares_by_its_name() -> None:
     a = xp.asarray([[[1.0, 2.0], [3.0, 4.0]], [[1.0, xp.nan], [3.0, 4.0]]])
     with pytest.raises(xp.linalg.LinAlgError, match=r"(?s)^lstsq: the matrix has NaN.*x1.*index\s+\(1,\)"):
         vmap(lambda x: xp.linalg.lstsq(x, xp.ones(2)).solution)(a)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "linalg.lstsq",
+        "ndimage.distance_transform_edt",
+        "ndimage.extrema",
+        "ndimage.grey_closing",
+        "ndimage.median",
+    ],
+)
+def test_forms_of_scipy_are_refused_by_their_names(name: str) -> None:
+    pytest.importorskip("scipy")
+    function = attrgetter(name)(xp.autograd.scipy)
+    x = xp.asarray(np.random.default_rng(0).uniform(size=(2, 3, 3)))
+    given = {"ndimage.grey_closing": (x, 3, x), "linalg.lstsq": (x, x)}.get(name, (x,))
+    with pytest.raises(xp.BatchingError, match="a loop over the examples") as caught:
+        vmap(function, [None if isinstance(a, int) else 0 for a in given])(*given)
+    assert caught.value.operation == f"scipy.{name}"
+
+
+def test_an_error_of_a_function_that_a_form_calls() -> None:
+    """It is named by what the caller's function did."""
+    pytest.importorskip("scipy")
+    bisect = xp.autograd.scipy.optimize.bisect
+    with pytest.raises(xp.BatchingError, match=r"^bool: "):
+        vmap(lambda x: bisect(lambda z: z if x > 0 else -z, -1.0, 1.0))(xp.ones(2))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from types import CodeType, FrameType
+from operator import attrgetter
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-__all__ = ["FORMS", "lost_gradient"]
+__all__ = ["FORMS", "lost_gradient", "refusing_form"]
 
 # By functions of SciPy, "signal.lfilter", those of ours that have a gradient. `autograd.scipy` fills it in.
 FORMS: dict[str, str] = {}
@@ -15,6 +16,7 @@ FORMS: dict[str, str] = {}
 PATCHED = "stride0.autograd.scipy.patched()"
 
 _LIBRARY = "scipy"
+_FORMS_ARE_IN = "stride0.autograd.scipy"
 # Between the call of the library and what it does with an array. Decorators are among them.
 _BETWEEN = ("numpy", "stride0", "functools", "contextlib")
 # What takes functions of the caller, and what helps there: a page of the documentation.
@@ -55,6 +57,34 @@ def lost_gradient(error: Any, operation: str, shape: tuple[int, ...]) -> Excepti
         accepts = f'functions that take and give NumPy\'s arrays (docs/gradients.md, "SciPy"); or {accepts}'
     made = error(name, problem, facts, accepts)
     return made
+
+
+def refusing_form(traceback: TracebackType | None) -> str | None:
+    """Return which form of a SciPy function an error comes from, "scipy.ndimage.extrema"; None if none.
+
+    An error of a function that the caller gave to a form is the caller's own.
+    """
+    found = None
+    while traceback is not None:
+        frame, traceback = traceback.tb_frame, traceback.tb_next
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith(_FORMS_ARE_IN):
+            found = found or _form_of(frame)
+        elif module.partition(".")[0] not in (*_BETWEEN, _LIBRARY):
+            found = None
+    return found
+
+
+def _form_of(frame: FrameType) -> str | None:
+    names = {name.rpartition(".")[2] for name in _names(frame, frame.f_code)}
+    # A function that was made for a name closes over the name.
+    closed = (frame.f_locals.get(variable) for variable in frame.f_code.co_freevars)
+    names |= {value for value in closed if isinstance(value, str)}
+    matching = [f"scipy.{name}" for name in FORMS if name.rpartition(".")[2] in names]
+    # Several modules have the name: the function of one of them is this one.
+    autograd = sys.modules["stride0.autograd"]
+    own = [name for name in matching if getattr(attrgetter(name)(autograd), "__code__", None) is frame.f_code]
+    return next(iter(own or matching), None)
 
 
 def _called(frame: FrameType | None) -> str | None:

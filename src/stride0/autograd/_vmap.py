@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from stride0._base.callers import refusing_form
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, ShapeError
 from stride0._base.shapes import normalize_axis
 from stride0._chapters.manipulation import broadcast_to, moveaxis
@@ -101,6 +102,12 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
                     for x, axis in zip(results, _axes_of(out, out_axes, "out_axes"), strict=True)
                 ]
             )
+        except BatchingError as error:
+            form = refusing_form(error.__traceback__)
+            if form is not None and not error.operation.startswith("scipy."):
+                error.operation, error.accepts = form, "a loop over the examples"
+                error.args = (form, error.problem, error.facts, error.accepts)
+            raise
         finally:
             level.close()
 
