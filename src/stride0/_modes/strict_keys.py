@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sized
 from typing import Any
 
 from stride0._base.errors import StrictError, brief, counted
@@ -62,7 +63,7 @@ def _is_integer(item: Any) -> bool:
         # Not by its value, which a lazy or a batched array does not have.
         return "integer" in item.dtype.kind
     # Arrays of other libraries are no indices, with axes or without.
-    if isinstance(item, bool) or hasattr(type(item), "__len__"):
+    if isinstance(item, bool) or isinstance(item, Sized):
         return False
     try:
         operator.index(item)
