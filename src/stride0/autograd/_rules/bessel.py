@@ -18,7 +18,7 @@ from stride0.autograd._tape.tape import LazyProduct
 def _bessel_terms(order: int) -> tuple[float, ...]:
     """Return coefficients of the asymptotic series of modified Bessel functions, from the first power on."""
     terms, last = [], 1.0
-    for k in range(1, 13):
+    for k in range(1, 21):
         last *= (4 * order * order - (2 * k - 1) ** 2) / (8 * k)
         terms.append(last)
     return tuple(terms)
@@ -28,25 +28,31 @@ def _bessel_terms(order: int) -> tuple[float, ...]:
 _APART = tuple(b - a for a, b in zip(_bessel_terms(0), _bessel_terms(1), strict=True))
 
 
+def _far(x: Array) -> float:
+    """Return from which argument on twenty terms of the series are exact in a dtype."""
+    return 25.0 if x.dtype.itemsize == 8 else 10.0
+
+
 def _i_apart(x: Any) -> Array:
     """Return ``i0e(x) - i1e(abs(x))``. Note [Stable derivatives]."""
     size = abs(x)
     far = -series(_APART, -1.0 / size) / sqrt(2 * math.pi * size)
-    return where(greater(size, 100), far, special.i0e(x) - special.i1e(size))
+    return where(greater(size, _far(x)), far, special.i0e(x) - special.i1e(size))
 
 
 def _k_apart(x: Any) -> Array:
     """Return ``k1e(x) - k0e(x)``. Note [Stable derivatives]."""
     far = series(_APART, 1.0 / x) * sqrt(math.pi / 2 / x)
-    return where(greater(x, 100), far, special.k1e(x) - special.k0e(x))
+    return where(greater(x, _far(x)), far, special.k1e(x) - special.k0e(x))
 
 
 def _i1e(g: Array, x: Any, out: Array) -> LazyProduct:
     size = abs(x)
+    far = greater(size, _far(x))
     # i1'(x) is the mean of the functions of the orders 0 and 2.
-    second = special.iv(2.0, where(greater(size, 100), 1.0, x)) * exp(-size)
+    second = special.iv(2.0, where(far, 1.0, x)) * exp(-size)
     near = 0.5 * (special.i0e(x) + second) - sign(x) * out
-    return times(g, where(greater(size, 100), _i_apart(x) - out / unless_zero(x), near))
+    return times(g, where(far, _i_apart(x) - out / unless_zero(x), near))
 
 
 def _bessel(name: str, g: Array, v: Any, z: Any, factor: float, plus: float) -> LazyProduct:
