@@ -278,6 +278,9 @@ def test_hessians_of_norms(name: str, dtype: Any, scale: float) -> None:
 def test_small_curvatures_of_norms() -> None:
     found = np.asarray(hessian(linalg.vector_norm)(xp.asarray([1.0, 1e-10])))
     np.testing.assert_allclose(found, [[1e-20, -1e-10], [-1e-10, 1]], rtol=1e-14)
+    found = np.asarray(hessian(lambda x: xp.hypot(x[0], x[1]))(xp.asarray([1e10, 1.0])))
+    np.testing.assert_allclose(found, [[1e-30, -1e-20], [-1e-20, 1e-10]], rtol=1e-14)
+    check_grad(lambda x: xp.hypot(x, xp.asarray([0.3, -1.0, 0.0])), xp.asarray([-0.4, 0.0, 2.0]), order=3)
     check_grad(linalg.vector_norm, xp.asarray([3 + 4j, 1 - 2j]), order=3)
     check_grad(lambda x: linalg.vector_norm(x, axis=(0, 2)), xp.asarray(np.ones((2, 3, 2))), order=3)
     batch = vmap(hessian(linalg.vector_norm))(xp.asarray([[3e200, 4e200]]))

@@ -64,6 +64,24 @@ def unless_zero(x: Array) -> Array:
     return where(equal(x, 0), math.inf, x)
 
 
+@primitive
+def cosine(x1: Any, x2: Any, length: Array) -> Array:
+    """Return ``x1 / hypot(x1, x2)``, given the length; 0 where that is 0: Note [Divided by zero]."""
+    return x1 / unless_zero(length)
+
+
+def _cosine_x1(g: Array, x1: Any, x2: Any) -> LazyProduct:
+    # By the sine: 1 - cosine**2 cancels where x1 is much larger than x2.
+    length = hypot(x1, x2)
+    sine = cosine(x2, x1, length)
+    return times(g, sine / unless_zero(length) * sine)
+
+
+def _cosine_x2(g: Array, x1: Any, x2: Any, out: Array) -> LazyProduct:
+    length = hypot(x1, x2)
+    return times(g, -out / unless_zero(length) * cosine(x2, x1, length))
+
+
 def _sign(g: Array, x: Array, out: Array) -> LazyProduct | None:
     if out.dtype.kind != "complex floating":
         return None
@@ -179,8 +197,8 @@ VJP: dict[str, dict[str, Rule]] = {
     "abs": {"x": lambda g, x: times(g, sign(x))},
     "sign": {"x": _sign},
     "hypot": {
-        "x1": lambda g, x1, out: times(g, x1 / unless_zero(out)),
-        "x2": lambda g, x2, out: times(g, x2 / unless_zero(out)),
+        "x1": lambda g, x1, x2, out: times(g, cosine(x1, x2, out)),
+        "x2": lambda g, x1, x2, out: times(g, cosine(x2, x1, out)),
     },
     # sign(x1) * sign(out) is the sign of x2, and 0 where x1 is 0.
     "copysign": {"x1": lambda g, x1, out: times(g, sign(x1) * sign(out)), "x2": lambda g: None},
@@ -231,6 +249,8 @@ VJP: dict[str, dict[str, Rule]] = {
 
 # Rules of derivatives, which users do not call.
 INNER_VJP: dict[str, dict[str, Rule]] = {
+    # The length is a function of the two other arguments.
+    "cosine": {"x1": _cosine_x1, "x2": _cosine_x2, "length": lambda g: None},
     "sech_squared": {"x": lambda g, x, out: times(g, conjugate(-2 * out * tanh(x)))},
 }
 
