@@ -126,14 +126,20 @@ cdef class Switch:
         """Set the value of this context; returns what `leave` needs to reset it."""
         cdef ContextValue new = ContextValue()
         new.switch, new.value, new.before = self, value, self.innermost()
-        token = PyContextVar_Set(self.variable, new)
+        try:
+            token = PyContextVar_Set(self.variable, new)
+            entered = token, new
+        except MemoryError:
+            # The variable may have been set.
+            new.ended = True
+            raise
         if value != self.off:
             s0_acquire(&counting)
             new.counted = True
             self.contexts += 1
             self.update()
             s0_leave(&counting)
-        return token, new
+        return entered
 
     cpdef object leave(self, tuple entered):
         """Reset the value of this context; called in another context, end the value in all that have it."""
@@ -142,7 +148,7 @@ cdef class Switch:
             PyContextVar_Reset(self.variable, token)
         except ValueError:
             # The event loop may close an asynchronous generator in a task of its own.
-            (<ContextValue>value).ended = True
+            (<ContextValue?>value).ended = True
             (<ContextValue>value).uncount()
 
 

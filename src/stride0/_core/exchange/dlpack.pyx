@@ -182,6 +182,7 @@ cdef DLManagedTensorVersioned* export_versioned(Array x, bint locked, bint copie
 cdef object export_capsule(Array x, object max_version, object copy):
     """A capsule of x, of the newest layout that the consumer understands."""
     cdef DLManagedTensor* old
+    cdef DLManagedTensorVersioned* new
     cdef size_t more = 2 * x.ndim * sizeof(int64_t)
     cdef Storage root
     cdef bint copied = copy is True
@@ -203,8 +204,17 @@ cdef object export_capsule(Array x, object max_version, object copy):
         describe(&old.dl_tensor, x, <int64_t*>(old + 1), <int64_t*>(old + 1) + x.ndim)
         old.manager_ctx, old.deleter = <void*>x, delete_unversioned
         Py_INCREF(x)
-        return PyCapsule_New(old, "dltensor", destroy_unversioned)
-    return PyCapsule_New(export_versioned(x, locked, copied), "dltensor_versioned", destroy_versioned)
+        try:
+            return PyCapsule_New(old, "dltensor", destroy_unversioned)
+        except MemoryError:
+            delete_unversioned(old)
+            raise
+    new = export_versioned(x, locked, copied)
+    try:
+        return PyCapsule_New(new, "dltensor_versioned", destroy_versioned)
+    except MemoryError:
+        delete_versioned(new)
+        raise
 
 
 cdef tuple pair_of(object value, str argument):

@@ -51,7 +51,9 @@ cdef class Level:
         s0_add(live_levels, 1)
 
     def __dealloc__(self):
-        s0_add(live_levels, -1)
+        # 0 if the size was refused.
+        if self.serial:
+            s0_add(live_levels, -1)
 
     def close(self):
         """End the call; its batched arrays can no longer be used."""

@@ -329,20 +329,16 @@ cdef int free_graph(State state) noexcept:
 
 
 cdef int release_nodes(State state) except -1:
-    """Drop what nodes keep for the gradients of a tape that is freed."""
+    """Drop what nodes keep for the gradients of a tape that is freed. It needs no memory: perhaps there is none."""
     cdef Node node
-    cdef list dead = []
     while True:
         node = next_listed(state)
         if node is None:
-            break
+            return 0
         # A pass of another thread may be reading its edges, and frees it afterwards.
         if not link_any(node) and not is_visited(node):
-            dead.append(node)
-    for node in dead:
-        clear(node)
-        node.pull = None
-    return 0
+            clear(node)
+            node.pull = None
 
 
 cdef inline void describe(Node node, Array x):

@@ -173,4 +173,4 @@ def tree_map(function, tree):
     if type(tree) is Array:
         return function(tree)
     leaves, structure = flatten(tree)
-    return (<Structure>structure).rebuild([function(leaf) for leaf in leaves])
+    return (<Structure?>structure).rebuild([function(leaf) for leaf in leaves])

@@ -1,0 +1,98 @@
+"""A call to which memory is refused raises MemoryError: it does not crash, hang, or change a later result.
+
+The calls are made in another process: a crash is then a failed test, which names the call.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stride0._core.plan import threads
+
+SUPPORT = Path(__file__).parent.parent / "support"
+
+
+def test_each_allocation_in_turn(tmp_path: Path) -> None:
+    pytest.importorskip("_testcapi")
+    log = tmp_path / "last call"
+    command = [sys.executable, str(SUPPORT / "refused_memory.py"), str(log)]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "STRIDE0_FUSED": ""}
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, timeout=120, check=False
+        )
+    except subprocess.TimeoutExpired:
+        pytest.fail(f"did not come to an end\nlast call: {log.read_text().strip()}")
+    assert done.returncode in (0, 1), (
+        f"ended with code {done.returncode}\nlast call: {log.read_text().strip()}\n{done.stderr[:2000]}"
+    )
+    assert done.returncode == 0, done.stdout
+
+
+# All allocations of Python are refused before a worker has a thread state: the caller computes its chunks.
+ALL_REFUSED = """
+import faulthandler, sys
+from _testcapi import remove_mem_hooks, set_nomemory
+import numpy as np
+import stride0 as xp
+faulthandler.dump_traceback_later(60, exit=True)
+x = xp.asarray(np.random.default_rng(0).normal(size=(1000, 8, 6)))
+sums = lambda: xp.sum(xp.exp(x), axis=1)
+
+def factors(first):
+    xp.set_num_threads(1)
+    expected = np.asarray(xp.linalg.{name}(x)[0]).tobytes()
+    xp.set_num_threads(2)
+    for _ in range(5):
+        sums()          # the workers are awake
+        set_nomemory(first, 0)
+        try:
+            found = xp.linalg.{name}(x)
+        except MemoryError:
+            found = None
+        remove_mem_hooks()
+        assert found is None or np.asarray(found[0]).tobytes() == expected
+    assert np.asarray(xp.linalg.{name}(x)[0]).tobytes() == expected
+
+for first in range(6):
+    factors(first)
+"""
+
+
+@pytest.mark.skipif(not threads.pool, reason="built without a thread pool")
+@pytest.mark.parametrize("name", ["qr", "svd"])
+def test_workers_without_a_thread_state(name: str) -> None:
+    pytest.importorskip("_testcapi")
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "STRIDE0_FUSED": ""}
+    command = [sys.executable, "-c", ALL_REFUSED.format(name=name)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
+
+
+ARGUMENTS_REFUSED = """
+from stride0.autograd._tape.tape import Level, Tape
+import stride0 as xp
+from stride0.autograd import grad, vmap
+
+# Objects whose making fails were not counted.
+for _ in range(3):
+    try:
+        Level("two")
+    except TypeError:
+        pass
+x = xp.asarray([1.0, 2.0])
+assert list(grad(lambda y: xp.sum(y * y))(x)) == [2.0, 4.0]
+assert list(vmap(lambda y: y * y)(x)) == [1.0, 4.0]
+"""
+
+
+def test_what_could_not_be_made_is_not_counted() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ARGUMENTS_REFUSED], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[:2000]
