@@ -25,10 +25,14 @@ enum {
 /* Rows of a tile, two vectors wide, whose sums stay in registers. */
 enum { S0_TALL = 4 };
 
-/* Memory for the blocks of a large product, aligned to a vector; NULL where there is none. They are not on the stack, since
- * threads may have small ones. `memory` is what to free. */
-static void *s0_block_memory(Py_ssize_t size, void **memory)
+/* Memory for the blocks of a large product, aligned to a vector; NULL where there is none. Only small ones are in `few`, on the
+ * stack, since threads may have small stacks. `memory` is what to free. */
+enum { S0_FEW_BYTES = 4096 };
+static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)
 {
+    *memory = NULL;
+    if (size <= S0_FEW_BYTES)
+        return few;
     *memory = malloc((size_t)size + S0_VECTOR);
     return *memory == NULL ? NULL : (void *)(((uintptr_t)*memory + S0_VECTOR - 1) & ~(uintptr_t)(S0_VECTOR - 1));
 }
@@ -168,8 +172,9 @@ static void *s0_block_memory(Py_ssize_t size, void **memory)
         const int as_is = sizeof(TYPE) == sizeof(WIDE) && sa[2] == size && sa[1] % size == 0;                          \
         const Py_ssize_t most = n < S0_DEEP ? n : S0_DEEP, room = as_is ? 0 : m * most < S0_ROOM ? m * most : S0_ROOM; \
         const Py_ssize_t panels = p < WIDTH * S0_PANELS ? (p + WIDTH - 1) / WIDTH : S0_PANELS;                         \
+        char few[S0_FEW_BYTES] __attribute__((aligned(S0_VECTOR)));                                                    \
         void *memory;                                                                                                  \
-        WIDE *right = s0_block_memory((panels * WIDTH * most + room) * (Py_ssize_t)sizeof(WIDE), &memory);             \
+        WIDE *right = s0_block_memory((panels * WIDTH * most + room) * (Py_ssize_t)sizeof(WIDE), few, &memory);        \
         WIDE *left = right + panels * WIDTH * most;                                                                    \
         const WIDE *rows;                                                                                              \
         Py_ssize_t i, j, k, q, high, deep, broad, width, step, line;                                                   \

@@ -145,8 +145,9 @@ static int s0_exact_tiles(const char *a, const Py_ssize_t *sa, const char *b, co
     enum { LANES = S0_EXACT_LANES, WIDTH = S0_EXACT_WIDTH, BROAD = WIDTH * S0_EXACT_PANELS };
     const Py_ssize_t most = n < S0_DEEP ? n : S0_DEEP, room = m * most < S0_ROOM ? m * most : S0_ROOM;
     const Py_ssize_t padded = p < BROAD ? (p + WIDTH - 1) / WIDTH * WIDTH : BROAD;
+    char few[S0_FEW_BYTES] __attribute__((aligned(S0_VECTOR)));
     void *memory;
-    uint64_t *right = s0_block_memory((padded * most + room + LANES) * (Py_ssize_t)sizeof(uint64_t), &memory);
+    uint64_t *right = s0_block_memory((padded * most + room + LANES) * (Py_ssize_t)sizeof(uint64_t), few, &memory);
     uint64_t *left = right + padded * most;
     uint64_t bits, own;
     Py_ssize_t i, j, k, q, high, deep, broad, width, step;
