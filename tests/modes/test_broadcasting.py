@@ -233,12 +233,8 @@ def test_the_default_of_the_process() -> None:
     SQUARE + LINE
 
 
-@pytest.mark.parametrize("mode", ["exact", "nonsense"])
-def test_the_environment(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STRIDE0_BROADCASTING", mode)
+def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STRIDE0_BROADCASTING", "exact")
     script = "import stride0 as xp; print(xp.broadcasting.current())"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    if mode == "exact":
-        assert done.stdout.strip() == "exact"
-    else:
-        assert done.returncode and "there is no mode 'nonsense'" in done.stderr
+    assert done.stdout.strip() == "exact"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Literal
 
-from stride0._core.array.interceptors import BROADCASTING, mode_name, mode_number
-from stride0._modes.switches import Setting
+from stride0._base.environment import read
+from stride0._base.errors import ArgumentTypeError, shown
+from stride0._core.array.interceptors import BROADCASTING, BROADCASTING_MODES, mode_name, mode_number
+from stride0._modes.switches import Setting, refuse_function
 
 __all__ = ["broadcasting"]
 
@@ -34,6 +35,8 @@ class broadcasting(Setting):
 
     Raises
     ------
+    ArgumentTypeError
+        If `mode` is no str.
     ArgumentValueError
         If there is no such mode.
 
@@ -65,7 +68,7 @@ class broadcasting(Setting):
     """
 
     def __init__(self, mode: Mode) -> None:
-        super().__init__(BROADCASTING, mode_number(mode))
+        super().__init__(BROADCASTING, _number(mode))
         self.mode = mode
 
     @staticmethod
@@ -89,7 +92,7 @@ class broadcasting(Setting):
         >>> xp.broadcasting.set_default(before)
         'warn'
         """
-        return mode_name(BROADCASTING.set_default(mode_number(mode)))
+        return mode_name(BROADCASTING.set_default(_number(mode)))
 
     @staticmethod
     def current() -> str:
@@ -110,5 +113,19 @@ class broadcasting(Setting):
         return mode_name(BROADCASTING.current())
 
 
-if VARIABLE in os.environ:
-    BROADCASTING.set_default(mode_number(os.environ[VARIABLE]))
+def _number(mode: object) -> int:
+    refuse_function("broadcasting", mode, '@broadcasting("explicit")')
+    if not isinstance(mode, str):
+        accepts = f"one of {', '.join(map(repr, BROADCASTING_MODES))}"
+        raise ArgumentTypeError("broadcasting", f"mode is {shown(mode)}", (), accepts)
+    return int(mode_number(mode))
+
+
+_wanted = read(
+    VARIABLE,
+    lambda text: text if text in BROADCASTING_MODES else None,
+    "mode",
+    f"one of {', '.join(BROADCASTING_MODES)}",
+)
+if _wanted is not None:
+    BROADCASTING.set_default(mode_number(_wanted))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import sys
 from typing import Any
 
-from stride0._base.errors import ArgumentValueError
+from stride0._base.environment import read_flag, read_number
+from stride0._base.errors import ArgumentValueError, brief
+from stride0._base.shapes import normalize_index
 from stride0._core.array.switches import FUSED, FUSED_SIZE, set_fused_from
 from stride0._core.ops.evaluation import FusedBlock, evaluate_pending
 from stride0._core.ops.passes import statistics
-from stride0._modes.switches import Setting
+from stride0._modes.switches import Setting, refuse_function
 
 __all__ = ["fused"]
 
@@ -36,8 +38,10 @@ class fused(FusedBlock, Setting):
 
     Raises
     ------
+    ArgumentTypeError
+        If `size` is no integer: a function, for example, decorated by ``@fused`` without parentheses.
     ArgumentValueError
-        If `size` is negative.
+        If `size` is negative or above `sys.maxsize`.
 
     Notes
     -----
@@ -61,7 +65,7 @@ class fused(FusedBlock, Setting):
     """
 
     def __init__(self, size: int = FUSED_SIZE) -> None:
-        self._value = size if size >= 0 else _checked(size)
+        self._value = size if type(size) is int and 0 <= size <= sys.maxsize else _checked(size)
 
     def _recreate_cm(self) -> fused:
         return fused(self._value)
@@ -87,7 +91,8 @@ class fused(FusedBlock, Setting):
         >>> xp.fused.set_default(before)
         1000
         """
-        before: int = FUSED.set_default(_checked(size))
+        size = _checked(size)
+        before: int = FUSED.set_default(size)
         set_fused_from(size)
         evaluate_pending()
         return before
@@ -135,11 +140,19 @@ class fused(FusedBlock, Setting):
         return found
 
 
-def _checked(size: int) -> int:
-    if size < 0:
-        raise ArgumentValueError("fused", f"size is {size}", (), "0 or more")
-    return size
+def _checked(size: object) -> int:
+    refuse_function("fused", size, "@fused()")
+    number = normalize_index("fused", "size", size)
+    if not 0 <= number <= sys.maxsize:
+        raise ArgumentValueError("fused", f"size is {brief(number)}", (), "0 or more, at most sys.maxsize")
+    return number
 
 
-if os.environ.get(VARIABLE, "0") not in ("", "0"):
-    fused.set_default(int(os.environ.get(SIZE_VARIABLE, FUSED_SIZE)))
+def _from_environment() -> None:
+    """Set the default that the environment variables ask for."""
+    size = read_number(SIZE_VARIABLE, "number of elements", 0, sys.maxsize, FUSED_SIZE)
+    if read_flag(VARIABLE):
+        fused.set_default(FUSED_SIZE if size is None else size)
+
+
+_from_environment()

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection
 
 import stride0._modes.interceptors  # noqa: F401 - registers the interceptor
+from stride0._base.environment import read_flag, read_names
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, shown
 from stride0._core.array.interceptors import STRICT, Scope, is_strict
-from stride0._modes.switches import Setting
+from stride0._modes.switches import Setting, refuse_function
 
 __all__ = ["strict"]
 
 VARIABLE = "STRIDE0_STRICT"
 MODULES = "STRIDE0_STRICT_MODULES"
 EXEMPT = "STRIDE0_STRICT_EXEMPT"
-WORDS = {
-    "1": True,
-    "true": True,
-    "on": True,
-    "yes": True,
-    "0": False,
-    "false": False,
-    "off": False,
-    "no": False,
-    "": False,
-}
 
 
 class strict(Setting):
@@ -143,6 +132,7 @@ class strict(Setting):
 
 def _value(on: object, modules: object, exempt: object) -> bool | Scope:
     """Return the value of the switch."""
+    refuse_function("strict", on, "@strict()")
     if not isinstance(on, bool):
         raise ArgumentTypeError("strict", f"on is {shown(on)}", (), "True or False")
     scope = Scope(None if modules is None else _names("modules", modules), _names("exempt", exempt))
@@ -167,16 +157,10 @@ def _names(parameter: str, value: object) -> tuple[str, ...]:
 
 def _from_environment() -> None:
     """Set the default that the environment variables ask for."""
-    word = os.environ.get(VARIABLE)
-    if word is not None and word.strip().lower() not in WORDS:
-        raise ArgumentValueError("strict", f"{VARIABLE} is {shown(word)}", (), "1 or 0")
-    names = {
-        parameter: tuple(name.strip() for name in os.environ.get(variable, "").split(",") if name.strip())
-        for parameter, variable in (("modules", MODULES), ("exempt", EXEMPT))
-    }
-    on = any(names.values()) if word is None else WORDS[word.strip().lower()]
-    if on:
-        strict.set_default(True, modules=names["modules"] or None, exempt=names["exempt"])
+    modules, exempt = read_names(MODULES), read_names(EXEMPT)
+    on = read_flag(VARIABLE)
+    if bool(modules or exempt) if on is None else on:
+        strict.set_default(True, modules=modules or None, exempt=exempt)
 
 
 _from_environment()

@@ -63,7 +63,7 @@ def _is_integer(item: Any) -> bool:
         # Not by its value, which a lazy or a batched array does not have.
         return "integer" in item.dtype.kind
     # Arrays of other libraries are no indices, with axes or without.
-    if isinstance(item, bool) or isinstance(item, Sized):
+    if isinstance(item, (bool, Sized)):
         return False
     try:
         operator.index(item)

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar, cast
 from stride0._base.errors import ArgumentTypeError, shown
 from stride0._core.array.switches import Switch
 
-__all__ = ["Setting"]
+__all__ = ["Setting", "refuse_function"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -67,6 +67,13 @@ class Setting(ContextDecorator):
             if is_one(function) or is_one(type(function).__call__):
                 return cast(Function, functools.wraps(function)(surround(self._recreate_cm, function)))
         return super().__call__(function)
+
+
+def refuse_function(name: str, value: object, example: str) -> None:
+    """Raise ArgumentTypeError for a function that is decorated without parentheses: ``@fused``."""
+    if callable(value):
+        accepts = f"write {example} above the function"
+        raise ArgumentTypeError(name, f"{shown(value)} is decorated without parentheses", (), accepts)
 
 
 # --- functions whose bodies do not run where they are called

@@ -30,6 +30,8 @@ from stride0._core.memory.guards cimport (
 
 import os
 
+from stride0._base.environment import read_number
+
 cdef enum:
     FIRST = 11  # the smallest class begins above 2**11 bytes, where the small blocks end
     CLASSES = 8 * 29  # up to 2**40 bytes; larger blocks are not cached
@@ -568,17 +570,8 @@ def set_idle_limit(long long milliseconds):
     idle_limit = milliseconds
 
 
-cdef object limit_of_environment():
-    wanted = os.environ.get("STRIDE0_CACHE_LIMIT")
-    if not wanted:
-        return None
-    if not wanted.isdecimal() or int(wanted) >= 1 << 62:
-        raise ImportError(f"STRIDE0_CACHE_LIMIT: {wanted!r} is no number of bytes")
-    return int(wanted)
-
-
 initialize()
-set_cache_limit(limit_of_environment())
+set_cache_limit(read_number("STRIDE0_CACHE_LIMIT", "number of bytes", 0, (1 << 62) - 1, 1 << 30))
 # A block cached in both processes is copied page by page when the parent writes to it.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=empty_after_fork)

@@ -2,6 +2,7 @@
 
 import os
 
+from stride0._base.environment import read_number
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, shown
 from stride0._base.processors import available
 
@@ -143,15 +144,13 @@ cdef int number_in(str value) except -1:
 cdef int from_environment() except -1:
     """The value of STRIDE0_NUM_THREADS, at most OMP_NUM_THREADS, which a pool of processes sets for its workers."""
     global s0_chosen
-    wanted = os.environ.get("STRIDE0_NUM_THREADS", "")
     # OpenMP's variable may be a list: a number for each level of nesting.
     outside = number_in(os.environ.get("OMP_NUM_THREADS", "").partition(",")[0])
     s0_threads_start(min(outside or available(), S0_MOST_THREADS))
-    if not wanted.strip():
+    wanted = read_number("STRIDE0_NUM_THREADS", f"number from 1 to {S0_MOST_THREADS}", 1, S0_MOST_THREADS, 4)
+    if wanted is None:
         return 0
-    s0_chosen = number_in(wanted)
-    if not s0_chosen:
-        raise ImportError(f"STRIDE0_NUM_THREADS: {wanted.strip()!r} is no number from 1 to {S0_MOST_THREADS}")
+    s0_chosen = wanted
     if outside:
         s0_chosen = min(s0_chosen, outside)
     return 0

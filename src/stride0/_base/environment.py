@@ -1,0 +1,63 @@
+"""The environment variables ``STRIDE0_...``, read when the package is imported.
+
+An empty variable counts as unset. What a variable does not take is an ImportError, in one form: the variable,
+its value, and what to set it to.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+__all__ = ["read", "read_flag", "read_names", "read_number"]
+
+Value = TypeVar("Value")
+
+_WORDS: Final = {
+    **dict.fromkeys(("1", "true", "on", "yes"), True),
+    **dict.fromkeys(("0", "false", "off", "no"), False),
+}
+
+
+def read(variable: str, convert: Callable[[str], Value | None], kind: str, accepts: str) -> Value | None:
+    """Return the converted value of a variable, None if it is unset.
+
+    ImportError if `convert` returns None: the value is no `kind`, and `accepts` says what to set instead.
+    """
+    text = os.environ.get(variable, "").strip()
+    if not text:
+        return None
+    value = convert(text)
+    if value is None:
+        raise ImportError(f"{variable}: {text!r} is no {kind}; set it to {accepts}")
+    return value
+
+
+def read_flag(variable: str) -> bool | None:
+    """Return whether a variable turns something on; None if it is unset."""
+    return read(variable, lambda text: _WORDS.get(text.lower()), "switch", "1 (on) or 0 (off)")
+
+
+def read_number(variable: str, kind: str, least: int, most: int, example: int) -> int | None:
+    """Return the integer that a variable holds, from `least` to `most`; None if it is unset."""
+
+    def convert(text: str) -> int | None:
+        # Not more digits than the bound has: Python refuses to convert some thousands of them.
+        if not (text.isascii() and text.isdigit()) or len(text.lstrip("0")) > len(str(most)):
+            return None
+        return number if least <= (number := int(text)) <= most else None
+
+    return read(variable, convert, kind, f"a whole number, for example {example}")
+
+
+def read_names(variable: str) -> tuple[str, ...]:
+    """Return the names of modules that a variable holds, with commas between them."""
+
+    def convert(text: str) -> tuple[str, ...] | None:
+        names = tuple(name.strip() for name in text.split(",") if name.strip())
+        fits = all(part.isidentifier() for name in names for part in name.split("."))
+        return names if fits else None
+
+    example = "names with commas between them, for example scipy,sklearn"
+    return read(variable, convert, "list of modules", example) or ()
