@@ -14,7 +14,7 @@ import pytest
 import scipy.linalg
 
 import stride0 as xp
-from stride0.autograd import Tape, checkpoint, grad, hessian, hvp, jacobian, jvp, vmap
+from stride0.autograd import GradientError, Tape, checkpoint, grad, hessian, hvp, jacobian, jvp, vmap
 from stride0.autograd._tape.tape import is_tracked
 from stride0.linalg import LinAlgError
 from stride0.testing import check_grad
@@ -375,3 +375,37 @@ def test_a_gradient_holds_no_graph() -> None:
     g += 1.0
     close(g, before + 1.0)
     assert not is_tracked(g)
+
+
+def test_several_decompositions() -> None:
+    """Two of one matrix, and one of what another one made."""
+    a, one = matrix(VALUES["one"]), xp.eye(N)
+
+    def both(a: Any) -> Any:
+        return by_eigh(xp.exp)(a) * by_svd(lambda s: s**3)(a)
+
+    def exact(a: Any) -> Any:
+        return xp.linalg.expm(hermitian(a)) * (a @ a @ a)
+
+    close(grad(linear(both))(a), grad(linear(exact))(a))
+
+    def nested(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return linear(lambda a: f(f(a) - one))
+
+    ours, expected = nested(by_eigh(xp.exp)), nested(lambda a: xp.linalg.expm(hermitian(a)))
+    close(grad(ours)(a), grad(expected)(a))
+    close(jvp(ours, (a,), (xp.asarray(STEP),))[1], jvp(expected, (a,), (xp.asarray(STEP),))[1])
+    with pytest.raises(GradientError, match="no second derivative of a decomposition"):
+        hvp(ours, a, xp.asarray(STEP))
+
+
+def test_cotangents_from_elsewhere_are_refused() -> None:
+    """What follows a checkpoint is not known within it."""
+    decomposed = checkpoint(xp.linalg.eigh)
+
+    def loss(a: Any) -> Any:
+        w, v = decomposed(a)
+        return xp.sum(xp.asarray(WEIGHTS) * ((v * xp.exp(w)) @ v.mT))
+
+    with pytest.raises(LinAlgError, match="repeat"):
+        grad(loss)(xp.eye(N))

@@ -344,12 +344,13 @@ cdef class Pass:
                 self.terms.setdefault(whole, []).append((part.output, g))
         return 0
 
-    cdef bint needs_record(self) except -1:
-        """Whether a rule needs the derivative of the cotangents that reach it: Note [Recorded passes]."""
+    cdef int needs_record(self) except -1:
+        """How many calls, one after the other, need the derivative of the cotangents that reach them: Note [Recorded passes]."""
         cdef Py_ssize_t i
         cdef Node node, whole
         cdef Visit* of
         cdef object out
+        cdef set found = set()
         for i in range(self.count):
             if not self.visits[i].useful:
                 continue
@@ -359,12 +360,27 @@ cdef class Pass:
             # One of several results.
             whole = <Node>node.edges[0].parent
             of = self.visit(<PyObject*>whole)
-            if of is NULL or not of.useful or of.target or whole.rules is None or whole.rules.repeats is None:
+            if of is NULL or not of.useful or of.target or whole.rules is None or whole.rules.repeats is None or whole in found:
                 continue
             out = saved_result(whole)
             if out is not None and whole.rules.repeats(out, node.output):
-                return True
-        return False
+                found.add(whole)
+        return <int>len(found) if len(found) < 2 else self.depth_of(found)
+
+    cdef int depth_of(self, set chosen) except -1:
+        """How many of some nodes are on one path."""
+        cdef Py_ssize_t i
+        cdef int e, most = 0
+        cdef Node node
+        cdef dict depths = {}
+        for i in range(self.count):
+            node = <Node>self.visits[i].node
+            depth = 0
+            for e in range(node.count):
+                depth = max(depth, depths.get(<object>node.edges[e].parent, 0))
+            depths[node] = depth + (node in chosen)
+            most = max(most, <int>depths[node])
+        return most
 
 
 cdef object saved_result(Node node):
@@ -538,15 +554,18 @@ cdef list walk_backward(list roots, list cotangents, list targets, bint beyond, 
     cdef Visit* visit
     cdef list found = []
     cdef bint opened = False
+    cdef int calls = 0
     cdef int64_t closed, missed, reopened
     running.append(walk)
     try:
         walk.find(roots, targets)
-        if state is not None and not state.open and walk.needs_record():
+        if state is not None and not state.open:
+            calls = walk.needs_record()
+        if calls:
             closed, missed, reopened = state.closed, state.missed, state.reopened
             open_tape(state, "backward")
-            opened = state.passing = True
-        if state is not None and state.open:
+            opened, state.passing = True, calls
+        if state is None or state.open:
             walk.terms = {}
         for root, g in zip(roots, cotangents):
             visit = NULL if root is None or g is None else walk.visit(<PyObject*>root)
@@ -563,7 +582,7 @@ cdef list walk_backward(list roots, list cotangents, list targets, bint beyond, 
         running.remove(walk)
         walk.leave_tapes()
         if opened:
-            state.passing = False
+            state.passing = 0
             close_tape(state)
             # For arrays the tape was closed all the time.
             state.closed, state.missed, state.reopened = closed, missed, reopened

@@ -294,7 +294,7 @@ cdef list walk_forward(list roots, list targets, list tangents, State state, Nod
         walk.find(roots, targets)
         if whole is not None:
             walk.add_targets(whole, targets, tangents)
-        transposed = walk.needs_record()
+        transposed = walk.needs_record() > 0
         roots.clear()
         for i in range(0 if transposed else walk.count):
             visit = &walk.visits[i]
@@ -353,6 +353,8 @@ cdef list push_recorded(list roots, list targets, list tangents, State state):
     for root in roots:
         seeds.append(None if root is None else track(seed_of(<Node>root), tape))
     open_tape(tape.state, "jvp")
+    # The pass is linear in the seeds: its rules need not be known elsewhere.
+    tape.state.passing = 1
     try:
         for g, t in zip(walk_backward(roots, seeds, targets, False, False, state), tangents):
             # Of several results: a cotangent, and a tangent, of each.
@@ -437,8 +439,9 @@ def terms_of(tuple out, int values):
     """The terms that the pass has summed to the cotangents of the results of a call, except of the one at `values`."""
     cdef Node whole = whole_of(out)
     for walk in reversed(running[:]):
-        if (<Pass>walk).terms is not None and whole in (<Pass>walk).terms:
-            return [g for output, g in (<Pass>walk).terms[whole] if output != values]
+        # The innermost pass of this thread has called the rule.
+        if not FREE_THREADED or (<Pass>walk).thread == PyThread_get_thread_ident():
+            return [g for output, g in ((<Pass>walk).terms or {}).get(whole, ()) if output != values]
     return []
 
 
@@ -465,4 +468,13 @@ def orders_of(list xs):
             x = (<Batch>x.storage.history).value
     for state in states:
         found += 0 if (<State>state).passing else 2 if (<State>state).lasting else 1
+    for state in states:
+        # Of several decompositions in one pass, the rule of each differentiates what the rules of younger ones computed.
+        if (<State>state).passing > 1:
+            if found:
+                # It would be exact, but its cost grows too fast.
+                raise GradientError(
+                    "backward", "there is no second derivative of a decomposition of what another one made, if both have repeated values", (),
+                    "a function without a decomposition in the place of one, such as expm, inv or matrix_power")
+            found += (<State>state).passing - 1
     return found

@@ -148,7 +148,7 @@ cdef class State:
     cdef int64_t serial
     cdef bint open
     cdef bint lasting          # whether gradients of gradients may be taken by it
-    cdef bint passing          # whether a backward pass opened it: Note [Recorded passes]
+    cdef int passing           # if a backward pass opened it: for how many calls; Note [Recorded passes]
     cdef bint alive            # whether the tape still exists
     cdef PyObject* first       # its list of nodes; Note [Graph of nodes]
     cdef unsigned long thread  # the one that uses it, in a free-threaded interpreter: Note [Thread of a tape]
