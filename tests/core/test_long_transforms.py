@@ -11,8 +11,8 @@ import stride0 as xp
 from stride0._core.plan import threads as pool
 from stride0._core.plan import tuning
 
-# A prime number, twice one, matrices whose rows are left to pocketfft, to a convolution, or to nobody.
-LENGTHS = [65537, 2 * 32771, 17 << 12, 16 * 4099, 3 * 25 * 887, 16 * 65537, 1 << 21]
+# A prime number, twice one, and matrices whose rows are left to pocketfft.
+LENGTHS = [65537, 2 * 32771, 17 << 12, 16 * 4099, 3 * 25 * 887]
 EPS = {"float32": 2.0**-24, "complex64": 2.0**-24, "float64": 2.0**-53, "complex128": 2.0**-53}
 
 
@@ -35,14 +35,12 @@ def check(name: str, a: Any, **options: Any) -> None:
 
 @pytest.mark.parametrize("n", LENGTHS)
 def test_lengths(n: int) -> None:
-    few = n > 1 << 17
-    for name in ("fft", "irfft") if few else ("fft", "ifft", "irfft", "hfft"):
+    for name in ("fft", "ifft", "irfft", "hfft"):
         check(name, random(n // 2 + 1 if name in ("irfft", "hfft") else n, "complex128"), n=n)
-    for name in ("rfft",) if few else ("fft", "ifft", "rfft", "ihfft"):
+    for name in ("fft", "ifft", "rfft", "ihfft"):
         check(name, random(n, "float64"))
-    if not few:
-        check("fft", random(n, "complex64"))
-        check("rfft", random(n, "float32"))
+    check("fft", random(n, "complex64"))
+    check("rfft", random(n, "float32"))
 
 
 @pytest.mark.parametrize("norm", ["backward", "ortho", "forward"])
@@ -53,20 +51,25 @@ def test_norms(norm: str) -> None:
 
 
 def test_truncated_and_continued() -> None:
-    for size in (1, 2, 65000, 65537, 66000):
+    for size in (1, 65000, 66000):
         for name in ("fft", "ifft", "irfft"):
             check(name, random(size, "complex128"), n=65537)
         check("rfft", random(size, "float64"), n=65537)
 
 
-def test_small_factors_of_the_spectrum() -> None:
-    """Of one number the whole spectrum is known exactly."""
-    for n in (65537, 1 << 21):
-        a = np.zeros(n, "complex128")
-        a[1] = 1
-        k = np.arange(n)
-        expected = np.exp(-2j * np.pi * k.astype("longdouble") / n)
-        assert np.max(np.abs(np.asarray(xp.fft.fft(xp.asarray(a))) - expected)) < 2e-15
+@pytest.mark.parametrize("n", [1 << 21, 16 * 65537, 1_000_003])
+def test_some_numbers_of_a_spectrum(n: int) -> None:
+    """Few numbers that are not 0: their sums are known. The rows of a matrix are long, too."""
+    rng = np.random.default_rng(38)
+    places, values = rng.integers(0, n, 8), rng.standard_normal(8) + 1j * rng.standard_normal(8)
+    a = np.zeros(n, "complex128")
+    a[places] = values
+    k = rng.integers(0, n, 1000)
+    turns = (k[:, None] * places % n).astype("longdouble") / n
+    expected = np.exp(-2j * np.arccos(np.longdouble(-1)) * turns) @ a[places]
+    found = np.asarray(xp.fft.fft(xp.asarray(a)))
+    assert np.max(np.abs(found[k] - expected)) < 1e-13
+    assert np.max(np.abs(np.asarray(xp.fft.ifft(xp.asarray(found))) - a)) < 1e-14
 
 
 @pytest.mark.parametrize("n", [65537, 17 << 12])

