@@ -16,7 +16,7 @@ from stride0._core.calls.arguments cimport (
     MAX_PARAMETERS, Implementation, Signature, bind, bind_variadic, implementation_of, several_of,
 )
 
-from stride0._base.errors import BatchingError, DTypeError, ShapeError
+from stride0._base.errors import DTypeError, ShapeError, Stride0Error
 # They register their implementations.
 from stride0._core.calls import (
     counting, creation, data_types, decompositions, einsum, fourier, indexing, joining, linear_algebra, manipulation, norms, repeating,
@@ -85,7 +85,7 @@ cdef class Primitive:
         if self.implementation is NULL:
             if n > self.positional:
                 refuse_call(self.function, args, n, kwnames)
-            return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
+            return run_declaration(self, args, n, kwnames)
         cdef PyObject* given[MAX_PARAMETERS]
         if not self.signature.variadic and bind(self.signature, args, n, kwnames, given):
             out = self.implementation(self.traced_name, given)
@@ -93,9 +93,24 @@ cdef class Primitive:
             out = call_implementation(self.implementation, self.traced_name, self.signature, self.function, args, n, kwnames)
         if out is NotImplemented:
             # Unusual arguments, for which the declaration has a body.
-            return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
+            return run_declaration(self, args, n, kwnames)
         Py_INCREF(out)
         return <PyObject*>out
+
+
+cdef PyObject* run_declaration(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
+    """Run the body of a declaration: an error of a function that it calls names this one, which the user called."""
+    try:
+        return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
+    except Stride0Error as error:
+        rename(error, self)
+        raise
+
+
+cdef int rename(object error, Primitive self) except -1:
+    if error.operation != self.function.__name__ and error.operation != self.traced_name:
+        error.operation, error.args = self.traced_name, (self.traced_name, *error.args[1:])
+    return 0
 
 
 cdef int refuse_call(object declaration, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except -1:
@@ -156,11 +171,11 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
 
 
 cdef PyObject* run_composed(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
-    """Run a function that calls others: an error of one of them that a batched array is refused names this one."""
+    """Run a function that calls others: an error of one of them names this one, which the user called."""
     try:
         return self.run(args, n, kwnames)
-    except BatchingError as error:
-        error.operation, error.args = self.traced_name, (self.traced_name, *error.args[1:])
+    except Stride0Error as error:
+        rename(error, self)
         raise
 
 
