@@ -87,8 +87,8 @@ CASES: dict[str, tuple[Callable[[], tuple[Any, ...]], Callable[..., Any]]] = {
     "fft of a prime length": (lambda: (complexes(1_000_003),), xp.fft.fft),
     "rfft of a prime length": (lambda: (reals(1_000_003),), xp.fft.rfft),
     "ifft of a long lane": (lambda: (complexes(1 << 23),), xp.fft.ifft),
-    "fft of lanes of a prime length": (lambda: (complexes(2000, 997),), xp.fft.fft),
-    "eigvalsh": (lambda: (reals(60_000, 4, 4),), xp.linalg.eigvalsh),
+    "fft of lanes of a prime length": (lambda: (complexes(10_000, 997),), xp.fft.fft),
+    "eigvalsh": (lambda: (reals(400_000, 4, 4),), xp.linalg.eigvalsh),
 }
 
 
