@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -12,6 +13,9 @@ from stride0._explain.explain import explain
 from stride0._version import __version__
 
 __all__ = ["main"]
+
+# What a shell shows of a program that SIGPIPE ends.
+CLOSED_PIPE = 128 + 13
 
 _EXPLAIN = """\
 Show how shapes broadcast: aligned, broadcast axes, strides, memory and loops; or the axis that fails and
@@ -57,5 +61,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def run() -> int:
+    """Run the command line as a program, which ends quietly if nobody reads what it prints."""
+    try:
+        try:
+            return main()
+        finally:
+            # Also of help, which ends in SystemExit: Python writes a traceback of what fails at its own end.
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes the stream once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())
