@@ -37,7 +37,7 @@ def build() -> None:
 @passes_on
 @click.command(context_settings=PASSES_ON)
 def test(arguments: Sequence[str]) -> None:
-    """Run the tests: all, or those that pytest's ARGUMENTS select."""
+    """Run the quick tests, or those that pytest's ARGUMENTS select; `--full` for all."""
     util.run([PYTHON, "-m", "pytest", *arguments], cwd=str(ROOT))
 
 
@@ -82,7 +82,8 @@ def site(output: str) -> None:
 @click.option("--output", default="dist", show_default=True, help="Folder for both.")
 def wheel(output: str) -> None:
     """Build the sdist, and a wheel from it, and check their metadata; needs `build` and `twine`."""
-    util.run([PYTHON, "-m", "build", "--outdir", output, str(ROOT)])
+    all_sets = "-Csetup-args=-Dinstruction_sets=all"
+    util.run([PYTHON, "-m", "build", all_sets, "--outdir", output, str(ROOT)])
     files = sorted(str(path) for pattern in ("*.tar.gz", "*.whl") for path in Path(output).glob(pattern))
     util.run([PYTHON, "-m", "twine", "check", "--strict", *files])
 
@@ -105,8 +106,8 @@ def all_pythons(arguments: Sequence[str], python: Sequence[Path], only: Sequence
             inside = str(Path(folder, "bin", "python"))
             steps = (
                 [str(found[minor]), "-m", "venv", folder],
-                [inside, "-m", "pip", "install", "--quiet", f"{ROOT}[test]", "pytest-xdist"],
-                [inside, "-m", "pytest", "-q", *arguments],
+                [inside, "-m", "pip", "install", "--quiet", f"{ROOT}[test]"],
+                [inside, "-m", "pytest", "-q", "--full", *arguments],
             )
             codes = (util.run(step, cwd=str(ROOT), sys_exit=False).returncode for step in steps)
             verdicts[minor] = "FAILED" if any(codes) else "passed"

@@ -52,7 +52,9 @@ def header(family: str, built: list[Row]) -> str:
 if __name__ == "__main__":
     builds = chosen(sys.argv[1], [name for name in sys.argv[2].split(",") if name])
     if len(sys.argv) > 4:
-        pathlib.Path(sys.argv[4]).write_text(header(sys.argv[1], builds), encoding="ascii")
+        written = pathlib.Path(sys.argv[4])
+        written.parent.mkdir(exist_ok=True)
+        written.write_text(header(sys.argv[1], builds), encoding="ascii")
     else:
         for build in builds:
             print(f"{build.name}:", *build.arguments, *(["-DS0_SPARE"] if build.spare else []))

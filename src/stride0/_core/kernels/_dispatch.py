@@ -6,6 +6,7 @@ import importlib
 import os
 
 from stride0._core.kernels import _cpu
+from stride0._tables.instruction_sets import SETS
 
 # Best first.
 BUILDS = _cpu.built()
@@ -14,6 +15,21 @@ BUILDS = _cpu.built()
 def supported() -> tuple[str, ...]:
     """Instruction sets that were built and that this processor has, best first."""
     return tuple(name for name in BUILDS if _cpu.has(name))
+
+
+def _refusal(wanted: str, choices: tuple[str, ...]) -> str:
+    """Return the message for a wrong value of ``STRIDE0_ISA``."""
+    known = [row.name for row in SETS]
+    if wanted in BUILDS:
+        problem = f"this processor lacks instructions of {wanted}: {_cpu.needs(wanted)}"
+    elif wanted in known:
+        problem = (
+            f"this build of stride0 has no {wanted} kernels; build them from a clone by "
+            "pip install . -Csetup-args=-Dinstruction_sets=all"
+        )
+    else:
+        problem = f"there is no instruction set {wanted!r}"
+    return f"STRIDE0_ISA: {problem}; or choose from {', '.join(choices)}"
 
 
 def load_kernels(table: object) -> str:
@@ -31,9 +47,7 @@ def load_kernels(table: object) -> str:
         )
     wanted = os.environ.get("STRIDE0_ISA") or choices[0]
     if wanted not in choices:
-        raise ImportError(
-            f"STRIDE0_ISA: there is no instruction set {wanted!r} here; choose from {', '.join(choices)}"
-        )
+        raise ImportError(_refusal(wanted, choices))
     for part in ("common", wanted):
         importlib.import_module(f"stride0._core.kernels._{part}").fill(table)
     return wanted
