@@ -20,7 +20,15 @@ from stride0._chapters.statistical import max, min, sum
 from stride0._chapters.utility import all, any, diff, every, some
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
-from stride0._core.calls.checks import KINDS, check_array, limits_of, refuse_dtype, to_scalar
+from stride0._core.calls.checks import (
+    KINDS,
+    as_real,
+    check_array,
+    check_sequence,
+    limits_of,
+    refuse_dtype,
+    to_scalar,
+)
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
@@ -176,6 +184,16 @@ def histogram(
             "the weights have another shape",
             [("x", str(flat.shape)), ("weights", str(counted_by.shape))],
         )
+    if range is not None:
+        ends = check_sequence("histogram", "range", range, "two numbers")
+        if len(ends) != 2:
+            raise ArgumentValueError(
+                "histogram",
+                "range must be the first edge and the last one",
+                [("range", shown(range))],
+                "range=(first, last)",
+            )
+        range = as_real("histogram", "range", ends[0]), as_real("histogram", "range", ends[1])
     if isinstance(bins, str):
         if weights is not None:
             raise ArgumentValueError(
@@ -398,9 +416,9 @@ def interp(
     at, points = reshape(astype(at, places, copy=False), (-1,)), astype(points, places, copy=False)
     values = astype(values, result_type(places, _floating(values)), copy=False)
     if period is not None:
-        if period == 0:
+        length = builtins.abs(as_real("interp", "period", period))
+        if length == 0:
             raise ArgumentValueError("interp", "the period is 0", [("period", str(period))])
-        length = builtins.abs(float(period))
         at, points, left, right = remainder(at, length), remainder(points, length), None, None
         order = argsort(points)
         points, values = take(points, order), take(values, order)

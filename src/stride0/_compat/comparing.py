@@ -11,7 +11,7 @@ from stride0._chapters.statistical import sum
 from stride0._chapters.utility import all, any, every, some
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
-from stride0._core.calls.checks import KINDS, check_array, check_bool, check_dtype
+from stride0._core.calls.checks import KINDS, as_scalar, check_array, check_bool, check_dtype
 from stride0._core.calls.primitive import intercepted
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
@@ -88,6 +88,9 @@ def isclose(
     nans = check_bool("isclose", "equal_nan", equal_nan)
     first = _floating(as_array(x1, "isclose", _dtype_beside(x2)))
     second = _floating(as_array(x2, "isclose", _dtype_beside(x1)))
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if not isinstance(tolerance, Array):
+            as_scalar("isclose", name, tolerance)
     near = less_equal(abs(subtract(first, second)), add(atol, multiply(rtol, abs(second))))
     found = logical_or(logical_and(near, isfinite(second)), equal(first, second))
     return logical_or(found, logical_and(isnan(first), isnan(second))) if nans else found
@@ -152,6 +155,9 @@ def nan_to_num(
         If `x` is read-only, and not to be copied.
     """
     given, new = check_array("nan_to_num", x), check_bool("nan_to_num", "copy", copy)
+    for name, number in (("nan", nan), ("posinf", posinf), ("neginf", neginf)):
+        if not isinstance(number, Array) and (number is not None or name == "nan"):
+            as_scalar("nan_to_num", name, number)
     if given.dtype.kind in KINDS["complex floating"]:
         component = dt.float32 if given.dtype == dt.complex64 else dt.float64
         shape = given.shape

@@ -24,7 +24,7 @@ from stride0._chapters.sorting import sort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
 from stride0._chapters.utility import all, any, some
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import KINDS, check_array, check_dtype, check_fill, refuse_dtype
+from stride0._core.calls.checks import KINDS, as_real, check_array, check_dtype, check_fill, refuse_dtype
 from stride0._core.calls.primitive import intercepted
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
@@ -88,7 +88,7 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     ShapeError
         If `x` has neither one axis nor two.
     """
-    x = check_array("diag", x)
+    x, k = check_array("diag", x), normalize_index("diag", "k", k)
     if x.ndim == 2:
         return diagonal(x, offset=k)
     if x.ndim != 1:
@@ -336,7 +336,7 @@ def nanvar(
 def _nanvar(
     operation: str, x: Array, axis: Axis, dtype: DTypeLike | None, ddof: float, keepdims: bool
 ) -> Array:
-    given = _floating(x, operation, dtype)
+    given, less = _floating(x, operation, dtype), as_real(operation, "ddof", ddof)
     filled, missing = _filled(operation, given, 0.0)
     count = _count(given, missing, axis, keepdims=True)
     deviations = subtract(filled, divide(sum(filled, axis=axis, keepdims=True), count))
@@ -345,7 +345,7 @@ def _nanvar(
     if filled.dtype.kind == "complex floating":
         squares = add(squares, multiply(imag(filled), imag(filled)))
     total = sum(squares, axis=axis, keepdims=keepdims)
-    freedom = subtract(reshape(count, total.shape), float(ddof))
+    freedom = subtract(reshape(count, total.shape), less)
     return divide(total, where(freedom > 0, freedom, math.nan))
 
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from stride0._base.errors import ArgumentTypeError, BatchingError, GradientError, counted
 from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
+from stride0._core.calls.checks import check_function, check_sequence
 from stride0._core.exchange.convert import asarray
 from stride0.autograd._parts import FLOATING, Tracked, matched, numbers_of, recording
 from stride0.autograd._tape.tape import (
@@ -104,8 +105,10 @@ class custom_vjp:
     operation = "custom_vjp"
 
     def __init__(self, f: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+        check_function(self.operation, f)
         self.f = f
-        self.nondiff_argnums = tuple(nondiff_argnums)
+        numbers = check_sequence(self.operation, "nondiff_argnums", nondiff_argnums, "integers")
+        self.nondiff_argnums = tuple(numbers)
         self.forward: Callable[..., Any] | None = None
         self.backward: Callable[..., Any] | None = None
         # Of a function whose derivative in a direction is known: computes it from that of the arguments.
@@ -365,6 +368,8 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> calls
     ['f', 'f']
     """
+
+    check_function("checkpoint", f)
 
     @functools.wraps(f)
     def recomputed(*args: Any, **kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, counted
 from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
+from stride0._core.calls.checks import check_function, check_sequence
 from stride0.autograd._custom import custom_vjp
 from stride0.autograd._parts import FLOATING, matched, numbers_of
 from stride0.autograd._tape.trees import Structure, flatten
@@ -50,9 +51,11 @@ class custom_jvp:
     """
 
     def __init__(self, f: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
-        self.nondiff_argnums = tuple(nondiff_argnums)
+        check_function("custom_jvp", f)
+        numbers = check_sequence("custom_jvp", "nondiff_argnums", nondiff_argnums, "integers")
+        self.nondiff_argnums = tuple(numbers)
         self.rule: Rule | None = None
-        self._reverse = custom_vjp(f, nondiff_argnums)
+        self._reverse = custom_vjp(f, numbers)
         self._reverse.operation = "custom_jvp"
         functools.update_wrapper(self, f)
 

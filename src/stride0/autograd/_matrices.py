@@ -11,6 +11,7 @@ from stride0._chapters.creation import eye, zeros
 from stride0._chapters.manipulation import concat, reshape, stack
 from stride0._core.array.array import Array
 from stride0._core.array.views import is_writable
+from stride0._core.calls.checks import check_function
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.functions import conj
 from stride0._core.ops.operands import whole
@@ -64,6 +65,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
     >>> xp.autograd.jacobian(xp.linalg.inv)(xp.eye(2)).shape
     (2, 2, 2, 2)
     """
+    check_function("jacobian", f)
     alone = not isinstance(argnums, (tuple, list))
 
     @functools.wraps(f)
@@ -181,4 +183,5 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     Array([[0., 4.],
            [4., 2.]], dtype=float64)
     """
+    check_function("hessian", f)
     return jacobian(grad(f, argnums, has_aux), argnums, has_aux)

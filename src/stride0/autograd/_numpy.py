@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._core.array.array import Array
+from stride0._core.calls.checks import check_function
 from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 from stride0.autograd._tape.trees import tree_map
@@ -36,6 +37,8 @@ def on_numpy(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> f(np.asarray([1.0, 2.0]))
     (np.float64(5.0), array([2., 4.]))
     """
+
+    check_function("on_numpy", f)
 
     @functools.wraps(f)
     def converted(*args: Any, **kwargs: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 from stride0._base.errors import ArgumentTypeError
 from stride0._core.array.array import Array
+from stride0._core.calls.checks import check_function, check_sequence
 from stride0.autograd._parts import (
     FLOATING,
     Argnums,
@@ -86,7 +87,7 @@ def value_and_grad(
     >>> value, gradient["w"], gradient["b"]
     (Array(10., dtype=float64), Array(6., dtype=float64), Array(8., dtype=float64))
     """
-
+    check_function("value_and_grad", f)
     alone = not isinstance(argnums, (tuple, list))
     known: dict[int, tuple[int, ...]] = {}  # for calls with so many arguments
 
@@ -138,6 +139,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     stride0.ShapeError: value_and_grad: the function returned an array with axes
     ...
     """
+    check_function("grad", f)
     both = value_and_grad(f, argnums, has_aux)
 
     @functools.wraps(f)
@@ -184,6 +186,7 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     >>> pullback(xp.asarray([[1.0, 1.0], [1.0, 0.0]]))
     (Array([3., 1.], dtype=float64),)
     """
+    check_function("vjp", f)
     values, structure, aux, pull, _ = linearized("vjp", f, xs, has_aux)
     facts = facts_of(values)
     value = structure.rebuild(values)
@@ -261,11 +264,14 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     >>> xp.autograd.jvp(lambda x: xp.cumulative_sum(x**2), (x,), (v,))
     (Array([1., 5.], dtype=float64), Array([2., 2.], dtype=float64))
     """
+    check_function("jvp", f)
+    points = check_sequence("jvp", "xs", xs, "arguments")
+    tangents = check_sequence("jvp", "vs", vs, "tangents, one for each argument")
     with Deferring():
         with recording() as tape:
             # The items of the list are the arguments.
-            chosen = Tracked("jvp", list(xs), tape, 2)
-            given = matched("jvp", chosen.structure, list(vs), "the tangents")
+            chosen = Tracked("jvp", points, tape, 2)
+            given = matched("jvp", chosen.structure, tangents, "the tangents")
             directions = [like("jvp", v, x.shape, x.dtype) for v, x in zip(given, chosen.arrays, strict=True)]
             out = f(*chosen.tree)
         y, aux = pair_of(out) if has_aux else (out, None)
@@ -327,10 +333,11 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
     >>> xp.autograd.hvp(lambda k, x: k * xp.sum(x**3), (2.0, x), v, argnums=1)
     Array([12.,  0.], dtype=float64)
     """
+    check_function("hvp", f)
     if argnums is None:
         _, product, *aux = jvp(grad(f, has_aux=has_aux), [x], [v], has_aux)
         return (product, *aux) if has_aux else product
-    arguments, alone = list(x), not isinstance(argnums, (tuple, list))
+    arguments, alone = check_sequence("hvp", "x", x, "arguments"), not isinstance(argnums, (tuple, list))
     numbers = numbers_of("hvp", argnums, len(arguments))
 
     def of_chosen(*chosen: Any) -> Any:

@@ -17,6 +17,7 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, Batching
 from stride0._base.shapes import normalize_axis
 from stride0._chapters.manipulation import broadcast_to, moveaxis
 from stride0._core.array.array import Array
+from stride0._core.calls.checks import check_function
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.operands import as_array
 from stride0.autograd._batching import table as _table
@@ -75,6 +76,7 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     Array([[18.],
            [36.]], dtype=float64)
     """
+    check_function("vmap", f)
 
     @functools.wraps(f)
     def batched(*args: Any, **kwargs: Any) -> Any:

@@ -18,10 +18,12 @@ from stride0._chapters.creation import zeros_like
 from stride0._chapters.data_types import astype
 from stride0._chapters.manipulation import concat, reshape, stack
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import check_array
+from stride0._core.calls.checks import as_real, check_array, check_function
 from stride0._core.exchange.numpy_calls import from_numpy, to_numpy
 from stride0._core.memory.dtype import float64, promote
+from stride0._core.ops.copy import check_cast
 from stride0._core.ops.functions import add, divide, imag, multiply, real, sqrt
+from stride0._core.ops.operands import as_array
 from stride0.autograd._numpy import on_numpy
 from stride0.autograd._parts import matched
 from stride0.autograd._tape.trees import flatten
@@ -96,12 +98,18 @@ def _at(rate: Rate, count: int) -> float:
     return float(rate(count) if callable(rate) else rate)
 
 
+def _check_rate(operation: str, rate: object) -> None:
+    if not callable(rate):
+        as_real(operation, "learning_rate", rate)
+
+
 def _between(operation: str, name: str, value: float) -> float:
-    if not 0 <= value < 1:
+    number = as_real(operation, name, value)
+    if not 0 <= number < 1:
         raise ArgumentValueError(
             operation, f"{name} is {value!r}", accepts="a number from 0 up to, but not, 1"
         )
-    return float(value)
+    return number
 
 
 def apply_updates(parameters: Any, updates: Any) -> Any:
@@ -135,6 +143,8 @@ def apply_updates(parameters: Any, updates: Any) -> Any:
 
     def step(p: Any, u: Any) -> Array:
         p = check_array("apply_updates", p, "parameters")
+        u = as_array(u, "apply_updates", p.dtype)
+        check_cast("apply_updates", u.dtype, p.dtype)
         return astype(add(p, u), p.dtype, copy=False)
 
     return _each("apply_updates", step, parameters, updates, constants=True)
@@ -175,6 +185,7 @@ def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> O
     >>> x
     Array([3., 3.], dtype=float64)
     """
+    _check_rate("sgd", learning_rate)
     kept = _between("sgd", "momentum", momentum)
 
     def init(parameters: Any) -> _State:
@@ -227,6 +238,8 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
     >>> xp.optim.apply_updates(x, updates).round(3)
     Array([0.9, 1.9], dtype=float64)
     """
+    _check_rate("adam", learning_rate)
+    as_real("adam", "eps", eps)
     first, second = _between("adam", "b1", b1), _between("adam", "b2", b2)
 
     def init(parameters: Any) -> _State:
@@ -334,6 +347,7 @@ def minimize_lbfgs(
             f"options is {type(options).__name__}",
             accepts="a dict of SciPy's options, or None",
         )
+    check_function("minimize_lbfgs", f)
     leaves, structure = flatten(parameters, 1)
     for leaf in leaves:
         if not isinstance(leaf, Array) or leaf.dtype.kind != "real floating":

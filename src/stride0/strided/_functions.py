@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 from stride0._base.errors import OutOfBoundsError, ShapeError, counted
-from stride0._base.shapes import normalize_shape
+from stride0._base.shapes import normalize_index, normalize_shape
 from stride0._core.array import views as _views
 from stride0._core.array.array import Array
 from stride0._core.array.interceptors import CONFIGURATION
 from stride0._core.array.views import is_c_contiguous
 from stride0._core.array.views import restride as _restride
 from stride0._core.array.views import storage_bounds as _storage_bounds
+from stride0._core.calls.checks import check_array, check_sequence
 from stride0._core.calls.primitive import intercepted_in, primitive_in
 from stride0._core.memory.storage import memory_statistics
 from stride0._core.ops.operands import as_array
@@ -29,10 +29,31 @@ __all__ = [
     "strides",
 ]
 
-offset = intercepted_in("strided")(_views.offset)
-shares_storage = intercepted_in("strided")(_views.shares_storage)
-storage_nbytes = intercepted_in("strided")(_views.storage_nbytes)
-strides = intercepted_in("strided")(_views.strides)
+
+@intercepted_in("strided")
+def offset(x: Array) -> int:
+    """Offset of the first element in its storage, in elements."""
+    return int(_views.offset(check_array("offset", x)))
+
+
+@intercepted_in("strided")
+def shares_storage(x: Array, y: Array) -> bool:
+    """Whether two arrays are views of one storage, or of storages that overlap in memory."""
+    first, second = check_array("shares_storage", x), check_array("shares_storage", y, "y")
+    return bool(_views.shares_storage(first, second))
+
+
+@intercepted_in("strided")
+def storage_nbytes(x: Array) -> int:
+    """Size of the storage in bytes."""
+    return int(_views.storage_nbytes(check_array("storage_nbytes", x)))
+
+
+@intercepted_in("strided")
+def strides(x: Array) -> tuple[int, ...]:
+    """Stride of each axis in elements."""
+    found: tuple[int, ...] = _views.strides(check_array("strides", x))
+    return found
 
 
 @intercepted_in("strided")
@@ -45,8 +66,8 @@ def is_writable(x: Array, /) -> bool:
         False for read-only memory, of a view whose elements share memory, and in a test configuration of
         read-only arrays.
     """
-    configuration = CONFIGURATION.current()
-    return _views.is_writable(x) and (configuration is None or configuration.writable)
+    given, configuration = check_array("is_writable", x), CONFIGURATION.current()
+    return _views.is_writable(given) and (configuration is None or configuration.writable)
 
 
 @intercepted_in("strided")
@@ -58,7 +79,7 @@ def is_contiguous(x: Array, /) -> bool:
     bool
         True for every array without elements.
     """
-    return is_c_contiguous(x)
+    return is_c_contiguous(check_array("is_contiguous", x))
 
 
 @primitive_in("strided")
@@ -98,8 +119,9 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
         If the view would reach outside the storage.
     """
     x = as_array(x, "as_strided")
-    sizes = normalize_shape("as_strided", tuple(shape))
-    view_strides = tuple(operator.index(stride) for stride in strides)
+    sizes = normalize_shape("as_strided", shape)
+    given = check_sequence("as_strided", "strides", strides, "integers")
+    view_strides = tuple(normalize_index("as_strided", "strides", stride) for stride in given)
     if len(sizes) != len(view_strides):
         raise ShapeError(
             "as_strided",
@@ -108,7 +130,7 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
             "one stride for each axis",
         )
     first, last = _storage_bounds(x)
-    start = 0 if offset is None else operator.index(offset) + first
+    start = 0 if offset is None else normalize_index("as_strided", "offset", offset) + first
     if 0 not in sizes:
         reaches = [(size - 1) * stride for size, stride in zip(sizes, view_strides, strict=True)]
         low = start + sum(reach for reach in reaches if reach < 0)

@@ -6,10 +6,13 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from stride0._base.errors import ArgumentTypeError, Stride0Error
+from stride0._base.shapes import normalize_index
 from stride0._chapters.manipulation import reshape
 from stride0._chapters.statistical import sum
 from stride0._core.array.array import Array
 from stride0._core.array.interceptors import CONFIGURATION
+from stride0._core.calls.checks import as_real, check_function, type_name
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.functions import add, conj, multiply, real
 from stride0._modes.switches import Setting
@@ -71,9 +74,12 @@ def check_grad(
         ...
     AssertionError: check_grad: the derivative of order 1 is ..., finite differences give ...
     """
+    check_function("check_grad", f)
+    order, seed = normalize_index("check_grad", "order", order), normalize_index("check_grad", "seed", seed)
+    rtol, atol = as_real("check_grad", "rtol", rtol), as_real("check_grad", "atol", atol)
     rng = random.Random(seed)
     leaves, structure = flatten(list(xs))
-    points = [asarray(x) for x in leaves]
+    points = [_point(x) for x in leaves]
     g = _weighted(lambda *arrays: f(*structure.rebuild(arrays)), points, rng)
     numbers = tuple(range(len(points)))
     for k in range(1, order + 1):
@@ -89,6 +95,14 @@ def check_grad(
                 found_and_expected = f"{slope!r}, finite differences give {expected!r}"
                 raise AssertionError(f"check_grad: the derivative of order {k} is {found_and_expected}")
         g = _weighted(gradient, points, rng)
+
+
+def _point(x: object) -> Array:
+    try:
+        return asarray(x)
+    except Stride0Error:
+        problem = f"an argument is of type {type_name(x)}"
+        raise ArgumentTypeError("check_grad", problem, (), "arrays of float64 or complex128") from None
 
 
 def _random(x: Array, rng: random.Random) -> Array:

@@ -6,7 +6,8 @@ Note [Declarations] says who calls them.
 from __future__ import annotations
 
 import numbers
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from stride0._base.errors import (
     ArgumentTypeError,
@@ -50,6 +51,23 @@ def check_array(operation: str, x: object, name: str = "x") -> Array:
         operation,
         f"{name} must be a stride0 array, not {type_name(x)}",
         accepts="Make an array of it first: stride0.asarray(...).",
+    )
+
+
+def check_function(operation: str, f: object, name: str = "f") -> None:
+    """Raise ArgumentTypeError unless `f` can be called."""
+    if not callable(f):
+        raise ArgumentTypeError(
+            operation, f"{name} must be a function, not {type_name(f)}", [(name, shown(f))], "a callable"
+        )
+
+
+def check_sequence(operation: str, name: str, value: object, of: str) -> list[Any]:
+    """Return a tuple, a list or another iterable as a list; no text."""
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        return list(value)
+    raise ArgumentTypeError(
+        operation, f"{name} must be a tuple or a list of {of}, not {type_name(value)}", [(name, shown(value))]
     )
 
 
@@ -110,6 +128,20 @@ def as_scalar(operation: str, name: str, value: object) -> Scalar:
         return to_scalar(asarray(value))
     described = f"an array of shape {value.shape}" if type(value) is Array else type_name(value)
     raise ArgumentTypeError(operation, f"{name} must be a number or a 0-d array, not {described}")
+
+
+def as_real(operation: str, name: str, value: object) -> float:
+    """Return a real number as a float: Python's own, NumPy's scalars, and 0-d stride0 arrays; no bool."""
+    if not isinstance(value, bool):
+        try:
+            scalar = as_scalar(operation, name, value)
+        except ArgumentTypeError:
+            scalar = True
+        if not isinstance(scalar, (bool, complex)):
+            return as_float(operation, scalar)
+    raise ArgumentTypeError(
+        operation, f"{name} must be a real number, not {type_name(value)}", [(name, shown(value))]
+    )
 
 
 def dtype_of(operation: str, x: object, name: str = "the argument") -> DType:
