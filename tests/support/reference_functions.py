@@ -602,7 +602,7 @@ def searchsorted(
     op = "searchsorted"
     x1 = check_array(op, x1, "x1")
     beyond = _beyond(x1, x2)
-    wanted = as_array(0 if beyond else x2, op, x1.dtype)
+    wanted = as_array(0 if beyond else x2, op, x1.dtype, "x2")
     for name, x in (("x1", x1), ("x2", wanted)):
         if x.dtype.kind == "complex floating":
             refuse_dtype(op, x.dtype, "a real dtype; complex numbers have no order", name)
@@ -746,7 +746,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
 
 
 def _check_indices(operation: str, indices: object) -> Array:
-    found = as_array(indices, operation)
+    found = as_array(indices, operation, None, "indices")
     if "integer" not in found.dtype.kind:
         raise DTypeError(
             operation, f"Unsupported dtype {found.dtype.name} of indices", (), "indices take integer dtypes"

@@ -434,11 +434,13 @@ def interp(
     else:
         found = _on_segments(at, points, values)[0]
     result = where(
-        less(at, points[0]), values[0] if left is None else as_array(left, "interp", values.dtype), found
+        less(at, points[0]),
+        values[0] if left is None else as_array(left, "interp", values.dtype, "left"),
+        found,
     )
     result = where(
         greater(at, points[-1]),
-        values[-1] if right is None else as_array(right, "interp", values.dtype),
+        values[-1] if right is None else as_array(right, "interp", values.dtype, "right"),
         result,
     )
     result = reshape(where(isnan(at), at, result), shape)

@@ -155,7 +155,7 @@ def _cast(operation: str, x: Array, values: Array | complex) -> Array:
         refuse_dtype(operation, x.dtype, "a numeric dtype")
     if operation == "at.divide" and x.dtype.kind in KINDS["integral"]:
         refuse_dtype(operation, x.dtype, "a floating-point dtype")
-    given = as_array(values, operation, x.dtype)
+    given = as_array(values, operation, x.dtype, "values")
     if result_type(x, given) != x.dtype:
         refuse_dtype(operation, given.dtype, f"a dtype that promotes to {x.dtype.name}", "values")
     return astype(given, x.dtype, copy=False)

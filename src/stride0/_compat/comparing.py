@@ -86,8 +86,8 @@ def isclose(
         New bool array. Infinite elements are close to equal ones only.
     """
     nans = check_bool("isclose", "equal_nan", equal_nan)
-    first = _floating(as_array(x1, "isclose", _dtype_beside(x2)))
-    second = _floating(as_array(x2, "isclose", _dtype_beside(x1)))
+    first = _floating(as_array(x1, "isclose", _dtype_beside(x2), "x1"))
+    second = _floating(as_array(x2, "isclose", _dtype_beside(x1), "x2"))
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not isinstance(tolerance, Array):
             as_scalar("isclose", name, tolerance)
@@ -362,8 +362,8 @@ def kron(x1: Array | complex, x2: Array | complex) -> Array:
     """
     if not isinstance(x1, Array) and not isinstance(x2, Array):
         raise ArgumentTypeError("kron", "neither operand is an array", [("x1", shown(x1)), ("x2", shown(x2))])
-    first = as_array(x1, "kron", x2.dtype if isinstance(x2, Array) else None)
-    second = as_array(x2, "kron", first.dtype)
+    first = as_array(x1, "kron", x2.dtype if isinstance(x2, Array) else None, "x1")
+    second = as_array(x2, "kron", first.dtype, "x2")
     ndim = max(first.ndim, second.ndim)
     sizes = [(1,) * (ndim - a.ndim) + a.shape for a in (first, second)]
     outer = reshape(first, tuple(size for n in sizes[0] for size in (n, 1)))

@@ -24,7 +24,15 @@ from stride0._chapters.sorting import sort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
 from stride0._chapters.utility import all, any, some
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import KINDS, as_real, check_array, check_dtype, check_fill, refuse_dtype
+from stride0._core.calls.checks import (
+    KINDS,
+    as_real,
+    as_scalar,
+    check_array,
+    check_dtype,
+    check_fill,
+    refuse_dtype,
+)
 from stride0._core.calls.primitive import intercepted
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
@@ -134,6 +142,8 @@ def logspace(
         New array of shape ``(num,)``.
     """
     target = None if dtype is None else check_dtype("logspace", dtype)
+    if not isinstance(base, Array):
+        as_scalar("logspace", "base", base)
     powers = pow(base, linspace(start, stop, num, device=device, endpoint=endpoint))
     return powers if target is None else astype(powers, target, copy=False)
 

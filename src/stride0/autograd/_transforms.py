@@ -267,12 +267,21 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     check_function("jvp", f)
     points = check_sequence("jvp", "xs", xs, "arguments")
     tangents = check_sequence("jvp", "vs", vs, "tangents, one for each argument")
+    return derivative_along("jvp", f, points, tangents, has_aux)
+
+
+def derivative_along(
+    operation: str, f: Callable[..., Any], points: list[Any], tangents: list[Any], has_aux: bool
+) -> Any:
+    """Return what `jvp` returns; errors name `operation`."""
     with Deferring():
         with recording() as tape:
             # The items of the list are the arguments.
-            chosen = Tracked("jvp", points, tape, 2)
-            given = matched("jvp", chosen.structure, tangents, "the tangents")
-            directions = [like("jvp", v, x.shape, x.dtype) for v, x in zip(given, chosen.arrays, strict=True)]
+            chosen = Tracked(operation, points, tape, 2)
+            given = matched(operation, chosen.structure, tangents, "the tangents")
+            directions = [
+                like(operation, v, x.shape, x.dtype) for v, x in zip(given, chosen.arrays, strict=True)
+            ]
             out = f(*chosen.tree)
         y, aux = pair_of(out) if has_aux else (out, None)
         leaves, structure = flatten(y, 1)
@@ -280,7 +289,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
         for x in values:
             if x.dtype.kind not in FLOATING:
                 raise ArgumentTypeError(
-                    "jvp",
+                    operation,
                     f"a result of dtype {x.dtype.name} has no derivative",
                     accepts="results of floating-point dtypes; has_aux passes others through",
                 )
@@ -335,7 +344,7 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
     """
     check_function("hvp", f)
     if argnums is None:
-        _, product, *aux = jvp(grad(f, has_aux=has_aux), [x], [v], has_aux)
+        _, product, *aux = derivative_along("hvp", grad(f, has_aux=has_aux), [x], [v], has_aux)
         return (product, *aux) if has_aux else product
     arguments, alone = check_sequence("hvp", "x", x, "arguments"), not isinstance(argnums, (tuple, list))
     numbers = numbers_of("hvp", argnums, len(arguments))
@@ -347,7 +356,9 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
         return f(*given)
 
     gradient = grad(of_chosen, tuple(range(len(numbers))), has_aux)
-    _, products, *aux = jvp(gradient, [arguments[n] for n in numbers], [v] if alone else v, has_aux)
+    tangents = [v] if alone else check_sequence("hvp", "v", v, "tangents, one for each argument")
+    chosen_arguments = [arguments[n] for n in numbers]
+    _, products, *aux = derivative_along("hvp", gradient, chosen_arguments, tangents, has_aux)
     product = products[0] if alone else products
     return (product, *aux) if has_aux else product
 

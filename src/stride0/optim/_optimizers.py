@@ -143,7 +143,7 @@ def apply_updates(parameters: Any, updates: Any) -> Any:
 
     def step(p: Any, u: Any) -> Array:
         p = check_array("apply_updates", p, "parameters")
-        u = as_array(u, "apply_updates", p.dtype)
+        u = as_array(u, "apply_updates", p.dtype, "updates")
         check_cast("apply_updates", u.dtype, p.dtype)
         return astype(add(p, u), p.dtype, copy=False)
 
@@ -349,6 +349,8 @@ def minimize_lbfgs(
         )
     check_function("minimize_lbfgs", f)
     leaves, structure = flatten(parameters, 1)
+    if not leaves:
+        raise ArgumentValueError("minimize_lbfgs", "parameters holds no array", (), "at least one array")
     for leaf in leaves:
         if not isinstance(leaf, Array) or leaf.dtype.kind != "real floating":
             raise ArgumentTypeError(

@@ -105,10 +105,10 @@ def polygamma(n: Operand, x: Operand, /) -> Array:
     if type(n) is int and n == 0:
         return digamma(x)
     if type(n) is int and 0 < n <= 170:
-        found, target = floating_operands("special.polygamma", (x,))
+        found, target = floating_operands("special.polygamma", (x,), ("x",))
         scaled = zeta(n + 1, found[0])
         return multiply(scaled, math.copysign(float(math.factorial(n)), 1 if n % 2 else -1))
-    (orders, found_x), target = floating_operands("special.polygamma", (n, x))
+    (orders, found_x), target = floating_operands("special.polygamma", (n, x), ("n", "x"))
     pairs = [("n", orders.shape), ("x", found_x.shape)]
     check_broadcasting("special.polygamma", pairs, broadcast_shapes("special.polygamma", pairs))
     following = add(astype(orders, target, copy=False), 1)
@@ -150,7 +150,7 @@ def lambertw(z: Operand, /, k: Operand = 0, tol: float = 1e-8) -> Array:
     Array
         New array of the complex dtype of the precision of `z`.
     """
-    (found,), target = floating_operands("special.lambertw", (z,))
+    (found,), target = floating_operands("special.lambertw", (z,), ("z",))
     return by_scipy(
         "special.lambertw",
         ("z", "k", "tol"),
@@ -174,7 +174,7 @@ def factorial(n: Operand, /) -> Array:
     Array
         New array of the floating-point dtype of `n`; of integers and bool, float64.
     """
-    (found,), target = floating_operands("special.factorial", (n,))
+    (found,), target = floating_operands("special.factorial", (n,), ("n",))
     return where(less(found, 0), 0, gamma(add(astype(found, target, copy=False), 1)))
 
 
@@ -200,7 +200,7 @@ def multigammaln(a: Operand, d: int, /) -> Array:
         If `d` is less than 1, or an element is not greater than ``(d - 1) / 2``.
     """
     op = "special.multigammaln"
-    (found,), target = floating_operands(op, (a,))
+    (found,), target = floating_operands(op, (a,), ("a",))
     count = normalize_index(op, "d", d)
     if count < 1:
         raise ArgumentValueError(op, "d must be at least 1", [("d", brief(count))])
@@ -269,7 +269,7 @@ def _spherical(name: str, n: Operand, z: Operand) -> Array:
     SciPy's ufuncs are NaN there.
     """
     op, names = f"special.{name}", ("n", "z")
-    (order, x), target = floating_operands(op, (n, z))
+    (order, x), target = floating_operands(op, (n, z), names)
     if x.dtype.kind == "complex floating":
         return by_scipy(op, names, n, z)
     x = astype(x, arithmetic_dtype(target), copy=False)

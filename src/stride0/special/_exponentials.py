@@ -115,7 +115,7 @@ def logsumexp(
     op = "special.logsumexp"
     keepdims = check_bool(op, "keepdims", keepdims)
     return_sign = check_bool(op, "return_sign", return_sign)
-    found, target = floating_operands(op, (a,) if b is None else (a, b))
+    found, target = floating_operands(op, *(((a,), ("a",)) if b is None else ((a, b), ("a", "b"))))
     computed = arithmetic_dtype(target)
     x, *factors = (astype(operand, computed, copy=False) for operand in found)
     with _one_pass(x):
@@ -182,7 +182,7 @@ def _complex_logsumexp(x: Array, axis: Axis, factors: list[Array], return_sign: 
 
 def _real_operand(op: str, x: Operand) -> tuple[Array, DType]:
     """Return an operand in the dtype to compute in, and the dtype of the result."""
-    (found,), target = floating_operands(op, (x,))
+    (found,), target = floating_operands(op, (x,), ("x",))
     if target.kind == "complex floating":
         refuse_dtype(op, target, "a real dtype")
     return astype(found, arithmetic_dtype(target), copy=False), target

@@ -61,7 +61,9 @@ def scipy_function(name: str) -> Any:
     return wrapped if hasattr(wrapped, "types") else function
 
 
-def floating_operands(op: str, operands: tuple[Operand, ...]) -> tuple[tuple[Array, ...], DType]:
+def floating_operands(
+    op: str, operands: tuple[Operand, ...], names: tuple[str, ...] = ()
+) -> tuple[tuple[Array, ...], DType]:
     """Return operands as arrays, and the floating-point dtype to which they promote.
 
     Python scalars have no influence on the precision; beside integers alone it is that of float64.
@@ -74,10 +76,10 @@ def floating_operands(op: str, operands: tuple[Operand, ...]) -> tuple[tuple[Arr
     found = tuple(
         x
         if type(x) is Array
-        else as_array(x, op)
+        else as_array(x, op, None, name)
         if type(x) is int
-        else as_array(x, op, target if isinstance(x, complex) else component_dtype(target))
-        for x in operands
+        else as_array(x, op, target if isinstance(x, complex) else component_dtype(target), name)
+        for name, x in zip(names or ("an operand",) * len(operands), operands, strict=True)
     )
     floating = [x.dtype for x, given in zip(found, operands, strict=True) if type(given) is not int]
     return found, promote_all([target, *(d for d in floating if "floating" in d.kind)])
@@ -119,7 +121,7 @@ def several_by_scipy(
     op: str, names: tuple[str, ...], *operands: Operand, ufunc: str = ""
 ) -> tuple[Array, ...]:
     """Call a ufunc that may have several results."""
-    arrays, target = floating_operands(op, operands)
+    arrays, target = floating_operands(op, operands, names)
     computed = arithmetic_dtype(target)
     arrays = tuple(
         x if arithmetic_dtype(x.dtype) is x.dtype else copy(x, arithmetic_dtype(x.dtype)) for x in arrays

@@ -40,7 +40,7 @@ def zeta_x(x: Operand, q: Operand, order: int = 1, /) -> Array:
 
     For a positive `q`; where `x` is below 1, it is that of the analytic continuation.
     """
-    (given, shift), target = floating_operands("special.zeta_x", (x, q))
+    (given, shift), target = floating_operands("special.zeta_x", (x, q), ("x", "q"))
     s, at = (astype(each, dt.float64, copy=False) for each in (given, shift))
     found = where(less_equal(at, 0), math.nan, _zeta_x(s, at, order))
     # Its limit, where the terms are infinity times zero.

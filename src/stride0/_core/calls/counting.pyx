@@ -65,9 +65,9 @@ cdef object interp(str name, PyObject** given):
     if x.code != points.code or needs_tape(x) or needs_tape(points) or needs_tape(values):
         return NotImplemented
     if given[3] is not <PyObject*>None:
-        before = as_array(<object>given[3], name, points.dtype)
+        before = as_array(<object>given[3], name, points.dtype, "left")
     if given[4] is not <PyObject*>None:
-        behind = as_array(<object>given[4], name, points.dtype)
+        behind = as_array(<object>given[4], name, points.dtype, "right")
     for end in (before, behind):
         if end is not None and ((<Array>end).code != points.code or (<Array>end).ndim != 0 or needs_tape(<Array>end)):
             return NotImplemented

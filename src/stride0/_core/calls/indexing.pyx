@@ -23,12 +23,12 @@ from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.ops.operands import as_array
 
 
-cdef Array operand(PyObject* x, str operation):
-    return <Array>x if type(<object>x) is Array else <Array?>as_array(<object>x, operation)
+cdef Array operand(PyObject* x, str operation, str name="x"):
+    return <Array>x if type(<object>x) is Array else <Array?>as_array(<object>x, operation, None, name)
 
 
 cdef Array indices_argument(PyObject* x, str operation):
-    cdef Array indices = operand(x, operation)
+    cdef Array indices = operand(x, operation, "indices")
     if letter_at(indices.code) != c"i" and letter_at(indices.code) != c"u":
         raise DTypeError(operation, f"Unsupported dtype {dtype_at(indices.code).name} of indices", (), "indices take integer dtypes")
     return indices

@@ -126,7 +126,7 @@ cdef object searchsorted(str name, PyObject** given):
         x2 = <Array>given[1]
     else:
         beyond = beyond_limits(x1, <object>given[1])
-        x2 = as_array(0 if beyond else <object>given[1], "searchsorted", x1.dtype)
+        x2 = as_array(0 if beyond else <object>given[1], "searchsorted", x1.dtype, "x2")
     refuse_complex(x1, "searchsorted", "x1")
     refuse_complex(x2, "searchsorted", "x2")
     if x1.ndim != 1:

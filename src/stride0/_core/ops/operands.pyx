@@ -90,7 +90,7 @@ cdef bint exports_buffer(object source):
     return True
 
 
-def as_array(x, operation, like=None):
+def as_array(x, operation, like=None, name="x"):
     """An operand as an array: an array itself, or a Python scalar in the dtype that it has beside `like`, else in that of its kind."""
     if type(x) is Array:
         return x
@@ -99,7 +99,7 @@ def as_array(x, operation, like=None):
     found = foreign_scalar(x)
     if found is not None:
         return found
-    refuse_operand(operation, "x", x)
+    refuse_operand(operation, name, x)
 
 
 cdef Array value_operand(Array dst, object src, str operation):

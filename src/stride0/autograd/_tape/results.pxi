@@ -110,13 +110,22 @@ def facts_of(list arrays):
     return facts
 
 
+cdef Array converted(str operation, x):
+    """A tangent or cotangent that is no array as one."""
+    try:
+        return asarray(x)
+    except Stride0Error:
+        raise ArgumentTypeError(operation, f"a tangent or cotangent is of type {type(x).__name__}", (),
+                                "an array of the shape of its argument or result, or a number") from None
+
+
 def like(str operation, x, tuple shape, DType dtype not None):
     """
     A cotangent or tangent, checked against the shape and dtype of its array.
 
     A complex one of a real array stays complex: the backward pass takes its real part.
     """
-    cdef Array found = <Array>x if type(x) is Array else <Array>asarray(x)
+    cdef Array found = <Array>x if type(x) is Array else converted(operation, x)
     cdef bint fits = found.ndim == len(shape)
     cdef int axis
     for axis in range(found.ndim if fits else 0):

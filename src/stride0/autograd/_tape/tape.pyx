@@ -106,7 +106,9 @@ from stride0._core.ops.functions import real, remainder
 from stride0._core.memory.dtype import float64
 from stride0._chapters.creation import arange
 from stride0._chapters.manipulation import reshape
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, BroadcastError, GradientError, ShapeError
+from stride0._base.errors import (
+    ArgumentTypeError, ArgumentValueError, BatchingError, BroadcastError, GradientError, ShapeError, Stride0Error,
+)
 from stride0._base.shapes import broadcast_shapes
 from stride0.autograd._tape.trees import flatten, tree_map
 
