@@ -10,6 +10,7 @@ class Scope:
     def __init__(self, modules: tuple[str, ...] | None, exempt: tuple[str, ...]) -> None: ...
 
 BROADCASTING: Final[Switch]
+BROADCASTING_MODES: tuple[str, ...]
 STRICT: Final[Switch]
 CONFIGURATION: Final[Switch]
 
