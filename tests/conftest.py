@@ -8,6 +8,7 @@ something, so it must not depend on luck. Elsewhere every run looks at new examp
 """
 
 import contextlib
+import gc
 import importlib
 import inspect
 import os
@@ -85,6 +86,12 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
         config.workeroutput["selection"] = config.stash[SELECTION]
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
+
+
+def pytest_collection_finish() -> None:
+    # Many tests collect garbage: what the tests themselves are made of need not be searched each time.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
