@@ -214,7 +214,7 @@ def _eig_repeated(inner: Array, gvectors: Array, out: tuple[Array, Array], x_dty
     turn = split.generator(vectors.dtype)
     h = adjoint(vectors)
 
-    def turned(t: Array) -> Array:
+    def rotated(t: Array) -> Array:
         """Return the change of unit vectors: the columns of V t, orthogonal to those of V."""
         change = matmul(vectors, t)
         return change - _columns(diagonal(matmul(h, change)), vectors)
@@ -226,7 +226,7 @@ def _eig_repeated(inner: Array, gvectors: Array, out: tuple[Array, Array], x_dty
             )
         ],
         adjoint(solved(h, adjoint(_columns(split.steps, vectors)))),
-        [(None, turned(turn)), (None, turned(adjoint(turn)))],
+        [(None, rotated(turn)), (None, rotated(adjoint(turn)))],
         together=False,
     )
     return found
@@ -299,7 +299,7 @@ def _svd_repeated(parts: list[Any], g: Any, out: Any) -> list[Array]:
     # Left and right vectors of 0 are independent.
     sign = where(less_equal(s, squeeze(split.near, axis=-1)), -1, 1)
 
-    def turned(t: Array) -> tuple[Array, None, Array]:
+    def rotated(t: Array) -> tuple[Array, None, Array]:
         left = matmul(u[..., :k], t)
         right = before(adjoint(_columns(sign, t)), vh[..., :k, :]) if k else vh
         return _padded(left, u.shape), None, _padded(right, vh.shape)
@@ -307,7 +307,7 @@ def _svd_repeated(parts: list[Any], g: Any, out: Any) -> list[Array]:
     return split.quotients(
         [Quotient(x, d, change(split.steps)) for x, d, change in parts],
         before(_columns(split.steps, u[..., :k]), vh[..., :k, :]) if k else before(u, vh),
-        [turned(turn), turned(adjoint(turn))],
+        [rotated(turn), rotated(adjoint(turn))],
         together=True,
     )
 

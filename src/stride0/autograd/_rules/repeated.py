@@ -147,13 +147,13 @@ class Separation:
 
         several = [*numerators, *self.cotangents]
         first = self._derivatives(several, moved, x_moved)
-        turned = [self._derivatives(several, r, None) for r in rotations]
+        rotated = [self._derivatives(several, r, None) for r in rotations]
         # Rounding errors of a cotangent that is 0 are those of its terms, or of its derivatives.
         scale: Any = 0
         for g in [
             *terms_of(self.out, self.at),
             *self.cotangents,
-            *(d for found in (first, *turned) for d in found[count:]),
+            *(d for found in (first, *rotated) for d in found[count:]),
         ]:
             scale = scale + max(abs(g), axis=(-2, -1), keepdims=True)
 
@@ -181,7 +181,7 @@ class Separation:
             size = abs(part.denominator)
             equals = less_equal(size, slack)
             noise = math.sqrt(eps) * scale
-            turns = [abs(turned[0][i] - turned[1][i])] if together else [abs(t[i]) for t in turned]
+            turns = [abs(rotated[0][i] - rotated[1][i])] if together else [abs(t[i]) for t in rotated]
             excess: Any = greater(abs(part.numerator), noise + slack * abs(limits[i]))
             for turn in turns:
                 excess = logical_or(excess, greater(turn, noise))
