@@ -74,7 +74,7 @@ def other_factors(x: Array, axis: Axis, out: Array) -> Array:
         return with_kept_axes(out, x.shape, axis) / x
     x = astype(x, out.dtype, copy=False)
     axes = reduced_axes(axis, x.ndim)
-    if not axes:
+    if not axes or not x.size:
         return ones_like(x)
     at = x.ndim - len(axes)
     last = tuple(range(at, x.ndim))
