@@ -5,7 +5,8 @@
     budgets.py FIGURES import PYTHON         adds the instructions of `import stride0`
     budgets.py FIGURES check                 adds the lines of src, prints the table, fails above a limit
 
-FIGURES is a file with a line for each figure. Processor time is that of all processes of the command.
+FIGURES is a file with a line for each figure. Processor time is that of all processes of the command, as on
+the machine of budgets.toml: it is divided by how much longer a reference takes to compile here.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUDGETS = tomllib.loads((ROOT / ".ci" / "budgets.toml").read_text(encoding="utf-8"))
+REFERENCE = BUDGETS.pop("reference")["seconds"]
 
 
 def add(figures: Path, name: str, value: float) -> None:
@@ -34,6 +36,23 @@ def add(figures: Path, name: str, value: float) -> None:
 def processor_time() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def reference() -> float:
+    """Return the processor time of compiling a program that never changes, the shorter of two."""
+    loop = (
+        "double f{0}(double *x, const double *y, long n) {{ double s = {0}; for (long i = 0; i < n; i++) "
+        "{{ if (y[i] > s) x[i] = y[i] * s + x[n - i]; else s += x[i] / (y[i] - {0}); }} return s; }}\n"
+    )
+    text = "".join(loop.format(k) for k in range(400))
+    compiler = (os.environ.get("CC") or "cc").split()
+    found = []
+    for _ in range(2):
+        before = processor_time()
+        command = [*compiler, "-O3", "-x", "c", "-c", "-o", os.devnull, "-"]
+        subprocess.run(command, input=text, text=True, check=True)
+        found.append(processor_time() - before)
+    return min(found)
 
 
 def instructions(python: str, code: str) -> float:
@@ -59,9 +78,13 @@ def check(figures: Path) -> int:
     add(figures, "lines", lines_of_source())
     lines = figures.read_text(encoding="utf-8").splitlines()
     found = {name: float(value) for name, value in map(str.split, lines)}
+    slower = reference() / REFERENCE
+    print(f"this machine takes {slower:.2f} of the time of the machine of budgets.toml")
     failed = False
     for name, budget in BUDGETS.items():
         value, limit = found.get(name), budget["limit"]
+        if value is not None and budget["unit"] == "s":
+            value /= slower
         over = value is None or value > limit
         failed |= over
         shown = "not measured" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
