@@ -69,7 +69,8 @@ def instructions(python: str, code: str) -> float:
 
 
 def lines_of_source() -> int:
-    files = [path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    kinds = {".py", ".pyi", ".pyx", ".pxd", ".pxi", ".in", ".h", ".c", ".build"}
+    files = [path for path in (ROOT / "src").rglob("*") if path.suffix in kinds]
     return sum(path.read_bytes().count(b"\n") for path in files)
 
 

@@ -7,8 +7,8 @@ in `bessel`, of polynomials in `polynomials`, of `logsumexp` and its kin in `exp
 
 Note [Stable derivatives]
     The usual formulas of some derivatives are differences of nearly equal terms: ``2 * x * erfcx(x) - 2
-    / sqrt(pi)``, ``i1e(x) - i0e(x)``. From an argument on where they lose three digits, an asymptotic
-    series in powers of ``1 / x`` takes their place; its own derivatives are those of a polynomial. The
+    / sqrt(pi)``, ``i1e(x) - i0e(x)``. Beyond the argument at which they lose three digits, an asymptotic
+    series in powers of ``1 / x`` replaces them; its derivatives are derivatives of a polynomial. The
     difference of two values of `psi` has no digits left if its arguments are nearly equal or large:
     `psi_apart` computes it.
 """
@@ -137,7 +137,7 @@ def _psi(g: Array, x: Any) -> LazyProduct:
     return along(g, polygamma_z(x) if is_complex(x) else special.polygamma(1, x))
 
 
-# The arguments of Stirling's series for psi are at least so large.
+# The least argument of Stirling's series for psi.
 _FAR = 10
 
 
@@ -159,7 +159,7 @@ def _psi_apart(x: Any, top: Any, step: Any) -> Array:
     recurrence = sum(step1 / (x1 + terms) / (top1 + terms), axis=-1)
     u, v = 1.0 / (x + _FAR), 1.0 / (top + _FAR)
     share = step * u
-    # The quotient of u**2k - v**2k and u**2 - v**2
+    # The quotient of u**2k - v**2k and u**2 - v**2.
     quotient, power, tail = 1.0, 1.0, 0.0
     for k, number in enumerate(BERNOULLI[:8], 1):
         tail = tail + number / (2 * k) * quotient
@@ -170,16 +170,16 @@ def _psi_apart(x: Any, top: Any, step: Any) -> Array:
 
 def _poch(g: Array, z: Any, m: Any, out: Array) -> LazyProduct:
     top = z + m
-    # Between poles of both gamma functions, their quotient is that of their mirror images.
+    # Between poles of both gamma functions, use the quotient of their mirror images.
     mirrored = logical_and(logical_and(less(z, 0.5), less(top, 0.5)), equal(m, floor(m)))
-    # Near a pole of the gamma function of z, its reciprocal is differentiated.
+    # Near a pole of the gamma function of z, differentiate its reciprocal.
     at_pole = logical_and(less(z, 0.25), less(abs(z - round(z)), 0.25))
     at_pole = logical_and(at_pole, logical_or(greater(z, -150), equal(z, floor(z))))
     near = special.gamma(top) * special.gamma(1.0 - z) * _mirrored(z) + out * special.psi(top)
     usual = where(at_pole, near, out * psi_apart(where(at_pole, 1.0, z), m))
-    # The difference of cotangents, which is 0 for a whole m, but not its derivative by m
-    turned = math.pi * _sin_pi(m) / unless_zero(_sin_pi(z) * _sin_pi(top))
-    image = psi_apart(where(mirrored, 1.0 - z, 1.0), -m) + turned
+    # pi (cot(pi z) - cot(pi (z + m))) is 0 for a whole m, but its derivative by m is not.
+    reflected = math.pi * _sin_pi(m) / unless_zero(_sin_pi(z) * _sin_pi(top))
+    image = psi_apart(where(mirrored, 1.0 - z, 1.0), -m) + reflected
     return times(g, where(mirrored, out * image, usual))
 
 
@@ -279,7 +279,7 @@ def _of_square(f: Callable[[Any], Any], f_pi: Callable[[Any], Any], z: Any) -> A
 
 
 def _lambertw(g: Array, z: Any, out: Array) -> LazyProduct:
-    # By the quotient, the rounding error of a large result is not multiplied by it.
+    # The quotient does not multiply the rounding error of a large result by the result.
     near = less(abs(out), 1)
     return along(g, where(near, exp(where(near, -out, 0)), out / where(near, 1, z)) / (1.0 + out))
 
@@ -366,7 +366,7 @@ def _pseudo_huber_delta(g: Array, x1: Any, x2: Any) -> LazyProduct:
 
 
 def _pseudo_huber_r(g: Array, x1: Any, x2: Any) -> LazyProduct:
-    # x1 * x2 / hypot(x1, x2) by the quotient of the smaller one and the larger one, so that nothing cancels.
+    # x1 * x2 / hypot(x1, x2) from the quotient of the smaller and the larger, so that nothing cancels.
     size = abs(x2)
     inner, flat = less_equal(size, x1), equal(x1, 0)
     share = where(inner, size / where(flat, 1.0, x1), x1 / where(inner, 1.0, size))
@@ -484,7 +484,7 @@ VJP: dict[str, dict[str, Rule]] = {
         "x2": lambda g, x1, x2: times(g, -_by_zero(x1, x2)),
     },
     "special.kl_div": {
-        # At (0, 0) both derivatives make the function 0 where x1 is x2.
+        # At (0, 0) these two values give the derivative 0 along x1 = x2, where the function is 0.
         "x1": lambda g, x1, x2: times(g, where(_both_zero(x1, x2), -1.0, _log_ratio(x1, x2))),
         "x2": lambda g, x1, x2: times(g, where(_both_zero(x1, x2), 1.0, (x2 - x1) / x2)),
     },
@@ -543,7 +543,7 @@ VJP: dict[str, dict[str, Rule]] = {
 
 NO_GRAD: dict[str, str] = {"special.gammasgn": "piecewise constant"}
 
-# Rules of derivatives, which users do not call.
+# Rules of inner functions: rules call them, users do not.
 INNER_VJP: dict[str, dict[str, Rule]] = {
     "special.polygamma_z": {"z": lambda g, z, order: along(g, polygamma_z(z, order + 1))},
     "special.zeta_x": {

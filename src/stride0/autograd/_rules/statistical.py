@@ -65,10 +65,10 @@ def is_in_range(x: Array) -> bool:
 
 
 def other_factors(x: Array, axis: Axis, out: Array) -> Array:
-    """Return for each element the product of all others along the axes.
+    """Return for each element the product of all other elements along the axes.
 
-    The product `out` divided by the element is only taken if it is within the range of the dtype, and if no
-    derivative of it will be taken: the derivative by the element itself is 0, and quotients only cancel.
+    This is `out` divided by the element, if `out` is within the range of the dtype and no derivative will be
+    taken: the derivative with respect to the element itself is 0, which quotients give only by cancelling.
     """
     if not is_recorded(x) and is_in_range(out):
         return with_kept_axes(out, x.shape, axis) / x
@@ -95,7 +95,7 @@ def _product_before(x: Array, axis: int) -> Array:
 
 def _var(g: Array, x: Array, axis: Axis, correction: float) -> LazyProduct:
     weight = 2 / divisor(x.shape, axis, correction)
-    return times(with_kept_axes(g * weight, x.shape, axis), x - mean(x, axis=axis, keepdims=True))
+    return times(with_kept_axes(product(g, weight), x.shape, axis), x - mean(x, axis=axis, keepdims=True))
 
 
 def _std(g: Array, x: Array, axis: Axis, correction: float, out: Array) -> LazyProduct:
@@ -103,7 +103,7 @@ def _std(g: Array, x: Array, axis: Axis, correction: float, out: Array) -> LazyP
 
 
 def std_slope(x: Array, axis: Axis, correction: float, out: Array) -> Array:
-    """Return the derivative of `std` by each element; 0 where all are equal: Note [Divided by zero]."""
+    """Return the derivative of `std` by each element; 0 if all elements are equal: Note [Divided by zero]."""
     freedom = divisor(x.shape, axis, correction)
     apart, size = x - mean(x, axis=axis, keepdims=True), with_kept_axes(out, x.shape, axis)
     if not every(logical_and(greater(size, _SMALL), less(size, math.inf))):
@@ -129,7 +129,7 @@ def losers(x: Array, axis: Axis, out: Array, loses: Callable[[Array, Array], Arr
     best = with_kept_axes(out, x.shape, axis)
     lost, unknown = loses(x, best), isnan(best)
     if some(unknown):
-        # Comparisons with NaN are false. Where the extreme is NaN, all other elements lose.
+        # Comparisons with NaN are false. If the extreme is NaN, all elements that are not NaN lose.
         lost = logical_or(lost, logical_and(unknown, logical_not(isnan(x))))
     return lost, count(x.shape, axis) - count_nonzero(lost, axis=axis, keepdims=True)
 
@@ -265,7 +265,7 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
     },
 }
 
-# Rules of derivatives, which users do not call.
+# Rules of inner functions: rules call them, users do not.
 INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "recurrence": {"g": _recurrence_g, "x": _recurrence_x},
 }
