@@ -52,12 +52,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def labels_of(item: pytest.Item) -> set[tuple[str, str]]:
-    """Return what a sample of a test function has to contain: each name of a function, dtype or case."""
+    """Return the labels that a sample of tests must cover: each name of a function, dtype or case."""
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     found = set()
     for parameter, value in parameters.items():
         name = value if isinstance(value, str) else getattr(value, "__name__", getattr(value, "name", None))
-        # Of numbers, shapes and other values, some are enough.
+        # A sample of the numbers, shapes and other values is enough.
         found.add((parameter, name if isinstance(name, str) else type(value).__name__))
     return found
 
@@ -89,14 +89,14 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    # Many tests collect garbage: what the tests themselves are made of need not be searched each time.
+    # Many tests collect garbage. Frozen objects, such as the tests themselves, are not searched each time.
     gc.collect()
     gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take the selection of a worker of pytest-xdist; all workers have the same."""
+    """Take the selection of a pytest-xdist worker; all workers have the same selection."""
     if "selection" in getattr(node, "workeroutput", {}):
         node.config.stash[SELECTION] = node.workeroutput["selection"]
 

@@ -14,7 +14,7 @@ from stride0._version import __version__
 
 __all__ = ["main"]
 
-# What a shell shows of a program that SIGPIPE ends.
+# The exit status that a shell reports for a program ended by SIGPIPE.
 CLOSED_PIPE = 128 + 13
 
 _EXPLAIN = """\
@@ -62,12 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run() -> int:
-    """Run the command line as a program, which ends quietly if nobody reads what it prints."""
+    """Run the command line as a program; end quietly if the reader of its output is gone."""
     try:
         try:
             return main()
         finally:
-            # Also of help, which ends in SystemExit: Python writes a traceback of what fails at its own end.
+            # Also after help, which ends in SystemExit: Python prints a traceback if its own flush fails.
             if sys.stdout is not None:
                 sys.stdout.flush()
     except BrokenPipeError:

@@ -60,9 +60,9 @@ def lost_gradient(error: Any, operation: str, shape: tuple[int, ...]) -> Excepti
 
 
 def refusing_form(traceback: TracebackType | None) -> str | None:
-    """Return which form of a SciPy function an error comes from, "scipy.ndimage.extrema"; None if none.
+    """Return the form of a SciPy function that raised an error, "scipy.ndimage.extrema", or None.
 
-    An error of a function that the caller gave to a form is the caller's own.
+    An error in a function that the caller passed to a form does not count as an error of the form.
     """
     found = None
     while traceback is not None:
@@ -77,11 +77,11 @@ def refusing_form(traceback: TracebackType | None) -> str | None:
 
 def _form_of(frame: FrameType) -> str | None:
     names = {name.rpartition(".")[2] for name in _names(frame, frame.f_code)}
-    # A function that was made for a name closes over the name.
+    # A function that was made for a name has the name in its closure.
     closed = (frame.f_locals.get(variable) for variable in frame.f_code.co_freevars)
     names |= {value for value in closed if isinstance(value, str)}
     matching = [f"scipy.{name}" for name in FORMS if name.rpartition(".")[2] in names]
-    # Several modules have the name: the function of one of them is this one.
+    # Several modules may have the name: find the module whose function this is.
     autograd = sys.modules["stride0.autograd"]
     own = [name for name in matching if getattr(attrgetter(name)(autograd), "__code__", None) is frame.f_code]
     return next(iter(own or matching), None)

@@ -1,7 +1,7 @@
 """The environment variables ``STRIDE0_...``, read when the package is imported.
 
-An empty variable counts as unset. What a variable does not take is an ImportError, in one form: the variable,
-its value, and what to set it to.
+An empty variable counts as unset. A wrong value raises an ImportError, always in one form: the variable, its
+value, and what to set it to.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _WORDS: Final = {
 
 
 def read(variable: str, convert: Callable[[str], Value | None], kind: str, accepts: str) -> Value | None:
-    """Return the converted value of a variable, None if it is unset.
+    """Return the converted value of a variable, or None if it is unset.
 
-    ImportError if `convert` returns None: the value is no `kind`, and `accepts` says what to set instead.
+    ImportError if `convert` returns None: the value is not a `kind`, and `accepts` says what to set instead.
     """
     text = os.environ.get(variable, "").strip()
     if not text:
@@ -43,7 +43,7 @@ def read_number(variable: str, kind: str, least: int, most: int, example: int) -
     """Return the integer that a variable holds, from `least` to `most`; None if it is unset."""
 
     def convert(text: str) -> int | None:
-        # Not more digits than the bound has: Python refuses to convert some thousands of them.
+        # At most as many digits as the bound: Python refuses to convert thousands of digits.
         if not (text.isascii() and text.isdigit()) or len(text.lstrip("0")) > len(str(most)):
             return None
         return number if least <= (number := int(text)) <= most else None
@@ -52,7 +52,7 @@ def read_number(variable: str, kind: str, least: int, most: int, example: int) -
 
 
 def read_names(variable: str) -> tuple[str, ...]:
-    """Return the names of modules that a variable holds, with commas between them."""
+    """Return the module names that a variable holds, separated by commas."""
 
     def convert(text: str) -> tuple[str, ...] | None:
         names = tuple(name.strip() for name in text.split(",") if name.strip())

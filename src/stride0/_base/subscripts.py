@@ -59,8 +59,8 @@ def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subsc
     Raises
     ------
     ArgumentValueError
-        If the string is none, names more or fewer operands, or the result has a label that no operand has,
-        or lacks the ellipsis of an operand.
+        If the string is malformed or names more or fewer operands. If the result has a label that no operand
+        has, or lacks the ellipsis of an operand.
     ShapeError
         If an operand has another number of axes.
     """

@@ -22,10 +22,10 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> Array
     Parameters
     ----------
     subscripts : str
-        The labels of the axes of each operand, divided by commas, and those of the result behind ``->``:
-        ``"ij,jk->ik"``. A label is a letter. Without ``->`` the result has, in alphabetic order, the labels
-        that occur once. ``...`` stands for axes without a label, which broadcast; they come first in a result
-        that is not given, and one that is given has to have them.
+        The labels of the axes of each operand, separated by commas, and the labels of the result behind
+        ``->``: ``"ij,jk->ik"``. A label is a letter. Without ``->`` the result has, in alphabetic order, the
+        labels that occur once. ``...`` stands for axes without a label, which broadcast. Without ``->`` these
+        axes come first in the result; behind ``->`` they must be written.
     *operands : Array
         One for each term of the subscripts, of any dtypes. In the interleaved form there is no string:
         ``einsum(x1, [0, 1], x2, [1, 2], [0, 2])``; labels are integers, ``...`` is Ellipsis, and the labels
@@ -45,8 +45,8 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> Array
     Raises
     ------
     ArgumentValueError
-        If the subscripts or the path are none for so many operands, or an operand has axes of an ellipsis and
-        the result has no ellipsis.
+        If the subscripts or the path do not fit the number of operands, or if an operand has axes of an
+        ellipsis and the result has no ellipsis.
     ShapeError
         If an operand has another number of axes than labels, or the sizes of a label differ. An axis of size
         1 broadcasts against those of other operands.

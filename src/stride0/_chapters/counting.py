@@ -93,9 +93,9 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
     ArgumentValueError
         If an element, or `minlength`, is negative.
     BatchingError
-        If the largest elements of the examples of a batch give results of different lengths.
+        If the examples of a batch have results of different lengths, as their largest elements differ.
     """
-    # Within `vmap`; all other calls are compiled.
+    # Only within `vmap`; all other calls are compiled.
     least = normalize_index("bincount", "minlength", minlength)
     places = astype(x, dt.int64)
     if some(less(places, 0)):
@@ -241,9 +241,9 @@ def _ascending(x: Array) -> Array:
 
 
 def _places(x: Array, edges: Array) -> Array:
-    """Return between which ascending edges each element lies, outside the index of the last edge.
+    """Return the interval between ascending edges in which each element lies; outside, the last edge's index.
 
-    Integers and floats are compared as the numbers that they are, which float64 may not hold.
+    Integers and floats are compared exactly, although float64 may not hold these numbers.
     """
     last = edges.size - 1
     kinds = [dtype.kind in KINDS["integral"] for dtype in (x.dtype, edges.dtype, result_type(x, edges))]
@@ -252,7 +252,7 @@ def _places(x: Array, edges: Array) -> Array:
         above = _integers_above(edges, x.dtype)
         at_end = zeros_like(x, dtype=dt.bool)
         if above.size == edges.size:
-            # Only if the last edge is an integer of the dtype.
+            # Only possible if the last edge is an integer of the dtype.
             at_end = logical_and(equal(x, above[-1]), equal(edges[-1], above[-1]))
         edges = above
     elif kinds[1] and not kinds[0]:
@@ -270,7 +270,7 @@ def _places(x: Array, edges: Array) -> Array:
 
 
 def _integers_above(edges: Array, dtype: dt.DType) -> Array:
-    """Return the least integers of a dtype that are not below ascending edges, of those that have one."""
+    """Return, for each ascending edge, the least integer of a dtype that is not below it, if there is one."""
     least, most = limits_of(dtype)
     if edges.dtype.kind in KINDS["integral"]:
         lowest, highest = limits_of(edges.dtype)
@@ -284,7 +284,7 @@ def _integers_above(edges: Array, dtype: dt.DType) -> Array:
 
 
 def _within_ranges(x: Array, bins: int) -> tuple[Array, Array]:
-    """Return the edges and places of `_within_range` for a batch, whose examples have edges of their own."""
+    """Return the edges and places of `_within_range` for a batch: each example has its own edges."""
     floating, elements = _floating(x), astype(x, dt.float64, copy=False)
     first, last = min(elements), max(elements)
     if not every(isfinite(subtract(last, first))):
@@ -341,7 +341,7 @@ def _within_range(x: Array, bins: int, range: tuple[float, float] | None) -> tup
 
 
 def _floats_around(least: Any, most: Any) -> tuple[float, float]:
-    """Return floats between which two numbers lie, the numbers themselves if these are floats."""
+    """Return two floats that enclose two numbers; the numbers themselves if they are floats."""
     first, last = float(least), float(most)
     return (
         math.nextafter(first, -math.inf) if first > least else first,
@@ -391,11 +391,11 @@ def interp(
 
     Notes
     -----
-    Whether `xp` is in order is not checked. At an infinite point the value is the value there; between a
-    finite and an infinite point it is the value at the finite point, if both values are finite.
+    The order of `xp` is not checked. An `x` at an infinite point gets the value of that point. Between a
+    finite and an infinite point the result is the value at the finite point, if both values are finite.
 
-    Differentiable by `x`, `xp` and `fp`. At a point, the slope by `x` is the slope of the segment behind it,
-    at the last point the slope of the last segment: the one-sided derivatives within the curve.
+    Differentiable with respect to `x`, `xp` and `fp`. At a point, the derivative with respect to `x` is the
+    slope of the segment behind the point; at the last point it is the slope of the last segment.
     """
     points, values = check_array("interp", xp, "xp"), check_array("interp", fp, "fp")
     at = as_array(x, "interp")
@@ -411,7 +411,7 @@ def interp(
         )
     places = result_type(_floating(at), _floating(points))
     dtype = result_type(places, _floating(values))
-    # Results of storage dtypes are rounded once.
+    # Compute in float32, so that results of storage dtypes are rounded once.
     places = dt.float32 if places in STORAGE else places
     at, points = reshape(astype(at, places, copy=False), (-1,)), astype(points, places, copy=False)
     values = astype(values, result_type(places, _floating(values)), copy=False)
@@ -449,7 +449,7 @@ def interp(
 
 def _on_segments(at: Array, points: Array, *curves: Array) -> list[Array]:
     """Return the values of several curves over the same points, whose segments are searched for once."""
-    # At the last point the value is computed from there: it is exact, and has the slope of the last segment.
+    # The last point starts from its own value, which is exact, and takes the slope of the last segment.
     place = maximum(subtract(searchsorted(points, at, side="right"), 1), 0)
     segment = minimum(place, points.size - 2)
     along, widths = subtract(at, take(points, place)), diff(points)

@@ -75,15 +75,15 @@ def arange(
     -------
     Array
         New array of shape ``(n,)`` with ``n = ceil((stop - start) / step)``, or 0 if that is negative.
-        Element ``i`` is ``start + i * step``. Both are exact for integers, floats with integer values among
-        them. Otherwise they are computed in float64: a rounded quotient may add an element near `stop`, as
-        in NumPy.
+        Element ``i`` is ``start + i * step``. Both are exact for integers, and for floats with integer
+        values. For other floats they are computed in float64: the rounded quotient may add an element near
+        `stop`, as in NumPy.
 
     Raises
     ------
     ArgumentValueError
-        If `step` is 0, an argument is not finite, or `start` or `step` has a fraction although the dtype is
-        integer.
+        If `step` is 0, an argument is not finite, or `start` or `step` has a fraction and the dtype is an
+        integer dtype.
     RangeError
         If an element does not fit the dtype.
     DTypeError
@@ -225,7 +225,7 @@ def linspace(
 
 
 def _set_ends(values: Array, first: complex, last: complex, parts: int) -> None:
-    """Write the first one of spaced numbers, and the last one if it is the end of the last part."""
+    """Write the first of some spaced numbers, and the last if it is the end of the last part."""
     num = values.shape[0]
     if num:
         assign(restride(values, (), (), 0), first, "linspace")
@@ -237,7 +237,7 @@ def _step(first: float, last: float, parts: int) -> float:
     if not parts or first == last:
         return 0.0
     distance = last - first
-    # Where only the difference overflows, that of the quotients does not.
+    # If the difference overflows, the difference of the quotients does not.
     return last / parts - first / parts if math.isinf(distance) else distance / parts
 
 
@@ -256,7 +256,7 @@ def _spaced(first: float, last: float, num: int, parts: int) -> Array:
 def _spaced_integers(
     ends: Sequence[Any], floats: tuple[float, float], num: int, parts: int, target: dt.DType
 ) -> Array:
-    """Return the integers below spaced numbers; `floats` are the ends in float64.
+    """Return the spaced numbers, rounded down to integers; `floats` are the ends in float64.
 
     They are computed in float64, as NumPy does, unless float64 does not hold the ends.
     """

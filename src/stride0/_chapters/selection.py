@@ -448,11 +448,11 @@ def _fractions(operation: str, q: object, lanes: Array, whole: int) -> tuple[Arr
 
 
 def _chosen(lanes: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Return the elements of two arrays of ranks along the last axis; ranks outside are those of the ends."""
+    """Return the elements at two arrays of ranks along the last axis; ranks outside are clipped."""
     last = lanes.shape[-1] - 1
     low, high = (astype(clip(ranks, 0, last), dt.int64) for ranks in (low, high))
     if is_recorded(low):
-        # The ranks differ from example to example: those of all elements are found.
+        # The ranks differ from example to example: sort all elements.
         values = take_along_axis(lanes, argsort(lanes, axis=-1), axis=-1)
         return take(values, low, axis=-1), take(values, high, axis=-1)
     ranks = sorted({*low.tolist(), *high.tolist()})
@@ -471,7 +471,7 @@ def _between(lanes: Array, place: Array, part: Array) -> Array:
     nearer = where(
         greater_equal(part, 0.5), subtract(above, multiply(step, rest)), add(below, multiply(step, part))
     )
-    # Towards an infinite element, or where only the difference overflows.
+    # The step to an infinite element is infinite, and the difference of two finite elements may overflow.
     nearer = where(isfinite(step), nearer, add(multiply(below, rest), multiply(above, part)))
     nearer = where(equal(part, 1), above, nearer)
     # Between equal elements, infinite ones too, there is nothing else.

@@ -113,7 +113,7 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> 
         x2 = asarray(x2)
     for name, x in (("x1", x1), ("x2", x2)):
         if not isinstance(x, (Array, bool, int, float, complex)):
-            as_array(x, "isin", None, name)  # refuses arrays of others
+            as_array(x, "isin", None, name)  # refuses arrays of other libraries
     if not isinstance(x2, Array):
         found = equal(x1, x2)
     elif not isinstance(x1, Array):

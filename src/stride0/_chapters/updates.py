@@ -257,15 +257,15 @@ def at(x: Array, key: Any = _UNSET, /) -> Any:
     Raises
     ------
     DTypeError
-        If the values do not promote to the dtype of `x`; by ``divide``, if that is an integer dtype.
+        If the values do not promote to the dtype of `x`, or if ``divide`` gets an `x` of an integer dtype.
     ArgumentValueError
         By all methods but ``set``, ``add`` and ``subtract``, if index arrays name an element several times.
 
     Notes
     -----
     The form is that of ``x.at[key].add(values)`` of JAX and of array-api-extra's ``at``. If the key names
-    an element several times, ``add`` and ``subtract`` take all its values, in their order; of ``set`` the
-    last one stays. Methods are differentiable by `x` and by the values.
+    an element several times, ``add`` and ``subtract`` apply all its values, in their order; ``set`` keeps
+    the last value. Methods are differentiable with respect to `x` and the values.
     """
     given = check_array("at", x)
     return Keyless(given) if key is _UNSET else At(given, key)

@@ -120,7 +120,7 @@ def allclose(
     if is_recorded(found):
         raise BatchingError(
             "allclose",
-            "the arrays are batched, and a bool is one for all examples",
+            "the arrays are batched, and allclose returns one bool for all examples",
             (),
             "all(isclose(x1, x2))",
         )

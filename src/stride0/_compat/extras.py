@@ -365,7 +365,7 @@ def nanstd(
 ) -> Array:
     """Return the standard deviation of the elements that are not NaN."""
     variance = _nanvar("nanstd", x, axis, dtype, ddof, keepdims)
-    # The gradient is 0 where all elements are equal, as that of `std`.
+    # As in `std`, the gradient is 0 if all elements are equal.
     flat = equal(variance, 0)
     return where(flat, 0.0, sqrt(where(flat, 1.0, variance)))
 

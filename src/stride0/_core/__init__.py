@@ -1,4 +1,4 @@
-"""The compiled core. Importing it first checks that this is not a subinterpreter: `kernels/module.c`."""
+"""The compiled core. Its import first refuses subinterpreters: `kernels/module.c`."""
 
 from importlib import import_module as _import_module
 

@@ -36,7 +36,7 @@ class broadcasting(Setting):
     Raises
     ------
     ArgumentTypeError
-        If `mode` is no str.
+        If `mode` is not a str.
     ArgumentValueError
         If there is no such mode.
 

@@ -27,8 +27,8 @@ class fused(FusedBlock, Setting):
     and errors are there at once, their elements when they are needed: indexing, ``float``, ``repr``, a view,
     an export to another library, any other function, a write to an operand, or the end of the block. A chain
     of operations is then computed tile by tile, in the caches, and values that nothing refers to any more are
-    never written to memory. All elements have the same bits as without it, except for the sign and payload of
-    NaNs.
+    never written to memory. All elements have the same bits as without `fused`, except for the sign and
+    payload of NaNs.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class fused(FusedBlock, Setting):
     Raises
     ------
     ArgumentTypeError
-        If `size` is no integer: a function, for example, decorated by ``@fused`` without parentheses.
+        If `size` is not an integer, for example a function decorated by ``@fused`` without parentheses.
     ArgumentValueError
         If `size` is negative or above `sys.maxsize`.
 

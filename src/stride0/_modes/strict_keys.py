@@ -60,9 +60,9 @@ def _check_item(op: str, item: Any, assigning: bool) -> None:
 def _is_integer(item: Any) -> bool:
     """Tell whether an object satisfies `operator.index`, as the standard says of indices; bools do not."""
     if isinstance(item, Array):
-        # Not by its value, which a lazy or a batched array does not have.
+        # By the dtype: lazy and batched arrays have no value.
         return "integer" in item.dtype.kind
-    # Arrays of other libraries are no indices, with axes or without.
+    # Arrays of other libraries are not indices, 0-d arrays included.
     if isinstance(item, (bool, Sized)):
         return False
     try:

@@ -70,7 +70,7 @@ class Setting(ContextDecorator):
 
 
 def refuse_function(name: str, value: object, example: str) -> None:
-    """Raise ArgumentTypeError for a function that is decorated without parentheses: ``@fused``."""
+    """Raise ArgumentTypeError if `value` is a function that is decorated without parentheses: ``@fused``."""
     if callable(value):
         accepts = f"write {example} above the function"
         raise ArgumentTypeError(name, f"{shown(value)} is decorated without parentheses", (), accepts)

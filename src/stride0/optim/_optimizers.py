@@ -79,7 +79,7 @@ def _each(
 
 
 def _by_parts(function: Callable[..., Array]) -> Callable[..., Array]:
-    """Return a function of real arrays that takes complex ones as pairs of reals, as PyTorch does."""
+    """Return a function of real arrays that takes complex arrays as pairs of reals, as PyTorch does."""
 
     def applied(*operands: Any) -> Array:
         complexes = [x for x in operands if isinstance(x, Array) and x.dtype.kind == "complex floating"]
@@ -209,7 +209,7 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
     """
     Make an optimiser: Adam, which scales each element's step by the size of its gradients.
 
-    The real and the imaginary part of a complex parameter are scaled each by its own size.
+    Each of the real and imaginary parts of a complex parameter is scaled by its own size.
 
     Parameters
     ----------

@@ -259,14 +259,14 @@ def airy(z: Operand, /) -> AiryResult:
     return AiryResult(*several_by_scipy("special.airy", ("z",), z))
 
 
-# The order modulo 2 of the spherical Bessel functions whose sign changes with that of a real argument.
+# The order modulo 2 of the spherical Bessel functions that are odd in a real argument.
 _ODD_FUNCTIONS = {"spherical_in": 1, "spherical_jn": 1, "spherical_kn": 0, "spherical_yn": 0}
 
 
 def _spherical(name: str, n: Operand, z: Operand) -> Array:
-    """Return a spherical Bessel function, for negative real arguments by its reflection: DLMF 10.47(v).
+    """Return a spherical Bessel function; reflect negative real arguments: DLMF 10.47(v).
 
-    SciPy's ufuncs are NaN there.
+    SciPy's ufuncs return NaN for negative arguments.
     """
     op, names = f"special.{name}", ("n", "z")
     (order, x), target = floating_operands(op, (n, z), names)

@@ -1,21 +1,20 @@
 """Densities of the gamma, the beta and Student's t distribution, and their logarithms.
 
-Derivatives of the incomplete functions and of distributions are made of them.
-
-They use public functions only, so that they have derivatives themselves.
+The derivatives of incomplete functions and of distributions consist of these densities. The densities use
+public functions only, so that they have derivatives themselves.
 
 Note [Saddle points]
     ``exp(a * log(x) - x - gammaln(a))`` loses as many digits as `a` has: large terms cancel. Loader's form
-    has none: Stirling's formula, whose error `_stirling_error` computes, and the deviance ``a * log(a / m) +
-    m - a``, which is 0 where `m` is `a` and is computed from their difference. Both hold for any positive
-    parameters.
+    has no large terms. It consists of Stirling's formula, whose error `_stirling_error` computes, and the
+    deviance ``a * log(a / m) + m - a``, which is 0 where `m` is `a` and is computed from their difference.
+    Both hold for any positive parameters.
 
 Note [Ends of the support]
-    At 0, derivatives of ``x**(a - 1)`` are 0, finite or infinite. Loader's form has a factor ``1 / x`` and
-    cannot tell. So the power itself is used near 0, and for small parameters, where no terms are large: its
-    derivatives are powers again. Beside 1, the beta distribution is mirrored. Each form gets a harmless
-    argument where the other one is used, since infinite derivatives of values that are not taken would
-    spoil products.
+    At 0, derivatives of ``x**(a - 1)`` are 0, finite or infinite. Loader's form has a factor ``1 / x``, so
+    it cannot tell. Near 0 and for small parameters, where no terms are large, the power itself is used: its
+    derivatives are powers again. Near 1, the beta distribution is mirrored. Each form gets a harmless
+    argument where the other form is used. Otherwise infinite derivatives of values that are not selected
+    would spoil products.
 
 References
 ----------
@@ -71,7 +70,7 @@ _STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 
 _LARGE = 10.0
 # Up to here, powers and their products with `rgamma` stay within the range of float32.
 _SMALL = 20.0
-# So far below 1 that x adds no digit to a smooth factor of x; 0 in float32.
+# So small that x changes no digit of a smooth function of x near 0; 0 in float32.
 _TINY = 1e-100
 
 
@@ -85,21 +84,21 @@ def is_singular(exponent: Array, x: Array) -> Array:
     """
     Tell where `x` is so near to 0 that smooth factors of ``x**exponent`` are constant.
 
-    If the exponent is no integer, derivatives of the power are 0 or infinite at 0. Derivatives of smooth
+    If the exponent is not an integer, derivatives of the power are 0 or infinite at 0. Derivatives of smooth
     factors do not change that, but their products with infinite derivatives may have the other sign.
     """
     return logical_and(less_equal(x, _TINY), not_equal(exponent, floor(exponent)))
 
 
 def _power(x: Array, exponent: Array) -> Array:
-    """Return ``x**exponent``, whose derivative by the exponent 0 is minus infinity at 0."""
+    """Return ``x**exponent``; at 0**0, the derivative with respect to the exponent is minus infinity."""
     steep = logical_and(equal(x, 0), equal(exponent, 0))
-    # `pow` takes powers of 0 for constant. This factor is 1.
+    # `pow` treats powers of 0 as constant. This factor is 1 and has the infinite derivative.
     return pow(x, exponent) * exp(where(steep, xlogy(where(steep, exponent, 0), x), 0))
 
 
 def _stirling_error(z: Array) -> Array:
-    """Return the logarithm of ``gamma(z + 1)`` minus that of Stirling's formula."""
+    """Return the logarithm of ``gamma(z + 1)`` minus the logarithm of Stirling's formula."""
     direct = gammaln(z + 1.0) - (z + 0.5) * log(z) + z - _HALF_LOG_2PI
     inverse = 1.0 / z
     square = inverse * inverse
@@ -129,7 +128,7 @@ def _gamma_forms(a: Any, x: Any) -> tuple[Array, Array, tuple[Array, Array], tup
     positive = greater(a, 0)
     small = logical_or(less(x, 1.0), logical_and(less(a, _SMALL), less(x, _SMALL)))
     near = logical_and(small, logical_and(greater_equal(x, 0), positive))
-    # Of the parameter 0 the density is 0.
+    # If the parameter is 0, the density is 0.
     empty = equal(a, 0)
     none = logical_or(empty, isinf(x))
     powers = where(positive, a, 1), where(near, x, 1)
@@ -170,14 +169,14 @@ def _beta_forms(
     masks
         Where the density is 0, where powers are used, and where they are powers of `y` rather than of `x`.
     parameters
-        Positive ones.
+        The parameters, all positive.
     least
-        The smaller one of `x` and `y`, which powers are of.
+        The smaller of `x` and `y`, the base of the powers.
     far
-        `x` and `y` for the other form.
+        `x` and `y` for Loader's form.
     """
     a, b, x, y = _operands("special.betainc", a, b, x, y)
-    # Of a parameter 0 the density is 0.
+    # If a parameter is 0, the density is 0.
     none = logical_or(equal(a, 0), equal(b, 0))
     a, b = where(none, 1, a), where(none, 1, b)
     mirrored = less(y, x)
@@ -196,13 +195,13 @@ def _power_exponent(a: Array, b: Array) -> Array:
 
 
 def _power_factor(a: Array, b: Array) -> Array:
-    """Return what ``(n * x)**(a - 1) * y**(b - 1)`` is multiplied by, or ``x**(a - 1)`` if `n` is below 1."""
+    """Return the factor of ``(n * x)**(a - 1) * y**(b - 1)``, with ``x`` instead of ``n * x`` if `n` < 1."""
     n = a + b
     return where(less(n, 1), pow(n, a), n) * rgamma(a) * exp(_power_exponent(a, b))
 
 
 def _log_power_factor(a: Array, b: Array) -> Array:
-    """Return what the logarithm of ``x**(a - 1) * y**(b - 1)`` lacks."""
+    """Return the logarithm of the factor before ``x**(a - 1) * y**(b - 1)``."""
     return a * log(a + b) - gammaln(a) + _power_exponent(a, b)
 
 
@@ -217,7 +216,7 @@ def beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
     (none, near, mirrored), (a, b), least, (x, y) = _beta_forms(a, b, x, y)
     n = a + b
     first, second = where(mirrored, b, a), where(mirrored, a, b)
-    # Where `least` is 0, nothing of the power, which may be infinite, comes through to `n`.
+    # Where `least` is 0, derivatives of the power may be infinite: keep them out of the gradient of `n`.
     scaled = multiply_masked(least, where(less(n, 1), 1, n))
     smooth = where(is_singular(first, least), 0, least)
     powers = _power(scaled, first - 1.0) * exp((second - 1.0) * log1p(-smooth))
@@ -240,7 +239,7 @@ def log_beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
 
 
 def log1p_square(x: Any) -> Array:
-    """Return ``log1p(x * x)``, also where the square leaves the range."""
+    """Return ``log1p(x * x)``, also if the square leaves the range."""
     large = greater(abs(x), 1.0)
     inverse = 1.0 / where(large, x, 1)
     inside = where(large, 0, x)
@@ -263,6 +262,6 @@ def log_t_density(df: Any, t: Any) -> Array:
 def t_density(df: Any, t: Any) -> Array:
     """Return the density of Student's t distribution with `df` degrees of freedom."""
     df, t = _operands("special.stdtr", df, t)
-    # The density is 0 there, of an infinite `df` by its range.
+    # The density is 0 there; if `df` is infinite, because it underflows.
     end = logical_or(isinf(t), logical_and(isinf(df), greater(abs(t), 100.0)))
     return where(end, 0, exp(log_t_density(df, where(end, 0, t))))

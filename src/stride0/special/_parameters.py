@@ -259,9 +259,9 @@ def betainc_ab(a: Operand, b: Operand, x: Operand, y: Operand, by_a: int, by_b: 
 @primitive_in("special")
 def odd_betainc_b(b: Operand, u: Operand, y: Operand, order: int, /) -> Array:
     """
-    Return a derivative by `b` of ``sign(u) * betainc(1/2, b, u**2)``, `y` being ``1 - u**2``.
+    Return a derivative of ``sign(u) * betainc(1/2, b, u**2)`` with respect to `b`; `y` is ``1 - u**2``.
 
-    That function is smooth at 0, which its parts are not: Student's t distribution is made of it.
+    The function is smooth at 0, but its parts are not. Student's t distribution consists of it.
     """
     second, root, other, target = _doubles("special.stdtr", b, u, y)
     found = -sign(root) * _by_parameters(
@@ -271,7 +271,7 @@ def odd_betainc_b(b: Operand, u: Operand, y: Operand, order: int, /) -> Array:
 
 
 def odd_beta_density(b: Any, u: Any, y: Any, order: int) -> Any:
-    """Return the derivative of `odd_betainc_b` by `u`."""
+    """Return the derivative of `odd_betainc_b` with respect to `u`."""
     square = u * u
     small = less(square, 0.5)
     logarithm = where(small, log1p(-where(small, square, 0)), log(where(small, 1, y)))

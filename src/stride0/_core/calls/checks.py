@@ -63,7 +63,7 @@ def check_function(operation: str, f: object, name: str = "f") -> None:
 
 
 def check_sequence(operation: str, name: str, value: object, of: str) -> list[Any]:
-    """Return a tuple, a list or another iterable as a list; no text."""
+    """Return a tuple, a list or another iterable as a list; refuse text."""
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         return list(value)
     raise ArgumentTypeError(
@@ -131,7 +131,7 @@ def as_scalar(operation: str, name: str, value: object) -> Scalar:
 
 
 def as_real(operation: str, name: str, value: object) -> float:
-    """Return a real number as a float: Python's own, NumPy's scalars, and 0-d stride0 arrays; no bool."""
+    """Return a Python number, NumPy scalar or 0-d array as a float; refuse complex numbers and bools."""
     if not isinstance(value, bool):
         try:
             scalar = as_scalar(operation, name, value)

@@ -212,9 +212,9 @@ cdef object arange(str name, PyObject** given):
 
 cdef bint read_range(PyObject** given, double* first, double* step, Py_ssize_t* size) except -1:
     """
-    Read start, stop and step where floats are among them, or a dtype is given, and count the elements.
+    Read start, stop and step if floats are among them or a dtype is given, and count the elements.
 
-    False where integers may differ from their rounded quotient, or there is anything unusual: `make_range` counts these.
+    Return False if integers may differ from their rounded quotient, or for any unusual argument: `make_range` counts these.
     """
     cdef double start = 0, stop, difference, count
     cdef bint is_float = False
@@ -227,7 +227,7 @@ cdef bint read_range(PyObject** given, double* first, double* step, Py_ssize_t* 
         return False
     difference = stop - start
     count = count_of_steps(difference, step[0])
-    # Up to there the difference of integers is exact, and their quotient is never rounded to an integer.
+    # Up to this bound the difference of integers is exact, and a quotient that is not an integer is not rounded to one.
     if not (fabs(difference) <= EXACT and count < EXACT):
         return False
     first[0], size[0] = start, <Py_ssize_t>count
@@ -235,7 +235,7 @@ cdef bint read_range(PyObject** given, double* first, double* step, Py_ssize_t* 
 
 
 cdef double count_of_steps(double difference, double step) noexcept:
-    """How many elements a distance has, by the rounded quotient, as NumPy counts: an underflow to 0 has one."""
+    """The number of elements in a distance, by the rounded quotient, as in NumPy: an underflow to 0 gives one element."""
     cdef double quotient = difference / step
     if quotient == 0 and difference != 0:
         return 1 if (difference > 0) == (step > 0) else 0
@@ -279,7 +279,7 @@ cdef Array make_range(list numbers, dtype):
 
 
 cdef object count_of_numbers(start, stop, step):
-    """ceil((stop - start) / step), or 0 if that is negative: exact for integers of any type, by the rounded quotient for others."""
+    """ceil((stop - start) / step), or 0 if it is negative: exact for integers of any type, by the rounded quotient for other numbers."""
     cdef double count
     if all([n == int(n) for n in (start, stop, step)]):
         return max(0, -((int(stop) - int(start)) // -int(step)))

@@ -136,7 +136,7 @@ cdef Array result_for(Array x, int code, int axis, Py_ssize_t size):
 
 
 cdef int compute(s0_fourier_kind kind, int routine, Array x, int axis, Py_ssize_t n, bint inverse, char norm, Array out) except -1:
-    """Compute a transform along an axis by kernels of our own or, for shorter lengths that these leave, by a routine of pocketfft."""
+    """Compute a transform along an axis by kernels of our own or, for shorter lengths without a kernel, by a routine of pocketfft."""
     cdef double factor = factor_of(n, norm, inverse, FLOAT64)
     if run_fourier(kind, x, axis, n, inverse, factor, out):
         return 0

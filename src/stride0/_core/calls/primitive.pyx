@@ -99,7 +99,7 @@ cdef class Primitive:
 
 
 cdef PyObject* run_declaration(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
-    """Run the body of a declaration: an error of a function that it calls names this one, which the user called."""
+    """Run the body of a declaration; an error of an inner function names the declared function, which the user called."""
     try:
         return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
     except Stride0Error as error:
@@ -171,7 +171,7 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
 
 
 cdef PyObject* run_composed(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
-    """Run a function that calls others: an error of one of them names this one, which the user called."""
+    """Run a function that calls others; an error of an inner function names the function that the user called."""
     try:
         return self.run(args, n, kwnames)
     except Stride0Error as error:

@@ -112,7 +112,7 @@ cdef Array unusual_array(object source, object copy, str operation):
 
 
 cdef enum:
-    RANGE_RUN = 512         # integers of a range that are cast at once
+    RANGE_RUN = 512         # integers of a range that are cast in one step
 
 
 cdef struct Nesting:
@@ -124,7 +124,7 @@ cdef struct Nesting:
 
 cdef bint collect(object item, int outside, int depth, Nesting* found, list leaves) except -1:
     """
-    Flatten nested sequences of Python scalars, checking that each level has one length; a range is one leaf.
+    Flatten nested sequences of Python scalars, and check that each level has one length; a range is one leaf.
 
     False if they contain anything else. `outside` counts the levels around them.
     """
@@ -156,7 +156,7 @@ cdef bint collect(object item, int outside, int depth, Nesting* found, list leav
 
 
 cdef int add_elements(int code, Py_ssize_t count, int outside, int depth, Nesting* found) except -1:
-    """Add elements of a dtype at a depth, at which all have to be."""
+    """Add elements of a dtype at a depth; all elements must have the same depth."""
     if found.ndim != depth:
         if found.ndim >= 0:
             refuse_ragged(outside + depth)
@@ -177,7 +177,7 @@ cdef Py_ssize_t length_of_range(object source) except -1:
 
 
 cdef int write_range(object source, int code, char* to) except -1:
-    """Write the integers of a range, which is not empty, to contiguous elements of a dtype, without Python's integers."""
+    """Write the integers of a range that is not empty to contiguous elements of a dtype, without creating Python integers."""
     cdef char[LARGEST_ITEM] buffer
     cdef uint64_t[RANGE_RUN] numbers
     cdef char* args[2]
@@ -187,14 +187,14 @@ cdef int write_range(object source, int code, char* to) except -1:
     cdef int wide
     least, most = sorted((source[0], source[count - 1]))
     if letter_at(code) == c"i" or letter_at(code) == c"u":
-        # Raises where one of them does not fit.
+        # Raises an error if one of them does not fit.
         write_scalar(least, code, buffer, "asarray")
         write_scalar(most, code, buffer, "asarray")
     elif least < (0 if most >= 2.0 ** 63 else -2.0 ** 63) or most >= 2.0 ** 64:
         for done, number in enumerate(source):
             write_scalar(number, code, to + done * itemsize_at(code), "asarray")
         return 0
-    # Modulo 2**64, which is right for the integers that one of both dtypes holds.
+    # Modulo 2**64, which is right for all integers that int64 or uint64 holds.
     start, step = source.start & 0xFFFFFFFFFFFFFFFF, source.step & 0xFFFFFFFFFFFFFFFF
     wide = UINT64 if most >= 2.0 ** 63 else INT64
     if code == wide:

@@ -73,7 +73,7 @@ typedef struct {
     Py_ssize_t count;
 } s0_intervals;
 
-/* A quotient gives the place; rounding may have moved an element, or an edge, beyond the other. Outside the edges it is `count`. */
+/* A quotient gives the place, and the edges correct it: rounding may have moved the element across an edge. Outside it is `count`. */
 #define S0_PLACES(name, type)                                                                                        \
     static void s0_places_##name(const s0_intervals *of, const type *x, Py_ssize_t n, int64_t *out)                  \
     {                                                                                                                \
@@ -96,8 +96,8 @@ typedef struct {
 S0_PLACES(f32, float)
 S0_PLACES(f64, double)
 
-/* The value at `v` of the segment from (x0, y0) to (x1, y1), where its width or its slope is not finite: at an end the value
- * there; towards an infinite x, or between finite values whose difference overflows, by weights; else the infinite value. */
+/* The value at `v` of the segment from (x0, y0) to (x1, y1), if its width or its slope is not finite. At an end it is the value
+ * there. Towards an infinite x, or if the difference of finite values overflows, it is a weighted mean; else the infinite value. */
 #define S0_WEIGH(name, type)                                                                                         \
     static type s0_weigh_##name(type v, type x0, type x1, type y0, type y1)                                          \
     {                                                                                                                \

@@ -29,8 +29,8 @@ static PyMethodDef s0_methods[] = {
 #define S0_TEXT_OF(name) #name
 #define S0_TEXT(name) S0_TEXT_OF(name)
 
-/* Modules of Cython belong to the interpreter that imports them first, and no other one can import them then: so a
- * subinterpreter must not. The package imports a module of kernels before all those. */
+/* Cython modules belong to the interpreter that imports them first; after that no other interpreter can import them. So a
+ * subinterpreter must not import them. The package imports a kernel module, with this check, before any Cython module. */
 static int s0_check_interpreter(PyObject *module)
 {
     (void)module;

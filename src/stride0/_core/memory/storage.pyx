@@ -475,7 +475,7 @@ cdef list EMPTYING = []
 
 
 def when_emptied(function):
-    """Call a function before `empty_cache` gives blocks back: it frees arrays that are kept between calls."""
+    """Register a function that frees arrays that are kept between calls; `empty_cache` calls it before it frees blocks."""
     EMPTYING.append(function)
 
 
@@ -483,8 +483,8 @@ def empty_cache():
     """
     Give every cached block back to the system, and the tables of Fourier transforms.
 
-    The tables are up to 32 MiB of roots of unity, which transforms of the same lengths use again. NumPy keeps tables of its own for
-    the lengths that it transforms.
+    The tables are up to 32 MiB of roots of unity, which transforms of the same lengths reuse. NumPy keeps its own tables for the
+    lengths that it transforms.
 
     Examples
     --------

@@ -103,7 +103,7 @@ cdef Array intervals_of(Array x, Array edges, double first, double last):
     In which of adjacent intervals of equal width, from `first` to `last`, each element lies: a new int64 array.
 
     `edges`: float64, ascending, one more than intervals. An interval has its lower edge, the last one its upper edge, too.
-    What lies outside the edges, and NaN, has the number of intervals. `x`: of a real dtype; its elements are cast to float64.
+    Elements outside the edges, and NaN, get the number of intervals. `x`: of a real dtype; its elements are cast to float64.
     """
     cdef Array given, out = new_array(INT64, x.ndim, x.shape_, NULL, False)
     cdef Placing placing

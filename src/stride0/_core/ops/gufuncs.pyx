@@ -227,7 +227,7 @@ cdef void run_some(void* context, int chunk) noexcept nogil:
     """A chunk of a batch."""
     cdef Batch* batch = <Batch*>context
     cdef Py_ssize_t each = batch.extent * batch.unit
-    # A loop to which memory is refused raises in the thread that runs it.
+    # A loop that gets no memory raises an error in the thread that runs it.
     batch.left[chunk] = not may_raise()
     if batch.left[chunk]:
         return
@@ -300,7 +300,7 @@ cdef int run_loop(
         if done and batch.left[k]:
             run_some(&batch, k)
     free(batch.left)
-    # If not all is done, a signal handler has raised.
+    # If a part is left, a signal handler has raised an error.
     return 0 if not done else REFUSED if batch.refused else batch.failed
 
 
@@ -388,7 +388,7 @@ cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
     operands[1].ndim = 0
     operands[1].shape = operands[1].strides = NULL
     n = max(x.shape_[x.ndim - 1], out.shape_[out.ndim - 1])
-    # Of lengths with a large prime factor, which are the usual ones here.
+    # The time for lengths with a large prime factor, which are usual here.
     call_loop(&LOOPS[routine][slot], operands, x.size + out.size, 4 * n * s0_bit_length(n), LANES, True)
     return 0
 

@@ -1,13 +1,13 @@
 """Fourier transforms of long lanes of lengths that our kernels do not take, made of transforms of other lengths.
 
 Note [Long transforms]
-    pocketfft transforms a lane in one call, which a signal cannot interrupt: a second for some millions of numbers. So lanes of
-    LEAST_LONG numbers and more are transformed here. A length n = a b, where neither factor is small, is a matrix of a rows and b columns:
-    its columns are transformed, multiplied by roots of unity, and transformed along the rows, as in Note [Fourier transforms]. Any other length,
-    a prime number for example, is a convolution with a chirp, exp(-i pi k k / n), by three transforms of a length from 2 n - 1 on that has
-    small factors (L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", IEEE Transactions
-    on Audio and Electroacoustics 18, 1970). Roots are computed from exact angles, not from each other, and everything is computed
-    in complex128. Milliseconds of one thread of an AVX-512 server, and of NumPy 2.4:
+    pocketfft transforms a lane in one call, which a signal cannot interrupt: it takes a second for some millions of numbers. So lanes of
+    at least LEAST_LONG numbers are transformed here. A length n = a b, where neither factor is small, is a matrix of a rows and b columns:
+    its columns are transformed, multiplied by roots of unity, and transformed along the rows, as in Note [Fourier transforms]. Any other
+    length, a prime number for example, is a convolution with a chirp, exp(-i pi k k / n), by three transforms of a length of at least
+    2 n - 1 with small factors (L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", IEEE Transactions
+    on Audio and Electroacoustics 18, 1970). Roots are computed from exact angles, not from each other. All arithmetic is
+    in complex128. Milliseconds on one thread of an AVX-512 server, compared with NumPy 2.4:
 
     numbers   65,537  500,009  1,000,003  2^22  2^24
     here         3.2       33        115    63   269
@@ -31,11 +31,11 @@ from stride0._core.ops.transforms cimport mirror_spectra, run_fourier
 from stride0._core.ops.twiddles cimport factor_into, find_roots
 
 cdef enum:
-    LEAST_ROWS = 16         # of a length that is a matrix
-    BLOCK = 512             # roots that are computed together
+    LEAST_ROWS = 16         # least number of rows of a matrix
+    BLOCK = 512             # roots that are computed in one step
     NUMBER = 16             # bytes of a complex number
-    TIME = 10               # nanoseconds of a number that is multiplied by a root
-    COPIED = 1 << 20        # numbers that are copied at once
+    TIME = 10               # nanoseconds to multiply a number by a root
+    COPIED = 1 << 20        # numbers that are copied in one step
     STEP = 64               # the length of a convolution is a multiple of it
 
 cdef enum Factors:
@@ -53,14 +53,14 @@ cdef struct Twist:
     Factors factors
     const double* by
     Py_ssize_t columns
-    Py_ssize_t n            # of the roots of unity
-    bint conjugate          # whether the roots are
+    Py_ssize_t n            # order of the roots of unity
+    bint conjugate          # whether the roots are conjugated
     double scale
     Py_ssize_t each
 
 
 cdef void list_roots(const Twist* twist, Py_ssize_t first, Py_ssize_t count, int64_t* which) noexcept nogil:
-    """Write which roots some numbers are multiplied by."""
+    """Write the roots that some numbers are multiplied by."""
     cdef Py_ssize_t k, row = 0, column = first, root
     if twist.factors == TURNS:
         row, column = first // twist.columns, first % twist.columns
@@ -114,7 +114,7 @@ cdef void run_twist(void* context, int chunk) noexcept nogil:
 
 
 cdef int multiply(Twist* twist) except -1:
-    # Of many steps none is so long that it checks for signals.
+    # One of many steps, too short to check for signals itself.
     PyErr_CheckSignals()
     return run_shared(run_twist, twist, &twist.each, twist.end - twist.begin, TIME * (twist.end - twist.begin))
 
@@ -129,7 +129,7 @@ cdef Py_ssize_t rows_of(Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t convolution_of(Py_ssize_t n) noexcept:
-    """The least length with small factors of a convolution of n numbers with 2 n - 1."""
+    """The least length with small factors for the convolution of n numbers with 2 n - 1 numbers."""
     cdef s0_passes passes
     cdef Py_ssize_t steps = (2 * n - 1 + STEP - 1) // STEP
     while not factor_into(steps, &passes):
@@ -161,7 +161,7 @@ cdef int transform_matrix(Array x, int axis) except -1:
 
 
 cdef Array transformed(Array x):
-    """The transform of one contiguous lane of complex128, perhaps in its memory."""
+    """The transform of one contiguous lane of complex128; it may overwrite the lane."""
     cdef Py_ssize_t n = x.shape_[0], rows
     if run_fourier(OF_COMPLEX, x, 0, n, False, 1, x):
         return x
@@ -189,7 +189,7 @@ cdef Array by_rows(Array x, Py_ssize_t rows):
     twist.conjugate, twist.scale = False, 1
     multiply(&twist)
     transform_matrix(x, 1)
-    # By blocks of rows, between which signals are checked.
+    # By blocks of rows: signals are checked between blocks.
     each = max(1, COPIED // shape[1])
     strides[0], strides[1] = NUMBER, rows * NUMBER
     for first in range(0, rows, each):
@@ -201,13 +201,13 @@ cdef Array by_rows(Array x, Py_ssize_t rows):
 
 
 cdef Array by_convolution(Array x):
-    """The transform of a lane of any length, as a convolution with a chirp; in its memory."""
+    """The transform of a lane of any length, as a convolution with a chirp; it overwrites the lane."""
     cdef Py_ssize_t n = x.shape_[0], m = convolution_of(n)
     cdef Twist twist
     cdef Array product = new_array(COMPLEX128, 1, &m, NULL, True), chirp = new_array(COMPLEX128, 1, &m, NULL, True)
     cdef double* numbers = <double*>data_of(x)
     cdef double* to = <double*>data_of(product)
-    # In reverse order, which makes the last of the three transforms an inverse one.
+    # In reverse order, so that the last of the three transforms is an inverse transform.
     to[0], to[1] = numbers[0], numbers[1]
     twist.from_, twist.to, twist.from_step, twist.to_step = numbers, to + 2 * m, 1, -1
     twist.begin, twist.end, twist.factors, twist.n, twist.conjugate, twist.scale = 1, n, CHIRP, 2 * n, False, 1
@@ -227,7 +227,7 @@ cdef Array by_convolution(Array x):
 
 
 cdef Array read_lane(s0_fourier_kind kind, Array lane, Py_ssize_t n, bint inverse):
-    """The numbers that are transformed: those of a lane, truncated or continued by zeros."""
+    """The numbers that are transformed: a lane, truncated or padded with zeros."""
     cdef Array out = new_array(COMPLEX128, 1, &n, NULL, True)
     cdef Py_ssize_t count = min(lane.shape_[0], n // 2 + 1 if kind == TO_REAL else n), stride = lane.strides_[0]
     cdef char* to = data_of(out)
@@ -246,7 +246,7 @@ cdef Array read_lane(s0_fourier_kind kind, Array lane, Py_ssize_t n, bint invers
 
 
 cdef void make_real(double* spectrum, Py_ssize_t n) noexcept:
-    """Drop the imaginary parts of those numbers of a spectrum of real numbers that have none."""
+    """Set to 0 the imaginary parts of the numbers that are real in the spectrum of a real lane."""
     spectrum[1] = 0
     if n % 2 == 0:
         spectrum[n + 1] = 0
@@ -254,9 +254,9 @@ cdef void make_real(double* spectrum, Py_ssize_t n) noexcept:
 
 cdef int run_long(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bint inverse, double factor, Array out) except -1:
     """
-    Compute the transforms of length n of the lanes along an axis, times a factor: those that `run_fourier` leaves, of LEAST_LONG and more.
+    Compute the transforms of length n of the lanes along an axis, times a factor, for lengths from LEAST_LONG on that `run_fourier` leaves.
 
-    Neither a transform of real numbers to whole spectra, nor one that is too short.
+    The caller must exclude transforms of real numbers to whole spectra, and shorter transforms.
     """
     cdef Py_ssize_t position[MAX_NDIM]
     cdef Py_ssize_t written = n // 2 + 1 if kind == HALF_OF_REAL else n

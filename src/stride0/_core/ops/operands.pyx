@@ -16,7 +16,7 @@ def is_recorded(Array x not None):
 
 
 def whole(x):
-    """All examples of a batched array, in memory; any other value as it is. Note [Batched arrays]."""
+    """The array of all examples of a batched array; any other value unchanged. Note [Batched arrays]."""
     while type(x) is Array and (<Array>x).storage.batched:
         x = (<Array>x).storage.history.value
     return x

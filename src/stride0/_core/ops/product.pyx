@@ -533,7 +533,7 @@ cdef int run_products(Product* product, int code) except -1:
             threads = threads_for(work)
             chunks = chunks_for(work, threads)
             if chunks > 1:
-                # Elements do not depend on each other: any partition gives the same bits.
+                # Elements are independent: any partition gives the same bits.
                 if product.count >= chunks:
                     product.matrices = (product.count + chunks - 1) // chunks
                     chunks = (product.count + product.matrices - 1) // product.matrices

@@ -284,7 +284,7 @@ cdef int run_shared_lane(const Job* job, Py_ssize_t lane, const Room* room, int6
 
 cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bint inverse, double factor, Array out) except -1:
     """
-    Compute the transforms of length n of the lanes along an axis, times a factor; False where they are left to others.
+    Compute the transforms of length n of the lanes along an axis, times a factor; False if they are left to other modules.
 
     The dtypes are float32 and complex64, or float64 and complex128. Lanes are truncated, or continued by zeros. A transform of complex
     numbers may be in place. Whole spectra of an odd number of real numbers are left to the caller, too.

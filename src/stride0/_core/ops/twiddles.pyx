@@ -187,7 +187,7 @@ cdef Tables tables_of(Py_ssize_t n, bint of_real, bint beside):
         memcpy(to + 2 * k, cosines + k, lanes * sizeof(double))
         memcpy(to + 2 * k + lanes, cosines + count + k, lanes * sizeof(double))
     TABLES[key] = made
-    # The oldest ones go; all of them with `empty_cache`.
+    # The oldest tables are freed first; `empty_cache` frees all.
     while len(TABLES) > MOST_KEPT or (len(TABLES) > 1 and sum([(<Tables>kept).memory.nbytes for kept in list(TABLES.values())]) > KEPT):
         TABLES.pop(next(iter(list(TABLES)), None), None)
     return made

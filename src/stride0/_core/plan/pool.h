@@ -53,15 +53,15 @@ S0_FIRST_VERSION(pthread_sigmask)
        the call with which the burst is. */
 
 /* Note [Thread states of workers]
-       A loop of NumPy's that lacks memory raises an exception, in the thread that runs it. A worker that runs such loops
-       therefore has a thread state of Python, from the first of them on. It makes that itself: PyGILState_Ensure would make one for each
-       chunk, and end the process where there is no memory for it. A worker without one leaves the chunk to the caller. */
+       A NumPy loop that gets no memory raises an exception in the thread that runs it. So a worker makes a Python thread state
+       before its first NumPy loop, and keeps it. PyGILState_Ensure would make a thread state for each chunk, and end the process
+       if there is no memory for it. A worker without a thread state leaves the chunk to the caller. */
 
 typedef void (*s0_chunk)(void *context, int chunk);
 
 enum {
     S0_MOST_THREADS = 512,
-    S0_LEAST_STACK = 1 << 20    /* bytes of the stack of a worker: less may be usual in this process, and LAPACK needs it */
+    S0_LEAST_STACK = 1 << 20    /* bytes of a worker's stack: the default may be smaller, and LAPACK needs this much */
 };
 
 /* Nanoseconds. */
@@ -120,7 +120,7 @@ static int s0_handles_signals(void)
 }
 
 #if PY_VERSION_HEX < 0x030C0000
-/* PyThreadState_New of these releases reads through a null pointer where it has no memory. It consists of these two. */
+/* PyThreadState_New of these releases dereferences a null pointer if it gets no memory. It consists of these two calls. */
 PyAPI_FUNC(void) _PyThreadState_SetCurrent(PyThreadState *);
 static inline PyThreadState *s0_new_thread_state(void)
 {

@@ -51,7 +51,7 @@ cdef bint run_equal_chunks(s0_chunk body, void* context, Py_ssize_t* extent, Py_
 
 
 cdef bint may_raise() noexcept nogil:
-    """Whether a chunk may raise exceptions in this thread; one that may not is left to the caller: Note [Thread states of workers]."""
+    """Whether a chunk may raise exceptions in this thread; otherwise the caller runs the chunk: Note [Thread states of workers]."""
     return s0_may_raise()
 
 

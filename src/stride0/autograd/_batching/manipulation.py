@@ -120,7 +120,7 @@ def _roll(level: Level, x: Array, shift: Any, axis: Any) -> Array:
 
 
 def _rolled(level: Level, x: Array, shift: Any, axis: Any) -> Array:
-    """Return an array rolled by shifts that differ from example to example: its elements are gathered."""
+    """Return an array rolled by batched shifts: its elements are gathered."""
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
     for by in shifts:
@@ -141,7 +141,7 @@ def _rolled_along(level: Level, x: Array, shift: Any, axis: int) -> Array:
     if not level.has(shift) or n == 0:
         return roll(level.spread(x), 0 if n == 0 else shift, axis=axis + 1)
     steps: Array = level.value(shift)
-    # Among the signed integers of 64 bits are all remainders of unsigned ones.
+    # int64 holds all remainders of uint64 numbers.
     steps = remainder(steps, n) if steps.dtype.name == "uint64" else steps
     places = remainder(subtract(arange(n), expand_dims(astype(steps, int64), axis=1)), n)
     return getitem(level, x, (slice(None),) * axis + (level.wrap(places),))
@@ -196,7 +196,7 @@ def _linspace(level: Level, start: Any, stop: Any, num: Any, dtype: Any, device:
     example = linspace(0.0, 1j if is_complex else 1.0, num, dtype=dtype, endpoint=endpoint)
     firsts, lasts = (level.spread(end) for end in ends)
     if "integer" in example.dtype.kind and level.size:
-        # Ends that float64 does not hold are exact, and each example has its own errors.
+        # One call per example: ends that float64 cannot hold stay exact, and each example has its own errors.
         pairs: list[tuple[Any, Any]] = [(firsts[k], lasts[k]) for k in range(level.size)]
         return stack([linspace(*pair, num, dtype=example.dtype, endpoint=endpoint) for pair in pairs])
     first, last = expand_dims(firsts, axis=1), expand_dims(lasts, axis=1)

@@ -36,7 +36,7 @@ def _logsumexp(level: Level, a: Any, axis: Any, b: Any, keepdims: bool, return_s
 def _multigammaln(level: Level, a: Array, d: Any) -> Array:
     if level.has(d):
         raise BatchingError(
-            "special.multigammaln", "d is batched, and each d takes a sum of its own", (), "an integer"
+            "special.multigammaln", "d is batched, and each d needs another sum", (), "an integer"
         )
     return special.multigammaln(level.value(a), d)
 

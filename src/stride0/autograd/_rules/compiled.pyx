@@ -6,9 +6,9 @@ Note [Zero cotangents in products]
     A term of a contraction whose cotangent is 0 must contribute 0, even where the other factor is infinite or
     NaN: in `where(valid, x @ w, 0)` some rows of `x` may hold anything, and must not contribute to the
     gradient of `w`. In a second derivative either factor may be that cotangent, so a term is 0 where either
-    is. BLAS does not do that, so `contract` checks its result. Only a result with elements that are not finite
-    is computed again, without the infinite and NaN entries of the factors, and the two results are combined:
-    where such an entry meets a factor other than 0, the first result is right.
+    factor is 0. BLAS does not do that, so `contract` checks its result. If the result has elements that are
+    not finite, it is computed again, without the infinite and NaN entries of the factors, and the two results
+    are combined: the first result is right where such an entry meets a factor other than 0.
 """
 
 from libc.math cimport isfinite as is_finite
@@ -54,7 +54,7 @@ def pow_base(g, x1, x2):
         # An unsigned exponent would wrap around below 0.
         x2 = astype(x2, g.dtype)
     constant = equal(x1, 0) & equal(x2, 0)
-    # Of an exponent 0 the derivative is 0, even if the power below it is beyond the range.
+    # If the exponent is 0, the derivative is 0, even if the power below it is beyond the range.
     return times(g, conjugate(where(constant, 0, product(x2, pow(x1, x2 - 1)))))
 
 
@@ -114,7 +114,7 @@ cdef bint has_only_finite(Array x) except -1:
 
 
 def contract(multiply, g, d):
-    """A bilinear `multiply(g, d)`, its terms 0 where a factor is: Note [Zero cotangents in products]."""
+    """A bilinear `multiply(g, d)` whose terms are 0 where a factor is 0: Note [Zero cotangents in products]."""
     result = multiply(g, d)
     if has_only_finite(result):
         return result

@@ -6,19 +6,18 @@ Note [Hermitian arguments]
     between that element and its mirror image. A step along the gradient thus keeps the matrix Hermitian.
 
 Note [Choice of vectors]
-    Eigenvectors and singular vectors are defined up to a phase (a sign, if real) and, where values repeat, up
-    to a rotation among them. A well-defined loss does not change along such a rotation. Phases are left out:
-    the rules take only the Hermitian or skew-Hermitian part that the differential has. Where values repeat,
-    the rules compute the limit of their quotients, or raise LinAlgError if the loss depends on the choice:
-    Note [Repeated values] in `repeated.py`.
+    Eigenvectors and singular vectors are defined up to a phase (a sign, if real). The vectors of a repeated
+    value are also defined only up to a rotation. A well-defined loss does not change along such a rotation.
+    Phases are left out: the rules take only the Hermitian or skew-Hermitian part that the differential has.
+    If values repeat, the rules compute the limit of their quotients, or raise LinAlgError if the loss depends
+    on the choice: Note [Repeated values] in `repeated.py`.
 
 Note [Differential of the SVD]
     For x = U S V^H let M = U^H dx V = H + K, Hermitian and skew-Hermitian, as U^H dU and V^H dV are. Then
 
         U^H dU + V^H dV = 2 H_ij / (s_j - s_i),    U^H dU - V^H dV = 2 K_ij / (s_j + s_i),
 
-    on the diagonal of the first, which is a matter of choice, 0. The second has a limit where both values
-    are 0.
+    The diagonal of the first sum is a matter of choice: 0. The second has a limit where both values are 0.
 """
 
 from __future__ import annotations
@@ -208,7 +207,7 @@ def _eig_repeated(inner: Array, gvectors: Array, out: tuple[Array, Array], x_dty
     n = values.shape[-1]
     place = arange(n, dtype=real(values).dtype)
     if x_dtype.kind != "complex floating":
-        # The path is one of real matrices: both values of a pair move alike.
+        # The path consists of real matrices: both values of a conjugate pair move alike.
         place = place - less(imag(values), -squeeze(near_of(values), axis=-1))
     split = Separation("eig", out, 0, [gvectors], n, place)
     turn = split.generator(vectors.dtype)
@@ -296,7 +295,7 @@ def _svd_repeated(parts: list[Any], g: Any, out: Any) -> list[Array]:
     rows, columns = u.shape[-2], vh.shape[-1]
     split = Separation("svd", tuple(out), 1, [g[0], g[2]], rows if rows > columns else columns)
     turn = split.generator(u.dtype)
-    # Left and right vectors of 0 are independent.
+    # The left and right vectors of singular values that are 0 rotate independently.
     sign = where(less_equal(s, squeeze(split.near, axis=-1)), -1, 1)
 
     def rotated(t: Array) -> tuple[Array, None, Array]:
@@ -335,7 +334,7 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "linalg.svdvals": {"x": lambda g, x: _svd((None, g, None), svd(x, full_matrices=False))},
 }
 
-# Where a cotangent of a result needs a recorded pass: of vectors, if values repeat.
+# Whether the cotangent of a result needs a recorded pass: cotangents of vectors do if values repeat.
 REPEATS: dict[str, Callable[[Any, int], bool]] = {
     "linalg.eig": lambda out, k: k == 1 and has_repeated(out[0]),
     "linalg.eigh": lambda out, k: k == 1 and has_repeated(out[0]),

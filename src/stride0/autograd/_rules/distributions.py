@@ -26,7 +26,7 @@ from stride0.special._parameters import (
 
 
 def _quotient(x1: Any, x2: Any) -> Any:
-    """Return ``x1 / x2``, which is 0 where `x1` is: inverse functions have fixed values at the ends."""
+    """Return ``x1 / x2``, or 0 where `x1` is 0: inverse functions have fixed values at the ends."""
     return x1 / where(equal(x1, 0), 1, x2)
 
 
@@ -92,7 +92,7 @@ def _rate_rules(factor: float) -> dict[str, Rule]:
 
 
 def _share(r: Any) -> tuple[Any, Any]:
-    """Return ``r / (1 + r)`` and ``1 / (1 + r)``, also where `r` is beyond the range."""
+    """Return ``r / (1 + r)`` and ``1 / (1 + r)``, also if `r` is beyond the range."""
     large = greater(r, 1)
     near, inverse = where(large, 0, r), 1.0 / where(large, r, 1)
     other = 1.0 / (1.0 + near)
@@ -113,13 +113,13 @@ def _f_density(dfn: Any, dfd: Any, x: Any) -> Any:
     singular = is_singular(a, r)
     share, other = _share(where(singular, 0, r))
     share = where(singular, r, share)
-    # One factor `other` is within the density, which may be infinite without it.
+    # One factor `other` is part of the density, which may be infinite without it.
     found = beta_density(a, b + 1.0, share, other) * (b / (a + b) * (dfn / dfd)) * other
     return where(end, 0, found)
 
 
 def _f_by_parameter(dfn: Any, dfd: Any, x: Any, by_a: int) -> Any:
-    """Return the derivative by the degrees of freedom of the numerator, or of the denominator."""
+    """Return the derivative with respect to `dfn` if `by_a` is 1, or to `dfd` if it is 0."""
     a, b = dfn * 0.5, dfd * 0.5
     end, r = _f_ratio(dfn, dfd, x)
     share, other = _share(r)
@@ -221,7 +221,7 @@ INNER_VJP: dict[str, dict[str, Rule]] = {
         "a": lambda g, a, x, order: times(g, gammainc_a(a, x, order + 1)),
         "x": lambda g, a, x, order: times(g, product(gamma_density(a, x), gamma_factor(a, x, order))),
     },
-    # `y` is 1 - x, or 1 - u**2, and x or u has the derivative by both.
+    # `y` is 1 - x or 1 - u**2: the rule of x or u contains the derivative with respect to y.
     "special.betainc_ab": {
         "a": lambda g, a, b, x, y, by_a, by_b: times(g, betainc_ab(a, b, x, y, by_a + 1, by_b)),
         "b": lambda g, a, b, x, y, by_a, by_b: times(g, betainc_ab(a, b, x, y, by_a, by_b + 1)),

@@ -11,8 +11,8 @@ Note [Divided by zero]
 
 Note [Derivatives near both ends]
     ``1 - x*x`` loses half of its digits if `x` is nearly 1, and overflows if `x` is large. There the
-    factors ``1 - x`` and ``1 + x`` are computed apart. Their derivatives cancel if `x` is nearly 0. So
-    `where` chooses between both forms.
+    factors ``1 - x`` and ``1 + x`` are used separately. The derivatives of the factors cancel if `x` is
+    nearly 0. So `where` chooses between the two forms.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ def unless_zero(x: Array) -> Array:
 
 @primitive
 def cosine(x1: Any, x2: Any, length: Array) -> Array:
-    """Return ``x1 / hypot(x1, x2)``, given the length; 0 where that is 0: Note [Divided by zero]."""
+    """Return ``x1 / hypot(x1, x2)``, given the length; 0 where the length is 0: Note [Divided by zero]."""
     return x1 / unless_zero(length)
 
 
 def _cosine_x1(g: Array, x1: Any, x2: Any) -> LazyProduct:
-    # By the sine: 1 - cosine**2 cancels where x1 is much larger than x2.
+    # Use the sine: 1 - cosine**2 cancels if x1 is much larger than x2.
     length = hypot(x1, x2)
     sine = cosine(x2, x1, length)
     return times(g, sine / unless_zero(length) * sine)
@@ -91,9 +91,9 @@ def _sign(g: Array, x: Array, out: Array) -> LazyProduct | None:
 
 
 def _winner(g: Array, x1: Any, x2: Any, loses: Callable[..., Array]) -> Array:
-    """Return the cotangent of an operand of `maximum` or `minimum`: half of it where the operands tie.
+    """Return the cotangent of an operand of `maximum` or `minimum`: half of `g` where the operands tie.
 
-    Where the result is NaN, an operand that is not NaN loses.
+    Where the result is NaN, an operand that is not NaN gets 0.
     """
     lost, ties = loses(x1, x2), equal(x1, x2)
     if isinstance(x1, Array) and isinstance(x2, Array):
@@ -108,7 +108,7 @@ def _logaddexp(g: Array, x1: Any, x2: Any) -> LazyProduct:
     """Return the cotangent of `x1`."""
     apart = x1 - x2
     if some(isnan(apart)):
-        # inf - inf: equal operands share.
+        # inf - inf: equal operands share the cotangent.
         apart = where(logical_and(equal(x1, x2), isinf(x1 + x2)), 0, apart)
     return times(g, expit(apart))
 
@@ -127,7 +127,7 @@ def _root_below(x: Array) -> Array:
 
 
 def _acosh(x: Array) -> Array:
-    # Two roots: the root of a complex product can have the other sign.
+    # A product of two roots: the root of a complex product can have the other sign.
     found = sqrt(x - 1) * sqrt(x + 1)
     if is_complex(x):
         found = where(less(abs(x), 0.5), copysign(1.0, imag(x)) * 1j * sqrt(1 - x * x), found)
@@ -137,7 +137,7 @@ def _acosh(x: Array) -> Array:
 def _asinh(x: Array) -> Array:
     if not is_complex(x):
         return reciprocal(hypot(x, 1.0))
-    # The root is even, and on the right it is the product of two.
+    # The root is an even function; in the right half-plane it is a product of two roots.
     right = where(less(copysign(1.0, real(x)), 0), -x, x)
     return reciprocal(where(less(abs(x), 0.5), sqrt(x * x + 1), sqrt(right - 1j) * sqrt(right + 1j)))
 
@@ -157,7 +157,7 @@ def _atanh(x: Array) -> Array:
 
 @primitive
 def sech_squared(x: Array) -> Array:
-    """Return ``1 / cosh(x)**2``. Not ``1 - tanh(x)**2``, which loses all digits where `tanh` is nearly 1."""
+    """Return ``1 / cosh(x)**2``. Not ``1 - tanh(x)**2``, which loses all digits if `tanh` is nearly 1."""
     return square(reciprocal(cosh(x)))
 
 
@@ -247,9 +247,9 @@ VJP: dict[str, dict[str, Rule]] = {
     "atanh": {"x": lambda g, x: times(g, conjugate(_atanh(x)))},
 }
 
-# Rules of derivatives, which users do not call.
+# Rules of inner functions: rules call them, users do not.
 INNER_VJP: dict[str, dict[str, Rule]] = {
-    # The length is a function of the two other arguments.
+    # No cotangent of the length: the rules of x1 and x2 include it, as a function of both.
     "cosine": {"x1": _cosine_x1, "x2": _cosine_x2, "length": lambda g: None},
     "sech_squared": {"x": lambda g, x, out: times(g, conjugate(-2 * out * tanh(x)))},
 }

@@ -28,10 +28,10 @@ from stride0.autograd._rules.special import Rule, along
 
 
 def without_share(g: Array, a: Array | None, b: Array | None, axis: Any) -> Array:
-    """Return ``g - a * sum(b * g)``, given that ``sum(a * b)`` is 1; None is 1. See Note [Shares]."""
+    """Return ``g - a * sum(b * g)``, given that ``sum(a * b)`` is 1; None stands for 1. Note [Shares]."""
     shares = b if a is None else a if b is None else a * b
     if a is not None and b is not None:
-        # Only of positive shares at most one is above a half.
+        # At most one share is above 0.5, if all are positive.
         shares = abs(shares)
         shares = shares / sum(shares, axis=axis, keepdims=True)
     top = greater(real(shares), 0.5)
@@ -44,9 +44,9 @@ def without_share(g: Array, a: Array | None, b: Array | None, axis: Any) -> Arra
 
 @primitive_in("special")
 def exp_shares(a: Array, b: Array | None, axis: Any) -> Array:
-    """Return ``exp(a) / sum(b * exp(a))``, where the factors None are 1.
+    """Return ``exp(a) / sum(b * exp(a))``; if `b` is None, all factors are 1.
 
-    If the sum is infinite, or there is nothing in it, the largest elements share it.
+    If the sum is infinite or empty, the largest elements have equal shares.
     """
     if not a.size:
         return a
@@ -72,7 +72,7 @@ def _logsumexp(g: Any, a: Any, b: Any, axis: Any, return_sign: bool, out: Any, b
     value, signs = out if return_sign else (out, None)
     of_value, of_signs = g if return_sign else (g, None)
     dtype = (value if signs is None else signs).dtype
-    # The axes are those of what both broadcast to.
+    # The axes belong to the broadcast shape of both arguments.
     a = (
         broadcast_to(astype(a, dtype, copy=False), shape)
         if isinstance(a, Array)
@@ -81,7 +81,7 @@ def _logsumexp(g: Any, a: Any, b: Any, axis: Any, return_sign: bool, out: Any, b
     value, signs, of_value, of_signs = (_kept(y, shape, axis) for y in (value, signs, of_value, of_signs))
     weights = exp_shares(a, b, axis)
     if b is not None:
-        # The logarithm of a negative sum
+        # NaN: the logarithm of a negative sum.
         weights = where(isnan(value), value, weights)
     if of_value is None:
         of_value = zeros_like(of_signs)
@@ -93,7 +93,7 @@ def _logsumexp(g: Any, a: Any, b: Any, axis: Any, return_sign: bool, out: Any, b
         return along(of_value, weights)
     if b is None:
         return along(of_value, weights)
-    # Where the factor is 0, the exponential may be infinite.
+    # The exponential may be infinite where the factor is 0.
     return along(of_value, multiply_nonzero(b, weights) if isinstance(b, Array) else b * weights)
 
 
@@ -120,5 +120,5 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.log_softmax": {"x": _log_softmax},
 }
 
-# Rules of derivatives, which users do not call.
+# Rules of inner functions: rules call them, users do not.
 INNER_VJP: dict[str, dict[str, Rule]] = {"special.exp_shares": {"a": _shares_a, "b": _shares_b}}

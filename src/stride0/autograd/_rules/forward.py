@@ -232,7 +232,7 @@ JVP: dict[str, dict[str, Rule]] = {
     "sum_into": {"x": lambda t, out_shape: recorded("sum_into", t, out_shape)},
     "unreduce": {"x": lambda t, axis, out_shape: unreduce(t, out_shape, axis)},
     "put": {"g": lambda t, key, out_shape: put(t, out_shape, key)},
-    # By the second factor 0 where the first one is, too: Note [Zero factors].
+    # The derivative by the second factor is 0 where the first factor is 0: Note [Zero factors].
     "multiply_masked": {"x1": lambda t, x2: times(t, x2), "x2": lambda t, x1: multiply_nonzero(t, x1)},
     "multiply_nonzero": {
         "x1": lambda t, x2: multiply_nonzero(t, x2),

@@ -61,7 +61,7 @@ def tolerance(x: Array, rows: int, columns: int) -> float:
 
 
 def cross_product(g: Array, d: Array, axis: int, times: Binary = product) -> Array:
-    """Return a cross product whose terms are 0 where those of `g` are, or as `times` makes them."""
+    """Return a cross product; by default its terms are 0 where elements of `g` are 0."""
 
     def rolled(x: Array, by: int) -> Array:
         return roll(x, -by, axis=axis)
@@ -112,12 +112,12 @@ def _trace(g: Array, x_shape: Shape, offset: int) -> Array:
 
 @primitive_in("linalg")
 def unit_vectors(x: Array, norm: Array, axis: Any) -> Array:
-    """Return vectors divided by their norms; 0 where the norm is 0, with all derivatives."""
+    """Return vectors divided by their norms; the result and all derivatives are 0 where the norm is 0."""
     return divide(x, unreduce(unless_zero(norm), x.shape, axis))
 
 
 def _unit_vectors(g: Array, x: Array, axis: Any, out: Array) -> Array:
-    # Differentiated as they are, squares of the norm would leave the range.
+    # A derivative of the quotient would have squares of the norm, which may leave the range.
     if is_complex(x):
         g = g - out * real(sum(product(g, conjugate(out)), axis=axis, keepdims=True))
     else:
@@ -217,7 +217,7 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "linalg.vector_norm": {"x": _vector_norm},
 }
 
-# Rules of derivatives, which users do not call.
+# Rules of inner functions: rules call them, users do not.
 INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
     # The norm is a function of the vector.
     "linalg.unit_vectors": {"x": _unit_vectors, "norm": lambda g: None},

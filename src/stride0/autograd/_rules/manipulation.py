@@ -39,7 +39,7 @@ Rule = Callable[..., Any]
 
 
 def _negative(shift: Any) -> Any:
-    """Return the negative shifts, with a sign: the negative of an unsigned array would wrap around."""
+    """Return the negative shifts, of a signed dtype: the negative of an unsigned array would wrap around."""
     if isinstance(shift, (tuple, list)):
         return tuple(_negative(s) for s in shift)
     return -astype(shift, dt.int64) if is_batched_array(shift) else -operator.index(shift)

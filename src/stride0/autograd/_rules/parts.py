@@ -5,9 +5,9 @@ differentiated again.
 
 Note [Zero factors]
     A product `g * d` of a cotangent and a derivative is 0 where `g` is 0, even if `d` is infinite or NaN.
-    This masks the value only. Both derivatives stay, `d` and `g`: the cotangent of `x` in `x * x * x` is 0
-    at 0 and nowhere else. The derivative by `d` is a product of `g` and a new cotangent, which may be
-    infinite where `g` is 0. So that product is 0 where either factor is (`multiply_nonzero`).
+    This masks only the value. Both derivatives, `d` and `g`, are kept: the cotangent of `x` in `x * x * x`
+    is 0 only at 0. The derivative with respect to `d` is a product of `g` and a new cotangent, which may be
+    infinite where `g` is 0. So this product is 0 where either factor is 0 (`multiply_nonzero`).
 """
 
 from __future__ import annotations

@@ -1,34 +1,35 @@
 """Cotangents at repeated eigenvalues and singular values.
 
 Note [Repeated values]
-    A rule of a decomposition divides what it makes of the cotangents of the vectors by differences, or sums,
-    of values. Where values repeat, both are 0 if the loss does not depend on the choice of vectors. The
-    quotient then has a limit, but the cotangents do not determine it: if all values are equal, V f(w) V^H is
-    a multiple of the identity, and the slope of f, on which the gradient depends, is not seen.
+    A rule of a decomposition divides numerators, which it computes from the cotangents of the vectors, by
+    differences or sums of values. Where values repeat, numerator and denominator are 0 if the loss does not
+    depend on the choice of vectors. The quotient then has a limit, but the cotangents do not determine it: if
+    all values are equal, V f(w) V^H is a multiple of the identity. The gradient depends on the slope of f,
+    which the cotangents do not contain.
 
     So let the values separate: w + t d, with the same vectors and a different d for each value. The loss is
-    smooth in the matrix, so its gradient at t = 0 is the limit for t -> 0, and the quotient becomes
+    smooth in the matrix, so its gradient at t = 0 is the limit for t -> 0. The quotient becomes
 
         numerator / (t slope)  ->  numerator' / slope,
 
     where `slope` is the derivative of the denominator. The derivative of the numerator is the derivative of
-    the backward pass up to the rule, and so of all that follows the decomposition: Note [Recorded passes] in
-    `tape.pyx`.
+    the backward pass up to the rule, and so of every operation that follows the decomposition:
+    Note [Recorded passes] in `tape.pyx`.
 
-    For a derivative of the gradient, the quotient must be known for other denominators than 0, too. With
-    n(t) = numerator, d(t) = denominator, which is linear in t and 0 at t = -d(0) / slope, Taylor's theorem
-    gives
+    For a derivative of the gradient, the quotient must be known for denominators other than 0, too. The
+    numerator n(t) and the denominator d(t) are functions of t; d(t) is linear, and 0 at t = -d(0) / slope.
+    Taylor's theorem gives
 
         n(0) / d(0) = sum of (-d(0))^(k - 1) n^(k)(0) / (k! slope^k)  for k = 1, 2, ...
 
     The derivative of order m needs m terms.
 
-    Values that differ by rounding errors count as repeated. Values that differ by more, but less than half of
+    Values that differ by rounding errors count as repeated. Values that differ by more, but agree in half of
     the digits (a third, if second derivatives may follow), have a quotient with few right digits. There the
-    sum replaces the quotient if both agree within the errors of the quotient. They do if the loss does not
+    sum replaces the quotient if both agree within the errors of the quotient. They agree if the loss does not
     depend on the choice of vectors.
 
-    If the numerator is not 0 at repeated values, or does not stay 0 where the vectors of a block rotate, then
+    If the numerator is not 0 at repeated values, or does not stay 0 as the vectors of a block rotate, then
     the loss depends on the choice of vectors, and has no gradient.
 """
 
@@ -54,7 +55,7 @@ from stride0.linalg._decompositions import LinAlgError
 
 
 def largest_of(values: Array) -> Array:
-    """Return the largest absolute value of each matrix, one number per matrix and two axes of size 1."""
+    """Return the largest absolute value of each matrix, with two axes of size 1 for the matrix."""
     return expand_dims(max(abs(values), axis=-1, keepdims=True), axis=-1)
 
 
@@ -65,7 +66,7 @@ def near_of(values: Array) -> Array:
 
 
 def repeated(values: Array, zeros: bool = False) -> Array:
-    """Return which values are close to another one; with `zeros`, or close to 0."""
+    """Return which values are close to another value or, with `zeros`, close to 0."""
     near = near_of(values)
     values = detach_all(values)
     close = logical_and(less_equal(abs(differences(values)), near), ~diagonal_mask(values.shape[-1]))
@@ -92,7 +93,7 @@ class Quotient(NamedTuple):
 class Separation:
     """How the results of a call change where its repeated values separate: Note [Repeated values].
 
-    `place` are numbers that differ for values that may be close, `order` is the size of the matrix.
+    `place` has different numbers for values that may be close, `order` is the size of the matrix.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class Separation:
         self.block = less_equal(abs(differences(values)), self.near)
 
     def generator(self, dtype: DType) -> Array:
-        """Return a strictly upper triangular matrix without a pattern, 0 outside of blocks of near values."""
+        """Return an irregular, strictly upper triangular matrix, 0 outside of blocks of near values."""
         place = arange(self.block.shape[-1], dtype=self.steps.dtype)
         mixed = (expand_dims(place, axis=-1) * 0.6180339887498949 + place * 0.4142135623730951) % 1 + 0.5
         upper = greater(expand_dims(place, axis=-2), expand_dims(place, axis=-1))
@@ -132,7 +133,7 @@ class Separation:
         rotations: Sequence[tuple[Array | None, ...]],
         together: bool,
     ) -> list[Array]:
-        """Return quotients, their limits where denominators count as 0.
+        """Return quotients, or their limits where denominators count as 0.
 
         `rotations` are two changes of vectors. A loss that does not depend on the choice of vectors stays the
         same along their difference (`together`) or along each of them.
@@ -148,7 +149,7 @@ class Separation:
         several = [*numerators, *self.cotangents]
         first = self._derivatives(several, moved, x_moved)
         rotated = [self._derivatives(several, r, None) for r in rotations]
-        # Rounding errors of a cotangent that is 0 are those of its terms, or of its derivatives.
+        # A cotangent that is 0 has the rounding errors of its terms, or of its derivatives.
         scale: Any = 0
         for g in [
             *terms_of(self.out, self.at),

@@ -254,8 +254,8 @@ cdef class Pass:
         """
         Make targets of calls on the operand of `whole`, for derivatives along a path of that operand.
 
-        Calls of the same function find the same vectors and move alike. Another decomposition of the operand is held fixed: what
-        is made of its repeated values is taken to be well defined without those of the first.
+        Calls of the same function find the same vectors and move alike. Other decompositions of the operand are held fixed: results
+        that depend on their repeated values are assumed to be well defined without the values of this call.
         """
         cdef Py_ssize_t i
         cdef Visit* visit
@@ -336,7 +336,7 @@ cdef class Pass:
 
 
     cdef int keep_term(self, Node part, object g) except -1:
-        """Keep a term of the cotangent of vectors, which says how large rounding errors of the sum are."""
+        """Keep a term of the cotangent of vectors: the terms bound the rounding errors of their sum."""
         cdef Node whole
         if part.rules is None and part.pull is None:
             whole = <Node>part.edges[0].parent
@@ -345,7 +345,7 @@ cdef class Pass:
         return 0
 
     cdef int needs_record(self) except -1:
-        """How many calls, one after the other, need the derivative of the cotangents that reach them: Note [Recorded passes]."""
+        """The length of the longest chain of calls that need the derivative of their cotangents: Note [Recorded passes]."""
         cdef Py_ssize_t i
         cdef Node node, whole
         cdef Visit* of
@@ -357,7 +357,7 @@ cdef class Pass:
             node = <Node>self.visits[i].node
             if node.rules is not None or node.pull is not None:
                 continue
-            # One of several results.
+            # One of several results of a call.
             whole = <Node>node.edges[0].parent
             of = self.visit(<PyObject*>whole)
             if of is NULL or not of.useful or of.target or whole.rules is None or whole.rules.repeats is None or whole in found:
@@ -368,7 +368,7 @@ cdef class Pass:
         return <int>len(found) if len(found) < 2 else self.depth_of(found)
 
     cdef int depth_of(self, set chosen) except -1:
-        """How many of some nodes are on one path."""
+        """The largest number of these nodes on one path."""
         cdef Py_ssize_t i
         cdef int e, most = 0
         cdef Node node
@@ -584,13 +584,13 @@ cdef list walk_backward(list roots, list cotangents, list targets, bint beyond, 
         if opened:
             state.passing = 0
             close_tape(state)
-            # For arrays the tape was closed all the time.
+            # Arrays must not notice that the tape was open.
             state.closed, state.missed, state.reopened = closed, missed, reopened
     return [without_record(g) for g in found] if opened else found
 
 
 cdef object without_record(object g):
-    """A cotangent, or those of several results, without what a recorded pass needed to know of it."""
+    """A cotangent, or the cotangents of several results, without the records of a recorded pass."""
     cdef Array x
     if type(g) is list:
         return [without_record(part) for part in <list>g]

@@ -263,7 +263,7 @@ cdef inline void restore(Window before) noexcept:
 
 
 cdef bint is_batch_outermost(Array value) noexcept:
-    """Whether the examples of a value lie one behind the other in memory: its batch axis, and those of older levels, have the largest strides."""
+    """Whether the examples of a value lie one behind the other in memory: the batch axes of this and older levels have the largest strides."""
     cdef Array memory = ground(value)
     cdef Py_ssize_t largest = 0, stride
     cdef int axis, first = memory.ndim - value.ndim + 1
@@ -289,10 +289,10 @@ cdef bint is_view_of_any(Storage memory, tuple operands):
 
 cdef object arranged(object out, tuple operands):
     """
-    The result of a rule, a new array among them with its examples one behind the other in memory.
+    The result of a rule; a new array is copied if its examples do not lie one behind the other in memory.
 
-    An operation takes the order of axes in memory from its operands. If the batch axis were between others, an example would have
-    strides that it has not in a loop, and `reshape` or `view(dtype)` would copy it where a loop has a view: writes would be lost.
+    An operation takes the memory order from its operands. If the batch axis lay between other axes, an example would have other
+    strides than in a loop. `reshape` or `view(dtype)` would then copy it although a loop has a view, and writes would be lost.
     """
     cdef Array value
     cdef int axis

@@ -329,7 +329,7 @@ cdef int free_graph(State state) noexcept:
 
 
 cdef int release_nodes(State state) except -1:
-    """Drop what nodes keep for the gradients of a tape that is freed. It needs no memory: perhaps there is none."""
+    """Drop what nodes keep for the gradients of a tape that is freed. It allocates nothing, because memory may be exhausted."""
     cdef Node node
     while True:
         node = next_listed(state)

@@ -111,7 +111,7 @@ def facts_of(list arrays):
 
 
 cdef Array converted(str operation, x):
-    """A tangent or cotangent that is no array as one."""
+    """Convert a tangent or cotangent that is not an array to an array."""
     try:
         return asarray(x)
     except Stride0Error:

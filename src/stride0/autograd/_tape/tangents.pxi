@@ -357,7 +357,7 @@ cdef list push_recorded(list roots, list targets, list tangents, State state):
     tape.state.passing = 1
     try:
         for g, t in zip(walk_backward(roots, seeds, targets, False, False, state), tangents):
-            # Of several results: a cotangent, and a tangent, of each.
+            # Several results: each has a cotangent and a tangent.
             for part, moved in zip(g, t) if type(g) is list and t is not None else ((g, t),):
                 if part is not None and moved is not None:
                     pulled.append(current_node(part))
@@ -372,7 +372,7 @@ cdef list push_recorded(list roots, list targets, list tangents, State state):
 
 
 cdef Array seed_of(Node node):
-    """A cotangent without a pattern: it depends on every element whether the pass finds that a choice of vectors matters."""
+    """A cotangent of irregular numbers, so that the pass finds a dependence on the choice of vectors in any element."""
     cdef DType dtype = dtype_at(node.code)
     cdef tuple shape = shape_of_node(node)
     cdef Py_ssize_t size = 1
@@ -384,25 +384,24 @@ cdef Array seed_of(Node node):
 
 def derivatives_along(list xs, tuple out, tuple moved, x_moved):
     """
-    Derivatives of arrays by a number t, as the results of a call become ``out + t * moved`` and its operand ``x + t * x_moved``.
-
-    Called within the rule of the call, in a recorded pass: Note [Recorded passes].
+    Derivatives of arrays with respect to a number t, if the results of a call are ``out + t * moved`` and its operand is
+    ``x + t * x_moved``. The rule of the call calls it in a recorded pass: Note [Recorded passes].
 
     Parameters
     ----------
     xs : list of Array
-        Made of cotangents that reached the rule, and of `out`.
+        Computed from the cotangents that reached the rule, and from `out`.
     out : tuple of Array
-        The results as the rule got them.
+        The results that the rule got.
     moved : tuple of Array or None
-        Of each result; None stands for 0.
+        The change of each result; None stands for 0.
     x_moved : Array or None
         Of the first operand.
 
     Returns
     -------
     list of Array or None
-        None where an array does not depend on the results.
+        None for an array that does not depend on the results.
     """
     cdef Node whole = whole_of(out), node
     cdef Array x
@@ -426,7 +425,7 @@ def derivatives_along(list xs, tuple out, tuple moved, x_moved):
 
 
 cdef Node whole_of(tuple out):
-    """The node of a call, from its results as the rule got them in a recorded pass."""
+    """The node of a call, given the results that its rule got in a recorded pass."""
     cdef Node node
     for item in out:
         node = node_at(<Array>item)
@@ -436,7 +435,7 @@ cdef Node whole_of(tuple out):
 
 
 def terms_of(tuple out, int values):
-    """The terms that the pass has summed to the cotangents of the results of a call, except of the one at `values`."""
+    """The terms of the cotangents that the pass has summed for the results of a call, except for the result at `values`."""
     cdef Node whole = whole_of(out)
     for walk in reversed(running[:]):
         # The innermost pass of this thread has called the rule.
@@ -453,7 +452,7 @@ cdef bint shares_tape(Node a, Node b):
 
 
 def orders_of(list xs):
-    """How often cotangents may be differentiated still, of which a rule in a recorded pass computes the derivative."""
+    """How many more times the cotangents may be differentiated after a rule in a recorded pass has differentiated them."""
     cdef Array x
     cdef Node node
     cdef set states = set()
@@ -469,12 +468,12 @@ def orders_of(list xs):
     for state in states:
         found += 0 if (<State>state).passing else 2 if (<State>state).lasting else 1
     for state in states:
-        # Of several decompositions in one pass, the rule of each differentiates what the rules of younger ones computed.
+        # With several decompositions in one pass, each rule differentiates the results of the rules of later decompositions.
         if (<State>state).passing > 1:
             if found:
-                # It would be exact, but its cost grows too fast.
+                # The result would be exact, but the cost grows too fast.
                 raise GradientError(
-                    "backward", "there is no second derivative of a decomposition of what another one made, if both have repeated values", (),
-                    "a function without a decomposition in the place of one, such as expm, inv or matrix_power")
+                    "backward", "there is no second derivative of a decomposition of another decomposition's results, if both have repeated values", (),
+                    "replace one decomposition by a function such as expm, inv or matrix_power")
             found += (<State>state).passing - 1
     return found

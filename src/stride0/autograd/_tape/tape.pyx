@@ -54,10 +54,10 @@ Note [Tangents]
     Complex: a gradient rule multiplies by the conjugate of the derivative, so tangent and result are conjugated.
 
 Note [Recorded passes]
-    Where eigenvalues or singular values repeat, the cotangents of a decomposition do not determine that of the matrix. The rule
-    needs their derivative along a path on which the values separate: Note [Repeated values] in `_rules/repeated.py`. A backward
-    pass that finds such a node opens its tape again, as long as it runs, and so records itself. The rule then calls
-    `derivatives_along`, which pushes tangents from the results of the decomposition to the cotangents that reached it.
+    If eigenvalues or singular values repeat, the cotangents of a decomposition do not determine the cotangent of the matrix. The
+    rule also needs the derivative of its cotangents along a path on which the values separate: Note [Repeated values] in
+    `_rules/repeated.py`. A backward pass that finds such a node opens its tape again while it runs, and so records itself. The rule
+    then calls `derivatives_along`, which pushes tangents from the results of the decomposition to the cotangents that reached it.
 
     `jvp` through such a node is the transpose of the recorded backward pass.
 """
@@ -149,7 +149,7 @@ cdef class State:
 
     cdef int64_t serial
     cdef bint open
-    cdef bint lasting          # whether gradients of gradients may be taken by it
+    cdef bint lasting          # whether it may compute gradients of gradients
     cdef int passing           # if a backward pass opened it: for how many calls; Note [Recorded passes]
     cdef bint alive            # whether the tape still exists
     cdef PyObject* first       # its list of nodes; Note [Graph of nodes]
@@ -175,7 +175,7 @@ cdef class Tape:
         s0_add(live_tapes, 1)
 
     def __dealloc__(self):
-        # There was no memory for it, or for the arguments.
+        # There was no memory for the tape, or for the arguments.
         if self.state is None:
             return
         s0_add(live_tapes, -1)

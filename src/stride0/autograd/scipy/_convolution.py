@@ -57,7 +57,7 @@ def _pair(operation: str, in1: Any, in2: Any, mode: str) -> list[Array]:
 
 
 def _of_nothing(operation: str, x: Array, w: Array, *options: Any) -> Array:
-    """Return SciPy's answer if an operand has no elements, or raise if it has none."""
+    """Return SciPy's result for an operand without elements; raise an error if SciPy does."""
     empty = [to_numpy(xp.zeros(a.shape, dtype=a.dtype)) for a in (x, w)]
     try:
         return from_numpy(original(f"signal.{operation}")(*empty, *options))

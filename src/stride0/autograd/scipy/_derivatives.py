@@ -27,7 +27,7 @@ __all__ = [
 def _parts(
     operation: str, input: Any, mode: Any, axes: Any, derivative: Callable[[Array, int, str], Array]
 ) -> tuple[Array, list[Array]]:
-    """Return the input, and its derivative along each axis, which may have a mode of its own."""
+    """Return the input, and its derivative along each axis; each axis may have its own mode."""
     x = floating(operation, "input", input)
     numbers = normalize_axes(operation, axes, x.ndim)
     modes = each(operation, "mode", mode, len(numbers))
@@ -40,7 +40,7 @@ def _sum(x: Array, parts: list[Array]) -> Array:
 
 
 def _length(x: Array, parts: list[Array]) -> Array:
-    """Return the root of the sum of squares. Where it is 0, so is its gradient: Note [Divided by zero]."""
+    """Return the root of the sum of squares; where it is 0, its gradient is 0: Note [Divided by zero]."""
     if not parts:
         return xp.asarray(x, copy=True)
     if all(part.dtype.kind == "real floating" for part in parts):
@@ -76,7 +76,7 @@ def prewitt(
     output, cval
         As `correlate1d` takes them.
     mode
-        As `correlate1d` takes it, or a sequence with one for each axis.
+        As in `correlate1d`, or a sequence with one mode per axis.
 
     Returns
     -------
@@ -118,9 +118,9 @@ def laplace(
     output, cval
         As `correlate1d` takes them.
     mode
-        As `correlate1d` takes it, or a sequence with one for each of the axes.
+        As in `correlate1d`, or a sequence with one mode for each of `axes`.
     axes : int or sequence of int, optional
-        Along which; by default all.
+        The axes of the differences; by default all.
 
     Returns
     -------
@@ -163,9 +163,9 @@ def gaussian_laplace(
     input : Array
         Differentiable.
     sigma
-        As `gaussian_filter` takes it, or a sequence with one for each of the axes.
+        As in `gaussian_filter`, or a sequence with one value for each of `axes`.
     output, mode, cval, axes
-        As `laplace` takes them; nothing is smoothed along other axes.
+        As in `laplace`. The array is smoothed only along `axes`.
     **options
         ``truncate`` and ``radius``, as `gaussian_filter` takes them.
 
@@ -198,9 +198,9 @@ def gaussian_gradient_magnitude(
     Parameters
     ----------
     input
-        As `laplace` takes it. Where the length is 0, its gradient is 0.
+        As in `laplace`. Where the length is 0, its gradient is 0.
     sigma, **options
-        As `gaussian_filter` takes them: the array is smoothed along all axes.
+        As in `gaussian_filter`. The array is smoothed along all axes.
     output, mode, cval, axes
         As `laplace` takes them.
 
@@ -280,7 +280,7 @@ def generic_gradient_magnitude(input: Any, derivative: Any, **options: Any) -> A
     Parameters
     ----------
     input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes
-        As `generic_laplace` takes them. Where the length is 0, its gradient is 0.
+        As in `generic_laplace`. Where the length is 0, its gradient is 0.
 
     Returns
     -------

@@ -1,9 +1,9 @@
-"""Distributions of `stride0.autograd.scipy.stats`: formulas for standard ones, moved and scaled.
+"""Distributions of `stride0.autograd.scipy.stats`: formulas of standard distributions, moved and scaled.
 
 Note [Parameters of distributions]
-    Functions of `scipy.stats` return NaN where a parameter is not valid: a `scale` or a shape that is 0,
-    negative or NaN. The result is masked at the end, and the formulas get valid parameters there, since
-    infinite derivatives of what is not taken would spoil products in further derivatives.
+    Functions of `scipy.stats` return NaN where a parameter is invalid: a `scale` or a shape that is 0,
+    negative or NaN. The formulas get valid parameters at these places, and the result is masked at the end.
+    Otherwise infinite derivatives of masked values would spoil products in further derivatives.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Formula = Callable[..., Array]
 
 class _Formulas(NamedTuple):
     """
-    A standard distribution: functions of a value between the ends, and of the shapes.
+    A standard distribution: functions of a value within the support, and of the shapes.
 
     `ppf` and `isf` are functions of a probability.
     """
@@ -85,7 +85,7 @@ def _symmetric(
 
 
 class _Parameters(NamedTuple):
-    """Parameters of a distribution, of which invalid ones are replaced by 1."""
+    """Parameters of a distribution; invalid parameters are replaced by 1."""
 
     shapes: tuple[Array, ...]
     loc: Array
@@ -93,12 +93,12 @@ class _Parameters(NamedTuple):
     valid: Array
 
     def where_valid(self, found: Array) -> Array:
-        """Return a result, and NaN where a parameter is not valid."""
+        """Return a result, with NaN where a parameter is invalid."""
         return xp.where(self.valid, found, math.nan)
 
 
 def _real(operation: str, name: str, x: Any) -> Array:
-    """Return an argument as an array of float64, in which SciPy computes."""
+    """Return an argument as a float64 array: SciPy computes in float64."""
     found = floating(operation, name, x)
     if found.dtype.kind == "complex floating":
         raise ArgumentTypeError(operation, f"{name} is complex", accepts="an array of real numbers")
@@ -108,24 +108,24 @@ def _real(operation: str, name: str, x: Any) -> Array:
 def _divided(x: Array, scale: Array) -> Array:
     """Return ``x / scale``, which does not depend on the scale where `x` is 0."""
     zero = x == 0
-    # Derivatives of densities may be infinite there. The product lets nothing of them through to the scale.
+    # Derivatives of densities may be infinite there. The product keeps them out of the scale's gradient.
     at_zero = multiply_masked(xp.where(zero, x, 0), 1 / scale)
     return xp.where(zero, at_zero, xp.where(zero, 1, x) / scale)
 
 
 def _logarithm(p: Array, q: Array) -> Array:
-    """Return the logarithm of `p`, given also `q`, which is ``1 - p`` and accurate where `p` is near 1."""
+    """Return the logarithm of `p`, given `q`: ``1 - p``, accurate where `p` is near 1."""
     near_one = q < 0.5
     return xp.where(near_one, xp.log1p(-xp.where(near_one, q, 0)), xp.log(xp.where(near_one, 1, p)))
 
 
 def _positive(z: Array) -> Array:
-    """Return 1 where a value is 0, for logarithms of what is not taken."""
+    """Return values with 1 in place of 0, for logarithms of values that are masked later."""
     return xp.where(z == 0, 1, z)
 
 
 def _by_sides(z: Array, below: Formula, above: Formula) -> Array:
-    """Return one formula of values up to 0, another one of those above."""
+    """Return `below` of values up to 0, and `above` of values greater than 0."""
     right = z > 0
     return xp.where(right, above(xp.where(right, z, 0)), below(xp.where(right, 0, z)))
 
@@ -145,12 +145,12 @@ def _cauchy_quantile(p: Array) -> Array:
 
 def _log_beta_tail(p: Array, a: Array, b: Array | float) -> tuple[Array, Array]:
     """
-    Return the logarithm of the quantile of the beta distribution near 0, and where it is one.
+    Return the logarithm of the quantile of the beta distribution near 0, and where that formula holds.
 
     There, the probability is ``x**a / (a * beta(a, b))`` to all digits. The inverse functions of
-    `scipy.special` return NaN or infinity for such probabilities, or another number.
+    `scipy.special` return NaN, infinity or a wrong number for such probabilities.
     """
-    # a * beta(a, b) is (a + b) * beta(a + 1, b), whose logarithm loses no digits where a is small.
+    # a * beta(a, b) is (a + b) * beta(a + 1, b), whose logarithm loses no digits if a is small.
     found = (xp.log(_positive(p)) + special.betaln(a + 1, b) + xp.log(a + b)) / a
     return found, (p < 1e-10) & (found + xp.log1p(a * 0 + b) < -40) | (found < -300)
 
@@ -168,7 +168,7 @@ def _t_quantile(p: Array, df: Array) -> Array:
 
 
 def _steep(here: Array, apart: Array) -> Array:
-    """Return 0 with an infinite derivative by a distance that is 0, at the places that are given."""
+    """Return 0 where `here` is true, with an infinite derivative with respect to the distance `apart`."""
     return xp.sqrt(xp.where(here, apart, 1))
 
 
@@ -278,9 +278,9 @@ class Distribution:
     """
     A continuous distribution, with the functions of `scipy.stats` for it.
 
-    They take a value, the shapes of the distribution, `loc` and `scale`, by which it is moved and scaled. All
-    of these are differentiable if they are arrays. Results have the dtype float64, and are NaN where a shape
-    or `scale` is not positive: Note [Parameters of distributions].
+    They take a value, the shapes of the distribution, and `loc` and `scale`, which move and scale it. All
+    arrays among these arguments are differentiable. Results are float64, and NaN where a shape or `scale`
+    is not positive: Note [Parameters of distributions].
 
     Examples
     --------
@@ -324,7 +324,7 @@ class Distribution:
     def _at(
         self, what: str, x: Any, args: tuple[Any, ...], named: dict[str, Any], below: float, above: float
     ) -> tuple[Array, _Parameters]:
-        """Return a formula at a moved and scaled value, or its value beyond the ends, and the parameters."""
+        """Return a formula at a moved and scaled value, or its value beyond the ends; and the parameters."""
         operation = f"{self.name}.{what}"
         parameters = self._parameters(operation, args, named)
         z = _divided(_real(operation, "x", x) - parameters.loc, parameters.scale)

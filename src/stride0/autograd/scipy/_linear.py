@@ -64,7 +64,7 @@ def valid(x: Array, w: Array, method: str = "auto") -> Array:
 
 
 def _zeros(x: Array, w: Array, sizes: list[int]) -> Array:
-    """Return the result for operands without elements, of which SciPy makes other shapes."""
+    """Return the result for operands without elements: SciPy's results have other shapes."""
     return xp.zeros(tuple(max(n, 0) for n in sizes), dtype=xp.result_type(x, w))
 
 
@@ -303,7 +303,7 @@ def extended(
     n = x.shape[axis]
     if before == after == 0:
         return x
-    # Beyond the ends of an axis without elements anything may lie: no result is made of it.
+    # Any value will do beyond the ends of an axis without elements: the result does not depend on it.
     if mode in _CONSTANT or n == 0:
 
         def edge(count: int) -> Array:

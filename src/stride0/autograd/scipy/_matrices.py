@@ -75,7 +75,7 @@ svdvals = _named("svdvals", "Compute the singular values.", "New array, of shape
 
 
 def _hermitian(a: Array, lower: bool, conjugated: bool = True) -> Array:
-    """Return the Hermitian or symmetric matrix of which one triangle is given.
+    """Return the Hermitian or symmetric matrix, given one of its triangles.
 
     LAPACK does not read the imaginary parts of the diagonal of a Hermitian matrix.
     """
@@ -88,7 +88,7 @@ def _hermitian(a: Array, lower: bool, conjugated: bool = True) -> Array:
 
 
 def _band(a: Array, width: int) -> Array:
-    """Return the diagonals of matrices, as many as `width` on both sides of the main one; 0 elsewhere."""
+    """Return the main diagonal of matrices and `width` diagonals on both sides of it; 0 elsewhere."""
     return xp.tril(xp.triu(a, k=-width), k=width)
 
 
@@ -219,7 +219,7 @@ def pinv(a: Any, *, atol: float | None = None, rtol: float | None = None) -> Arr
     return xp.linalg.pinv(x, rtol=float(rtol))
 
 
-# SciPy's other names of what is known of a matrix, and how many diagonals are read beside the main one.
+# SciPy's long names of matrix structures, and how many diagonals are read on each side of the main one.
 _KINDS = {"symmetric": "sym", "hermitian": "her", "positive definite": "pos"}
 _WIDTHS = {"diagonal": 0, "tridiagonal": 1}
 
@@ -239,9 +239,9 @@ def solve(
     lower : bool
         Which triangle is read, where `assume_a` says that one is.
     assume_a : str, optional
-        What is known of `a`, as for SciPy: "sym", "her" and "pos" read one triangle, as do those that begin
-        with "lower" and "upper"; "diagonal" and "tridiagonal" read these diagonals. What is not read has the
-        gradient zero.
+        The structure of `a`, as in SciPy. "sym", "her" and "pos" read one triangle, and so do names that
+        begin with "lower" or "upper"; "diagonal" and "tridiagonal" read only these diagonals. Elements that
+        are not read have the gradient zero.
     transposed : bool
         Whether the system is that of the transpose.
 

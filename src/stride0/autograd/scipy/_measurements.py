@@ -73,7 +73,7 @@ class _Regions:
         self.input = floating(operation, "input", x)
         if self.input.dtype.kind != "real floating":
             raise ArgumentTypeError(operation, "input is complex", accepts="real numbers")
-        # Whether one region is asked for, not several of which some may have no elements.
+        # True for one region. Of several regions, some may be empty.
         self.single = labels is None or index is None or not hasattr(index, "__len__")
         if labels is None:
             # SciPy takes all elements as one region, however many are asked for.
@@ -124,7 +124,7 @@ class _Regions:
         return self.mean_of(apart * apart)
 
     def chosen(self, places: Array, absent: float) -> Array:
-        """Return elements, one of each region, and `absent` for regions without elements."""
+        """Return one element of each region, and `absent` for empty regions."""
         if self.elements.size == 0:
             return xp.full((self.count,), absent, dtype=self.elements.dtype)
         found = xp.take(self.elements, xp.clip(places, 0, self.elements.size - 1))
@@ -136,9 +136,9 @@ class _Regions:
         if self.single:
             if not known.size:
                 raise ArgumentValueError(
-                    self.operation, "the region has no elements", accepts="a label that there is"
+                    self.operation, "the region has no elements", accepts="a label that occurs in labels"
                 )
-            # A NaN, if there is one.
+            # The place of a NaN, if there is one.
             place = known.argmax() if name == "maximum" else known.argmin()
             return self.chosen(xp.asarray([int(place)]), 0.0)
         if not known.size:
@@ -154,11 +154,11 @@ class _Regions:
 
         def ranked(k: Array) -> Array:
             places = xp.take(order, xp.clip(start + k, 0, last)) if self.elements.size else order
-            # SciPy takes any element for the median of a label among several that there is not.
+            # SciPy returns an arbitrary element if one of several labels is absent.
             return self.chosen(places, math.nan)
 
         if self.single and bool(xp.any(xp.isnan(self.elements))):
-            # NaNs are last in order. In one of several regions SciPy takes them for large numbers.
+            # NaNs are last in order. If there are several regions, SciPy treats NaNs as large numbers.
             return ranked(sizes - 1)
         return (ranked((sizes - 1) // 2) + ranked(sizes // 2)) / 2
 
@@ -196,7 +196,7 @@ standard_deviation = _measured("standard_deviation", "standard deviations", lamb
 maximum = _measured("maximum", "largest elements", lambda r: r.extremes("maximum"))
 minimum = _measured("minimum", "smallest elements", lambda r: r.extremes("minimum"))
 median = _measured(
-    "median", "medians", _Regions.medians, "; NaN for a label that there is not, of several too"
+    "median", "medians", _Regions.medians, "; NaN for an absent label, also if there are several labels"
 )
 
 

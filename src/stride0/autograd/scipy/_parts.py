@@ -295,7 +295,7 @@ def lane(x: Array, axis: int) -> Shape:
 
 
 def root(x: Array) -> Array:
-    """Return the square root. Where it is 0, so is its gradient: Note [Divided by zero]."""
+    """Return the square root; where it is 0, its gradient is 0: Note [Divided by zero]."""
     flat = x == 0
     return xp.where(flat, 0.0, xp.sqrt(xp.where(flat, 1.0, x)))
 

@@ -84,7 +84,7 @@ def savgol_filter(
     rows = signal.savgol_filter(units, window_length, polyorder, deriv, delta, axis=0, mode="interp")
     rows = xp.asarray(rows, dtype=x.dtype)
     half = window_length // 2
-    # A window of even size has one element more behind an element than before it.
+    # A window of even size has one more element behind its middle than before it.
     inside = valid(x, weights)[along(x.ndim, axis, slice(half - before, None))]
     first, last = (
         x[along(x.ndim, axis, part)] for part in (slice(window_length), slice(n - window_length, n))

@@ -70,7 +70,7 @@ def chirp(
     elif kind == "logarithmic" and bool(f0 * f1 <= 0):
         raise ArgumentValueError("chirp", "f0 and f1 have not the same sign", accepts="two of one sign")
     elif level:
-        # The series in the difference of the frequencies: derivatives by each of them, to second order.
+        # A series in the difference of the frequencies: right derivatives by both of them, to second order.
         share, apart = t / t1, f1 / f0 - 1
         bend = (0.5 if kind == "logarithmic" else 1.0) * (share / 3 - 0.5) * apart
         cycles = f0 * t * (1 + apart * share * (0.5 + bend))

@@ -104,7 +104,7 @@ def correlate(
     origin : int or sequence of int
         Which of the weights belongs to the element itself, counted from the middle.
     axes : int or sequence of int, optional
-        Along which; by default all.
+        The axes of the weights; by default all.
 
     Returns
     -------
@@ -262,7 +262,7 @@ def uniform_filter(
     output, cval
         As `uniform_filter1d` takes them.
     axes : int or sequence of int, optional
-        Along which; by default all.
+        The axes of the weights; by default all.
 
     Returns
     -------
@@ -365,7 +365,7 @@ def gaussian_filter(
     output, cval, truncate
         As `gaussian_filter1d` takes them.
     axes : int or sequence of int, optional
-        Along which; by default all.
+        The axes of the weights; by default all.
 
     Returns
     -------

@@ -28,7 +28,7 @@ __all__ = ["quad_vec", "simpson"]
 
 
 def _over(x: Array, y: Array) -> Array:
-    """Return the quotient, and 0 where the divisor is 0: samples that were taken at equal places."""
+    """Return the quotient, and 0 where the divisor is 0, which is the distance of two equal sample points."""
     return xp.where(y == 0, 0.0, x / xp.where(y == 0, 1.0, y))
 
 
@@ -41,9 +41,9 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
     y : Array
         The samples. Differentiable.
     x : Array, optional
-        Where they were taken: of one axis, or of the shape of `y`. Differentiable where neighbours differ.
+        The sample points: 1-d, or of the shape of `y`. Differentiable where neighbours differ.
     dx : float
-        Their distance, if there is no `x`.
+        The distance of the sample points, if there is no `x`.
     axis : int
         Along which.
 

@@ -301,7 +301,7 @@ class interp1d:
         if isinstance(fill, str):
             if fill != "extrapolate":
                 raise ArgumentTypeError("interp1d", f"fill_value is {fill!r}", accepts="'extrapolate'")
-            # There is nothing before the first value, and nothing behind the last one.
+            # NaN before the first value and behind the last value.
             ends = {"previous": [(below, math.nan)], "next": [(above, math.nan)]}.get(str(self.kind), [])
         for outside, value in ends:
             found = xp.where(xp.reshape(outside, (-1,) + (1,) * len(rest)), xp.asarray(value), found)
