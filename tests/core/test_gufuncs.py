@@ -242,7 +242,13 @@ def seen_while(work, count):
 def test_blas_computes_small_decompositions_on_one_thread(blas_threads):
     count, limit = blas_threads
     x, large = xp.asarray(random("float64", 100, 100)), xp.asarray(random("float64", 300, 300))
-    assert seen_while(lambda: [xp.linalg.svdvals(x) for _ in range(20)], count) == {1, 3}
+    seen: set[int] = set()
+    # The other thread looks when the processor lets it.
+    for _ in range(100):
+        seen |= seen_while(lambda: [xp.linalg.svdvals(x) for _ in range(20)], count)
+        if 1 in seen:
+            break
+    assert seen == {1, 3}
     assert seen_while(lambda: xp.linalg.svdvals(large), count) == {3}
     assert count() == 3
     # A failure restores it, too.
