@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0.autograd import grad, hessian, jvp, vmap
+from stride0.autograd import grad, hessian, hvp, jvp, vmap
 from stride0.testing import check_grad
 
 pytest.importorskip("mpmath")
@@ -361,3 +361,32 @@ def test_scaled_functions_between_both_forms(name: str, dtype: Any) -> None:
         # The first form loses up to two digits just below the change, and four in the second derivative.
         units = 150 if order == 1 else 4000
         np.testing.assert_allclose(found, values, rtol=units * float(xp.finfo(dtype).eps))
+
+
+@pytest.mark.parametrize("f", [xp.cumulative_prod, xp.nancumprod])
+@pytest.mark.parametrize(
+    ("dtype", "x", "tangent", "expected"),
+    [
+        (xp.float64, [1e160, 3], [0, 1], [0, 1e160]),
+        (xp.float32, [1e20, 3], [0, 1], [0, 1e20]),
+        (xp.float16, [300, 2, 3], [0, 1, 0], [0, 300, 900]),
+        (xp.float64, [1e-170, 3, 2], [0, 1, 0], [0, 1e-170, 2e-170]),
+        (xp.complex128, [1e160j, 3], [0, 1], [0, 1e160j]),
+    ],
+)
+def test_tangents_of_products_near_the_ends(
+    f: Callable[..., Any], dtype: Any, x: Any, tangent: Any, expected: Any
+) -> None:
+    at, along = xp.asarray(x, dtype=dtype), xp.asarray(tangent, dtype=dtype)
+    found = [jvp(f, (at,), (along,))[1]]
+    found.append(vmap(lambda x, t: jvp(f, (x,), (t,))[1])(at[None], along[None])[0])
+    for value in found:
+        np.testing.assert_allclose(np.asarray(value), np.asarray(expected, dtype=str(dtype)), rtol=1e-6)
+
+
+def test_gradients_of_products_near_the_ends() -> None:
+    weights = xp.asarray([1e160, 1.0])
+    found = grad(lambda x: xp.sum(xp.cumulative_prod(x, axis=1) * weights))(xp.asarray([[1e160, 3.0]] * 2))
+    np.testing.assert_allclose(np.asarray(found), np.full((2, 2), 1e160), rtol=1e-14)
+    found = hvp(xp.prod, xp.asarray([1e-170, 3.0, 2.0]), xp.asarray([0.0, 1.0, 0.0]))
+    np.testing.assert_allclose(np.asarray(found), [2, 0, 1e-170], rtol=1e-14)

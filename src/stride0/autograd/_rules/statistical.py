@@ -11,6 +11,7 @@ from stride0._chapters.creation import ones_like, zeros, zeros_like
 from stride0._chapters.data_types import astype, finfo
 from stride0._chapters.elementwise import (
     abs,
+    equal,
     greater,
     greater_equal,
     isnan,
@@ -161,9 +162,13 @@ def _cumulative_prod(g: Array, x: Array, axis: int | None, include_initial: bool
 @primitive
 def recurrence(g: Array, x: Array, axis: int) -> Array:
     """Return `s` with ``s[i] = g[i] + x[i + 1] * s[i + 1]`` along an axis that is not negative."""
-    products = cumulative_prod(x, axis=axis)
+    # The first factor is in no result.
+    products = cumulative_prod(_slice(x, axis, 1, None), axis=axis, include_initial=True)
     if is_in_range(products):
-        return _reverse_cumulative_sum(product(g, products), axis) / products
+        terms = product(g, products)
+        sums = _reverse_cumulative_sum(terms, axis)
+        if is_in_range(where(equal(g, 0), 1, terms)) and every(less(abs(sums), math.inf)):
+            return sums / products
     return _by_doubling(g, x, axis)
 
 
