@@ -173,3 +173,11 @@ def test_linspace_of_batched_ends(endpoint: bool) -> None:
         assert row.tolist() == xp.linspace(*pair, 4, endpoint=endpoint).tolist()
     with pytest.raises(xp.RangeError, match="300 does not fit uint8"):
         vmap(lambda y: xp.linspace(300, y, 3, dtype=xp.uint8, endpoint=endpoint))(xp.asarray([3, 4]))
+
+
+@pytest.mark.parametrize("num", [2, 3, 5, 9])
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_linspace_of_ends_whose_distance_overflows(num: int, endpoint: bool) -> None:
+    found = np.asarray(xp.linspace(-1.7e308, 1.7e308, num, endpoint=endpoint))
+    expected = np.linspace(-1.7, 1.7, num, endpoint=endpoint)
+    np.testing.assert_allclose(found / 1e308, expected, rtol=1e-15, atol=1e-15)

@@ -249,6 +249,10 @@ def _spaced(first: float, last: float, num: int, parts: int) -> Array:
         # The step underflows though the interval is not empty: divide after multiplying.
         iota(values, 0.0, 1.0)
         return add(multiply(divide(values, float(parts)), last - first), first)
+    if math.isinf((num - 1) * step):
+        # Twice the distance of the ends is out of range, the distance of their halves is not.
+        iota(values, first / 2, step / 2)
+        return multiply(values, 2.0)
     iota(values, first, step)
     return values
 
