@@ -91,6 +91,9 @@ def alternating(n: Any) -> Any:
 
 def series(coefficients: tuple[float, ...], x: Any) -> Any:
     """Return the polynomial without a constant term that has these coefficients, from the first power on."""
+    if x.dtype.itemsize == 2:
+        # float16 holds no larger ones, and the first suffice for its digits.
+        coefficients = tuple(c for c in coefficients if -6e4 < c < 6e4)
     out: Any = 0.0
     for c in reversed(coefficients):
         out = (out + c) * x
@@ -236,13 +239,30 @@ def _dawsn(g: Array, x: Any, out: Array) -> LazyProduct:
     return times(g, where(greater(abs(x), _far_of_errors(out)), far, usual))
 
 
+def _mills_terms() -> tuple[float, ...]:
+    """Return coefficients of the normal density by its integral up to -t, minus t, in powers of 1 / t.
+
+    This q solves ``q' = (t + q) * q - 1``. Even powers have the coefficient 0.
+    """
+    odd = [1.0]
+    for k in range(1, 18):
+        odd.append((1 - 2 * k) * odd[-1] - math.fsum(a * b for a, b in zip(odd, reversed(odd), strict=True)))
+    return tuple(c for term in odd for c in (term, 0.0))
+
+
+_MILLS = _mills_terms()
+
+
 def _log_ndtr(g: Array, x: Any, out: Array) -> LazyProduct:
     near = exp(-0.5 * x * x - out) / ROOT_2_PI
     if is_complex(x):
         return along(g, near)
     # The exponent is a difference of squares for a very negative x.
-    far = math.sqrt(2 / math.pi) / special.erfcx(x * -math.sqrt(0.5))
-    return times(g, where(less(x, -1), far, near))
+    below = math.sqrt(2 / math.pi) / special.erfcx(x * -math.sqrt(0.5))
+    # Note [Stable derivatives]. Far from 0 it is -x, of slope -1, and a series in powers of 1 / x.
+    far = -(x + series(_MILLS, 1.0 / x))
+    below = where(less(x, -11.0 if out.dtype.itemsize == 8 else -8.0), far, below)
+    return times(g, where(less(x, -1), below, near))
 
 
 # --- integrals of exponentials and logarithms
@@ -367,9 +387,9 @@ def _pseudo_huber_delta(g: Array, x1: Any, x2: Any) -> LazyProduct:
 
 def _pseudo_huber_r(g: Array, x1: Any, x2: Any) -> LazyProduct:
     # x1 * x2 / hypot(x1, x2) from the quotient of the smaller and the larger, so that nothing cancels.
-    size = abs(x2)
-    inner, flat = less_equal(size, x1), equal(x1, 0)
-    share = where(inner, size / where(flat, 1.0, x1), x1 / where(inner, 1.0, size))
+    # The quotient has a sign: a derivative by abs(x2) is 0 at 0, and even powers lose theirs.
+    inner, flat = less_equal(abs(x2), x1), equal(x1, 0)
+    share = where(inner, x2 / where(flat, 1.0, x1), x1 / where(inner, 1.0, x2))
     smaller = where(inner, x2, sign(x2) * x1)
     return times(g, where(less(x1, 0), math.nan, smaller * reciprocal(hypot(1.0, share))))
 
