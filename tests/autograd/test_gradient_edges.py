@@ -115,3 +115,40 @@ def test_huber_at_its_edges() -> None:
     assert derivative(lambda r: special.pseudo_huber(0.0, r), 1, 0.0) == 0
     assert derivative(lambda r: special.pseudo_huber(0.0, r), 1, 2.0) == 0
     assert derivative(lambda d: special.pseudo_huber(d, 2.0), 1, 0.0) == 2
+
+
+@pytest.mark.parametrize("delta", [1.0, 2.0])
+@pytest.mark.parametrize("r", [0.0, 0.3, -0.3, 2.0, -3.0])
+def test_high_derivatives_of_pseudo_huber(delta: float, r: float) -> None:
+    for by_delta, by_r in [(0, 2), (0, 3), (0, 4), (0, 6), (1, 2), (1, 4), (2, 4), (4, 0)]:
+        with mp.workdps(600):
+            orders, at = (by_delta, by_r), (mp.mpf(delta), mp.mpf(r))
+            expected = mp.diff(lambda d, x: d * d * (mp.hypot(1, x / d) - 1), at, orders, h=mp.mpf(10) ** -60)
+
+        def inner(d: Any, by_r: int = by_r) -> Any:
+            f: Callable[[Any], Any] = lambda x: special.pseudo_huber(d, x)  # noqa: E731
+            for _ in range(by_r):
+                f = grad(f)
+            return f(xp.asarray(r))
+
+        found = derivative(inner, by_delta, delta)
+        assert found == pytest.approx(float(expected), rel=1e-12, abs=1e-12), orders
+
+
+@pytest.mark.parametrize(("dtype", "tiny"), [(xp.float64, 1e-200), (xp.float32, 1e-30), (xp.float16, 1e-4)])
+def test_hessian_of_atan2_near_zero(dtype: Any, tiny: float) -> None:
+    def found(x1: float, x2: float) -> list[list[float]]:
+        return np.asarray(hessian(lambda z: xp.atan2(z[0], z[1]))(xp.asarray([x1, x2], dtype=dtype))).tolist()
+
+    assert found(tiny, 2 * tiny) == [[-inf, -inf], [-inf, inf]]
+    assert found(2 * tiny, tiny) == [[-inf, inf], [inf, inf]]
+    assert found(-tiny, 0.0) == [[0, inf], [inf, 0]]
+    assert found(0.0, 0.0) == [[0, 0], [0, 0]]
+    np.testing.assert_allclose(
+        found(1.0, 2.0), [[-0.16, -0.12], [-0.12, 0.16]], rtol=4 * float(xp.finfo(dtype).eps)
+    )
+
+
+def test_k1e_near_zero() -> None:
+    for x in (1e-300, 1e-200):
+        assert [derivative(special.k1e, order, x) for order in (1, 2, 3)] == [-inf, inf, -inf]

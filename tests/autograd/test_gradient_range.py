@@ -390,3 +390,34 @@ def test_gradients_of_products_near_the_ends() -> None:
     np.testing.assert_allclose(np.asarray(found), np.full((2, 2), 1e160), rtol=1e-14)
     found = hvp(xp.prod, xp.asarray([1e-170, 3.0, 2.0]), xp.asarray([0.0, 1.0, 0.0]))
     np.testing.assert_allclose(np.asarray(found), [2, 0, 1e-170], rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [xp.float64, xp.float32, xp.float16])
+def test_log_ndtr_in_its_far_tail(dtype: Any) -> None:
+    top = float(xp.finfo(dtype).max)
+    units = float(xp.finfo(dtype).eps)
+    points = (7.0, 7.75, 8.25, 10.5, 11.5, 30.0, 1e4, 1e8, 1e18, 2e19, 1e38, 1e100, 1.4e154, 1e300)
+    for t in (p for p in points if p < top):
+        x = xp.asarray(-t, dtype=dtype)
+        with mp.workdps(400):
+            at = mp.mpf(float(x))
+            m = mp.npdf(at) / mp.ncdf(at) if t < 1e8 else -at - 1 / at
+            slope = -m * (at + m) if t < 1e8 else -1 + 1 / at**2
+            third = -slope * (at + m) - m * (1 + slope) if t < 1e8 else -2 / at**3
+        found = [float(derivative(special.log_ndtr, order, x)) for order in (1, 2, 3)]
+        np.testing.assert_allclose(found[:2], [float(m), float(slope)], rtol=30 * units)
+        # The third derivative of the first form loses five digits just below the change.
+        near = t < (11 if dtype == xp.float64 else 8)
+        loss, smallest = 2e5 if near else 30, float(xp.finfo(dtype).smallest_normal)
+        np.testing.assert_allclose(found[2], float(third), rtol=loss * units, atol=smallest)
+
+
+@pytest.mark.parametrize("name", ["erfcx", "dawsn", "i0e"])
+def test_series_in_half_precision(name: str) -> None:
+    """float16 does not hold the last coefficients of the series."""
+    f = getattr(special, name)
+    for order in (1, 2):
+        x = (12.0, 30.0)
+        found = np.asarray(derivative(f, order, xp.asarray(x, dtype=xp.float16)))
+        expected = np.asarray(derivative(f, order, xp.asarray(x)))
+        np.testing.assert_allclose(found, expected, rtol=0.02)

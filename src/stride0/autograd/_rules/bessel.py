@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from stride0 import special
-from stride0._chapters.elementwise import abs, exp, greater, sign, sqrt
+from stride0._chapters.elementwise import abs, exp, greater, less, sign, sqrt
 from stride0._core.array.array import Array
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.elementwise import unless_zero
@@ -55,6 +55,12 @@ def _i1e(g: Array, x: Any, out: Array) -> LazyProduct:
     return times(g, where(far, _i_apart(x) - out / unless_zero(x), near))
 
 
+def _k1e(g: Array, x: Any, out: Array) -> LazyProduct:
+    # Near 0 all terms of the second derivative have one sign: infinities do not cancel.
+    near = out * (1.0 - 1.0 / x) - special.k0e(x)
+    return times(g, where(less(x, 1), near, _k_apart(x) - out / x))
+
+
 def _bessel(name: str, g: Array, v: Any, z: Any, factor: float, plus: float) -> LazyProduct:
     """Return the cotangent of `z` of a Bessel function, by the recurrence of its derivative."""
     function = getattr(special, name)
@@ -89,7 +95,7 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.k0": {"x": lambda g, x: times(g, -special.k1(x))},
     "special.k0e": {"x": lambda g, x: times(g, -_k_apart(x))},
     "special.k1": {"x": lambda g, x: times(g, -0.5 * (special.k0(x) + special.kn(2, x)))},
-    "special.k1e": {"x": lambda g, x, out: times(g, _k_apart(x) - out / x)},
+    "special.k1e": {"x": _k1e},
     "special.kn": {"x": lambda g, n, x: _bessel("kn", g, n, x, -0.5, 1.0)},
     "special.kv": {"z": lambda g, v, z: _bessel("kv", g, v, z, -0.5, 1.0)},
     "special.spherical_jn": {"z": lambda g, n, z: _spherical("spherical_jn", g, n, z, 1.0, -1.0)},

@@ -82,6 +82,22 @@ def _cosine_x2(g: Array, x1: Any, x2: Any, out: Array) -> LazyProduct:
     return times(g, -out / unless_zero(length) * cosine(x2, x1, length))
 
 
+@primitive
+def inverse_part(x1: Any, x2: Any) -> Array:
+    """Return ``x1 / (x1**2 + x2**2)``, a part of the inverse of a complex number; 0 where both are 0.
+
+    Divided twice, since the square of a tiny length underflows.
+    """
+    length = unless_zero(hypot(x1, x2))
+    return x1 / length / length
+
+
+def _inverse_part_x1(g: Array, x1: Any, x2: Any, out: Array) -> LazyProduct:
+    # Derivatives of the inverse are products of its parts: so none is a difference of infinities.
+    other = inverse_part(x2, x1)
+    return times(g, (other - out) * (other + out))
+
+
 def _sign(g: Array, x: Array, out: Array) -> LazyProduct | None:
     if out.dtype.kind != "complex floating":
         return None
@@ -235,10 +251,9 @@ VJP: dict[str, dict[str, Rule]] = {
     "asin": {"x": lambda g, x: times(g, conjugate(1 / _root_below(x)))},
     "acos": {"x": lambda g, x: times(g, conjugate(-1 / _root_below(x)))},
     "atan": {"x": lambda g, x: times(g, conjugate(_atan(x)))},
-    # Divided twice, since the square of a tiny length underflows.
     "atan2": {
-        "x1": lambda g, x1, x2: times(g, x2 / (r := unless_zero(hypot(x1, x2))) / r),
-        "x2": lambda g, x1, x2: times(g, -x1 / (r := unless_zero(hypot(x1, x2))) / r),
+        "x1": lambda g, x1, x2: times(g, inverse_part(x2, x1)),
+        "x2": lambda g, x1, x2: times(g, -inverse_part(x1, x2)),
     },
     "sinh": {"x": lambda g, x: times(g, conjugate(cosh(x)))},
     "cosh": {"x": lambda g, x: times(g, conjugate(sinh(x)))},
@@ -251,6 +266,10 @@ VJP: dict[str, dict[str, Rule]] = {
 INNER_VJP: dict[str, dict[str, Rule]] = {
     # No cotangent of the length: the rules of x1 and x2 include it, as a function of both.
     "cosine": {"x1": _cosine_x1, "x2": _cosine_x2, "length": lambda g: None},
+    "inverse_part": {
+        "x1": _inverse_part_x1,
+        "x2": lambda g, x1, x2, out: times(g, -2.0 * out * inverse_part(x2, x1)),
+    },
     "sech_squared": {"x": lambda g, x, out: times(g, conjugate(-2 * out * tanh(x)))},
 }
 
