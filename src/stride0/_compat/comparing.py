@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, ShapeError, shown
 from stride0._base.shapes import normalize_index
 from stride0._chapters.data_types import astype, finfo, result_type
@@ -31,6 +33,7 @@ from stride0._core.ops.functions import (
     less,
     less_equal,
     logical_and,
+    logical_not,
     logical_or,
     multiply,
     real,
@@ -232,7 +235,7 @@ def cov(
     ArgumentValueError
         If a weight is negative, all weights are 0, or `ddof` or one of `fweights` is no whole number.
     """
-    return _covariance("cov", x, y, rowvar, bias, ddof, fweights, aweights, dtype)
+    return _of_variables(_covariance("cov", x, y, rowvar, bias, ddof, fweights, aweights, dtype)[1])
 
 
 def _variables(operation: str, name: str, x: object, rowvar: bool, dtype: DType) -> Array:
@@ -264,7 +267,8 @@ def _covariance(
     fweights: object = None,
     aweights: object = None,
     dtype: DTypeLike | None = None,
-) -> Array:
+) -> tuple[Array, Array]:
+    """Return the rows of variables, and their covariances."""
     rows_first = check_bool(operation, "rowvar", rowvar)
     arrays = [check_array(operation, x)] + ([] if y is None else [check_array(operation, y, "y")])
     target = result_type(*arrays, dt.float64) if dtype is None else check_dtype(operation, dtype)
@@ -311,7 +315,19 @@ def _covariance(
     found = divide(
         products, astype(where(greater(freedom, 0), freedom, 0.0), real(products).dtype, copy=False)
     )
-    return squeeze(found, axis=tuple(k for k in (0, 1) if found.shape[k] == 1))
+    if is_recorded(rows) and not every(freedom > 0):
+        found = _undefined(found, rows, logical_and(logical_not(freedom > 0), isnan(found)))
+    return rows, found
+
+
+def _undefined(found: Array, rows: Array, missing: Array) -> Array:
+    """Return `found`, NaN where it is missing: so are the derivatives there, also by deviations of 0."""
+    nans = multiply(sum(rows, axis=1, keepdims=True), math.nan)
+    return where(missing, add(nans, permute_dims(conj(nans), (1, 0))), found)
+
+
+def _of_variables(matrix: Array) -> Array:
+    return squeeze(matrix, axis=tuple(k for k in (0, 1) if matrix.shape[k] == 1))
 
 
 @intercepted
@@ -331,11 +347,14 @@ def corrcoef(
         New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one: from -1 to 1, NaN for a variable
         that is constant.
     """
-    c = _covariance("corrcoef", x, y, rowvar, dtype=dtype)
-    if c.ndim == 0:
-        return divide(c, c)
-    deviation = sqrt(real(diagonal(c)))
-    found = divide(divide(c, reshape(deviation, (-1, 1))), deviation)
+    rows, c = _covariance("corrcoef", x, y, rowvar, dtype=dtype)
+    variance = real(diagonal(c))
+    across = reshape(variance, (-1, 1))
+    found = divide(c, c) if c.shape == (1, 1) else divide(divide(c, sqrt(across)), sqrt(variance))
+    if is_recorded(rows) and some(equal(variance, 0)):
+        found = _undefined(found, rows, logical_or(equal(across, 0), equal(variance, 0)))
+    if c.shape == (1, 1):
+        return _of_variables(found)
     if found.dtype.kind in KINDS["complex floating"]:
         return add(clip(real(found), -1, 1), multiply(clip(imag(found), -1, 1), 1j))
     return clip(found, -1, 1)

@@ -22,7 +22,7 @@ from stride0._chapters.searching import argmax, argmin, count_nonzero
 from stride0._chapters.selection import mean_of_two
 from stride0._chapters.sorting import sort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
-from stride0._chapters.utility import all, any, some
+from stride0._chapters.utility import all, any, every, some
 from stride0._core.array.array import Array
 from stride0._core.calls.checks import (
     KINDS,
@@ -40,7 +40,6 @@ from stride0._core.ops.copy import assign
 from stride0._core.ops.functions import (
     add,
     divide,
-    equal,
     floor_divide,
     imag,
     isnan,
@@ -54,7 +53,7 @@ from stride0._core.ops.functions import (
     where,
 )
 from stride0._core.ops.operands import is_recorded
-from stride0.linalg import diagonal
+from stride0.linalg import diagonal, vector_norm
 
 __all__ = [
     "diag",
@@ -340,23 +339,29 @@ def nanvar(
     x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
     """Return the variance of the elements that are not NaN."""
-    return _nanvar("nanvar", x, axis, dtype, ddof, keepdims)
+    deviations, freedom = _deviations("nanvar", x, axis, dtype, ddof)
+    squares = multiply(real(deviations), real(deviations))
+    if deviations.dtype.kind == "complex floating":
+        squares = add(squares, multiply(imag(deviations), imag(deviations)))
+    total = sum(squares, axis=axis, keepdims=keepdims)
+    return divide(total, reshape(freedom, total.shape))
 
 
-def _nanvar(
-    operation: str, x: Array, axis: Axis, dtype: DTypeLike | None, ddof: float, keepdims: bool
-) -> Array:
+def _deviations(
+    operation: str, x: Array, axis: Axis, dtype: DTypeLike | None, ddof: float
+) -> tuple[Array, Array]:
+    """Return deviations from the mean, 0 for NaN, and the divisor of their squares: NaN unless positive."""
     given, less = _floating(x, operation, dtype), as_real(operation, "ddof", ddof)
     filled, missing = _filled(operation, given, 0.0)
     count = _count(given, missing, axis, keepdims=True)
     deviations = subtract(filled, divide(sum(filled, axis=axis, keepdims=True), count))
-    filled = deviations if missing is None else where(missing, 0.0, deviations)
-    squares = multiply(real(filled), real(filled))
-    if filled.dtype.kind == "complex floating":
-        squares = add(squares, multiply(imag(filled), imag(filled)))
-    total = sum(squares, axis=axis, keepdims=keepdims)
-    freedom = subtract(reshape(count, total.shape), less)
-    return divide(total, where(freedom > 0, freedom, math.nan))
+    enough = subtract(count, less) > 0
+    if is_recorded(deviations) and not every(enough):
+        # The only element is always its mean: without this, its derivative is 0 though the result is NaN.
+        deviations = where(enough, deviations, multiply(filled, math.nan))
+    if missing is not None:
+        deviations = where(missing, 0.0, deviations)
+    return deviations, where(enough, subtract(count, less), math.nan)
 
 
 @intercepted
@@ -364,10 +369,10 @@ def nanstd(
     x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
     """Return the standard deviation of the elements that are not NaN."""
-    variance = _nanvar("nanstd", x, axis, dtype, ddof, keepdims)
-    # As in `std`, the gradient is 0 if all elements are equal.
-    flat = equal(variance, 0)
-    return where(flat, 0.0, sqrt(where(flat, 1.0, variance)))
+    deviations, freedom = _deviations("nanstd", x, axis, dtype, ddof)
+    # Squares of deviations may leave the range; and as in `std`, the gradient is 0 if all elements are equal.
+    size = vector_norm(deviations, axis=axis, keepdims=keepdims)
+    return divide(size, sqrt(reshape(freedom, size.shape)))
 
 
 def _extreme(
