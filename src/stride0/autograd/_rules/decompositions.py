@@ -27,7 +27,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._chapters.creation import arange, tril, triu, zeros
-from stride0._chapters.data_types import finfo
+from stride0._chapters.data_types import astype, finfo
 from stride0._chapters.elementwise import abs, equal, imag, less, less_equal, subtract
 from stride0._chapters.indexing import take_along_axis
 from stride0._chapters.linear_algebra import matmul
@@ -168,11 +168,19 @@ def _eigh_repeated(inner: Array, gvectors: Array, out: tuple[Array, Array]) -> A
     values, vectors = out
     split = Separation("eigh", out, 0, [gvectors], vectors.shape[-1])
     turn = split.generator(vectors.dtype)
+
+    def direction() -> tuple[tuple[Array, Array], Array]:
+        t = split.generator(vectors.dtype, whole=True)
+        t = t - adjoint(t)
+        inner = with_diagonal(product(t, differences(values)), split.all_steps)
+        return (split.all_steps, matmul(vectors, t)), before(matmul(vectors, inner), adjoint(vectors))
+
     (found,) = split.quotients(
         [Quotient(_skew(inner), differences(values), differences(split.steps))],
         before(_columns(split.steps, vectors), adjoint(vectors)),
         [(None, matmul(vectors, turn)), (None, matmul(vectors, adjoint(turn)))],
         together=True,
+        direction=direction,
     )
     return found
 
@@ -218,15 +226,25 @@ def _eig_repeated(inner: Array, gvectors: Array, out: tuple[Array, Array], x_dty
         change = matmul(vectors, t)
         return change - _columns(diagonal(matmul(h, change)), vectors)
 
+    def moved(steps: Array) -> Array:
+        return adjoint(solved(h, adjoint(_columns(steps, vectors))))
+
+    def direction() -> tuple[tuple[Array, Array], Array]:
+        # Turns within blocks leave the matrix as it is.
+        return (astype(split.all_steps, values.dtype), rotated(turn + adjoint(turn) / 3)), moved(
+            split.all_steps
+        )
+
     (found,) = split.quotients(
         [
             Quotient(
                 where(diagonal_mask(n), 0, inner), conjugate(differences(values)), differences(split.steps)
             )
         ],
-        adjoint(solved(h, adjoint(_columns(split.steps, vectors)))),
+        moved(split.steps),
         [(None, rotated(turn)), (None, rotated(adjoint(turn)))],
         together=False,
+        direction=direction,
     )
     return found
 
@@ -303,11 +321,24 @@ def _svd_repeated(parts: list[Any], g: Any, out: Any) -> list[Array]:
         right = before(adjoint(_columns(sign, t)), vh[..., :k, :]) if k else vh
         return _padded(left, u.shape), None, _padded(right, vh.shape)
 
+    def direction() -> tuple[tuple[Array, Array, Array], Array]:
+        t = split.generator(u.dtype, whole=True)
+        left, right = t - adjoint(t), t * abs(t) - adjoint(t * abs(t))
+        inner = with_diagonal(_columns(s, left) - product(expand_dims(s, axis=-1), right), split.all_steps)
+        first, last = u[..., :k], vh[..., :k, :]
+        moved = (
+            _padded(matmul(first, left), u.shape),
+            split.all_steps,
+            _padded(-matmul(right, last), vh.shape),
+        )
+        return moved, before(matmul(first, inner), last)
+
     return split.quotients(
         [Quotient(x, d, change(split.steps)) for x, d, change in parts],
         before(_columns(split.steps, u[..., :k]), vh[..., :k, :]) if k else before(u, vh),
         [rotated(turn), rotated(adjoint(turn))],
         together=True,
+        direction=direction,
     )
 
 

@@ -27,7 +27,10 @@ Note [Repeated values]
     Values that differ by rounding errors count as repeated. Values that differ by more, but agree in half of
     the digits (a third, if second derivatives may follow), have a quotient with few right digits. There the
     sum replaces the quotient if both agree within the errors of the quotient. They agree if the loss does not
-    depend on the choice of vectors.
+    depend on the choice of vectors. If second derivatives may follow, their derivatives must agree as well: a
+    loss that depends on the choice can have a numerator that is 0 at one matrix, but not next to it. For a
+    loss that does not depend on it, numerator and product of denominator and sum are the same function of
+    values and vectors, so one irregular direction tells.
 
     If the numerator is not 0 at repeated values, or does not stay 0 as the vectors of a block rotate, then
     the loss depends on the choice of vectors, and has no gradient.
@@ -36,7 +39,7 @@ Note [Repeated values]
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from stride0._chapters.creation import arange, zeros_like
@@ -113,17 +116,18 @@ class Separation:
         n = values.shape[-1]
         self.place = arange(n, dtype=largest.dtype) if place is None else place
         steps = (self.place + 1.0) / n * where(equal(largest, 0), 1, largest)
+        self.all_steps = steps
         self.steps = where(repeated(out[at], operation == "svd"), steps, 0)
         self.near = near_of(out[at])
         self.slack = slack_of(values, order, order)
         self.block = less_equal(abs(differences(values)), self.near)
 
-    def generator(self, dtype: DType) -> Array:
-        """Return an irregular, strictly upper triangular matrix, 0 outside of blocks of near values."""
+    def generator(self, dtype: DType, whole: bool = False) -> Array:
+        """Return an irregular, strictly upper triangular matrix; 0 outside of near blocks if not `whole`."""
         place = arange(self.block.shape[-1], dtype=self.steps.dtype)
         mixed = (expand_dims(place, axis=-1) * 0.6180339887498949 + place * 0.4142135623730951) % 1 + 0.5
         upper = greater(expand_dims(place, axis=-2), expand_dims(place, axis=-1))
-        found = astype(where(logical_and(self.block, upper), mixed, 0), dtype)
+        found = astype(where(upper if whole else logical_and(self.block, upper), mixed, 0), dtype)
         return found * (1 + 0.7j) if dtype.kind == "complex floating" else found
 
     def quotients(
@@ -132,11 +136,13 @@ class Separation:
         x_moved: Array,
         rotations: Sequence[tuple[Array | None, ...]],
         together: bool,
+        direction: Callable[[], tuple[tuple[Array | None, ...], Array]],
     ) -> list[Array]:
         """Return quotients, or their limits where denominators count as 0.
 
         `rotations` are two changes of vectors. A loss that does not depend on the choice of vectors stays the
-        same along their difference (`together`) or along each of them.
+        same along their difference (`together`) or along each of them. `direction` returns a change of all
+        values and vectors, and that of the matrix.
         """
         eps = float(finfo(self.steps.dtype).eps)
         near, slack = self.near, self.slack
@@ -163,7 +169,9 @@ class Separation:
             logical_and(greater(abs(part.denominator), slack), less_equal(abs(part.denominator), near))
             for part in parts
         ]
-        terms = 1 + orders_of([*numerators, *first]) + some_of(inexact)
+        orders = orders_of([*numerators, *first])
+        uncertain = some_of(inexact)
+        terms = 1 + orders + uncertain
         limits = []
         slopes = []
         for part, d in zip(parts, first, strict=True):
@@ -177,6 +185,21 @@ class Separation:
                 factor = (-close / slopes[i]) ** (k - 1) / (math.factorial(k) * slopes[i])
                 limits[i] = limits[i] + higher[i] * factor
 
+        errors = [p.numerator - p.denominator * limit for p, limit in zip(parts, limits, strict=True)]
+        bound = 32 * self.order * eps * scale
+        agreements = [less_equal(abs(error), bound) for error in errors]
+        if uncertain and orders:
+            along = direction()
+            derived = [*errors, *self.cotangents]
+            for _ in range(orders):
+                derived = self._derivatives(derived, *along)
+                for g in derived[count:]:
+                    bound = bound + 32 * self.order * eps * max(abs(g), axis=(-2, -1), keepdims=True)
+                agreements = [
+                    logical_and(a, less_equal(abs(d), bound))
+                    for a, d in zip(agreements, derived[:count], strict=True)
+                ]
+
         found = []
         for i, part in enumerate(parts):
             size = abs(part.denominator)
@@ -188,9 +211,7 @@ class Separation:
                 excess = logical_or(excess, greater(turn, noise))
             if some(logical_and(equals, excess)):
                 self._refuse()
-            difference = abs(part.numerator - part.denominator * limits[i])
-            agree = less_equal(difference, 32 * self.order * eps * scale)
-            limit = logical_or(equals, logical_and(less_equal(size, near), agree))
+            limit = logical_or(equals, logical_and(less_equal(size, near), agreements[i]))
             quotient = product(part.numerator, reciprocals(part.denominator, slack))
             found.append(where(limit, limits[i], quotient))
         return found
@@ -202,11 +223,12 @@ class Separation:
         return [zeros_like(x) if d is None else d for x, d in zip(xs, found, strict=True)]
 
     def _refuse(self) -> NoReturn:
-        name = "singular values" if self.operation == "svd" else "eigenvalues"
+        svd = self.operation == "svd"
+        name = "singular values" if svd else "eigenvalues"
         raise LinAlgError(
             self.operation,
-            f"there is no gradient: {name} repeat, their vectors are a matter of choice, "
-            "and the result depends on it",
+            f"there is no gradient: {name} repeat{' or are 0' if svd else ''}, their vectors are a matter of "
+            "choice, and the result depends on it, or its gradient does: it is not differentiable here",
             [(name, str(self.out[self.at].shape))],
             "a function of the values, or of all vectors of a repeated value together, such as V @ V.mT; "
             "stop_gradient(vectors) where no gradient is meant to flow",
