@@ -245,7 +245,7 @@ def _mills_terms() -> tuple[float, ...]:
     This q solves ``q' = (t + q) * q - 1``. Even powers have the coefficient 0.
     """
     odd = [1.0]
-    for k in range(1, 18):
+    for k in range(1, 22):
         odd.append((1 - 2 * k) * odd[-1] - math.fsum(a * b for a, b in zip(odd, reversed(odd), strict=True)))
     return tuple(c for term in odd for c in (term, 0.0))
 
