@@ -34,7 +34,7 @@ from stride0.autograd._batching.parts import (
     shifted,
     shifted_all,
 )
-from stride0.autograd._rules.elementwise import cosine, sech_squared
+from stride0.autograd._rules.elementwise import cosine, inverse_part, sech_squared
 from stride0.autograd._rules.parts import multiply_nonzero
 from stride0.autograd._rules.statistical import recurrence
 
@@ -204,6 +204,7 @@ RULES: dict[str, Rule] = {
     "multiply_masked": elementwise(multiply_masked),
     "multiply_nonzero": elementwise(multiply_nonzero),
     "cosine": elementwise(cosine),
+    "inverse_part": elementwise(inverse_part),
     "sech_squared": elementwise(sech_squared),
     "recurrence": _recurrence,
     "add": scaled(functions.add),
