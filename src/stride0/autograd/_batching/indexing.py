@@ -9,6 +9,8 @@ Note [Keys of batches]
 from __future__ import annotations
 
 import operator
+import re
+from functools import wraps
 from typing import Any
 
 from stride0._base.errors import BatchingError, BroadcastError, OutOfBoundsError, ShapeError, Stride0Error
@@ -248,11 +250,32 @@ def _take_along_axis(level: Level, x: Array, indices: Array, axis: Any) -> Array
     return take_along_axis(level.spread(x), level.spread(indices), axis=at)
 
 
+def _naming_axes(rule: Rule, spreads: bool = False) -> Rule:
+    """Return a rule whose errors name the axis of an example that an index is out of bounds for.
+
+    `spreads` says that the rule repeats an array that is not batched for all examples.
+    """
+
+    @wraps(rule)
+    def named(level: Level, x: Array, *arguments: Any) -> Any:
+        try:
+            return rule(level, x, *arguments)
+        except OutOfBoundsError as error:
+            if spreads or level.has(x):
+                error.problem = re.sub(
+                    r"(?<=for axis )\d+", lambda found: str(int(found[0]) - 1), error.problem
+                )
+                error.args = (error.operation, error.problem, error.facts, error.accepts)
+            raise
+
+    return named
+
+
 RULES: dict[str, Rule] = {
-    "getitem": getitem,
+    "getitem": _naming_axes(getitem),
     "put": _put,
-    "scatter_add": _scatter_add,
-    "setitem": setitem,
-    "take": _take,
-    "take_along_axis": _take_along_axis,
+    "scatter_add": _naming_axes(_scatter_add, spreads=True),
+    "setitem": _naming_axes(setitem),
+    "take": _naming_axes(_take),
+    "take_along_axis": _naming_axes(_take_along_axis, spreads=True),
 }
