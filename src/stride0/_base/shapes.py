@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from stride0._base.errors import (
     ArgumentTypeError,
     AxisError,
+    BatchingError,
     BroadcastError,
     ShapeError,
     brief,
@@ -30,6 +31,7 @@ __all__ = [
     "normalize_axis",
     "normalize_index",
     "normalize_shape",
+    "not_static",
     "size_of",
 ]
 
@@ -56,10 +58,21 @@ def normalize_index(operation: str, name: str, value: object) -> int:
     if not _is_boolean(value):
         try:
             return operator.index(value)  # type: ignore[arg-type]
+        except BatchingError:
+            raise not_static(operation, name) from None
         except TypeError:
             pass
     raise ArgumentTypeError(
         operation, f"{name} must be an integer, not {type(value).__name__}", [(name, shown(value))]
+    )
+
+
+def not_static(operation: str, name: str) -> BatchingError:
+    """Return the error of a batched array given for a parameter that all examples share."""
+    return BatchingError(
+        operation,
+        f"{name} must be the same for all examples, and it is a batched array",
+        accepts=f"pass {name} as a constant: in_axes=None for this argument; or loop over the examples",
     )
 
 

@@ -204,7 +204,7 @@ def histogram(
         except ValueError as error:
             raise ArgumentValueError("histogram", str(error), [("bins", shown(bins))]) from None
         bins = len(found) - 1
-    if isinstance(bins, (Array, Sequence)):
+    if isinstance(bins, Sequence) or (isinstance(bins, Array) and bins.ndim):
         edges = bins if isinstance(bins, Array) else asarray(bins)
         places = _within_edges(flat, edges)
     else:

@@ -6,26 +6,43 @@ Note [Batching rules]
     that of the batch. The rule calls public functions of the values, so that older tapes record them, and
     returns what has the batch axis first.
 
+    `static` refuses batched options (`axis`, `k`, `num`) before a rule sees them: a rule that passed one on
+    would call itself again.
+
     An axis of the caller is checked against the axes of an example before it is shifted. Where a call is
     invalid for an example and would be valid for the values, `natural` raises the error of the function.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from functools import cache, wraps
 from typing import Any, NoReturn
 
 from stride0._base.errors import BatchingError
-from stride0._base.shapes import Shape, broadcast_shapes, normalize_axes, normalize_axis
+from stride0._base.shapes import Shape, broadcast_shapes, normalize_axes, normalize_axis, not_static
 from stride0._chapters.creation import zeros
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array
 from stride0._core.array.interceptors import check_broadcasting
+from stride0._core.calls.primitive import PRIMITIVES
 from stride0.autograd._tape.tape import Level
 
 Rule = Callable[..., Any]
 
-__all__ = ["Level", "Rule", "broadcast", "check", "flat", "natural", "refusal", "shifted", "shifted_all"]
+__all__ = [
+    "Level",
+    "Rule",
+    "broadcast",
+    "check",
+    "flat",
+    "natural",
+    "refusal",
+    "shifted",
+    "shifted_all",
+    "static",
+]
 
 
 def broadcast(operation: str, **shapes: Shape) -> Shape:
@@ -79,3 +96,36 @@ def refusal(name: str, reason: str) -> Rule:
         raise BatchingError(name, reason)
 
     return refuse
+
+
+# Parameters that are annotated as numbers, and whose rules take a batched array.
+_NUMBERS = frozenset({"fill_value", "shift", "start", "stop"})
+_OPERANDS = ("Any", "Array", "Operand")
+
+
+@cache
+def _static_parameters(name: str) -> tuple[tuple[int, str], ...]:
+    """Return position and name of the parameters of a function that are the same for all examples."""
+    function = PRIMITIVES.get(name)
+    if function is None:
+        return ()
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(
+        (k, p.name)
+        for k, p in enumerate(parameters)
+        if p.name not in _NUMBERS and not any(word in str(p.annotation) for word in _OPERANDS)
+    )
+
+
+def static(name: str, rule: Rule) -> Rule:
+    """Return a rule that refuses batched arrays as the options of a function: all examples share these."""
+
+    @wraps(rule)
+    def checked(level: Level, *arguments: Any) -> Any:
+        for k, parameter in _static_parameters(name):
+            given = arguments[k]
+            if level.has(given) or (isinstance(given, (tuple, list)) and any(map(level.has, given))):
+                raise not_static(name, parameter)
+        return rule(level, *arguments)
+
+    return checked

@@ -7,7 +7,7 @@ from stride0.autograd._batching import indexing as _indexing
 from stride0.autograd._batching import linalg as _linalg
 from stride0.autograd._batching import manipulation as _manipulation
 from stride0.autograd._batching import special as _special
-from stride0.autograd._batching.parts import Rule, refusal
+from stride0.autograd._batching.parts import Rule, refusal, static
 from stride0.autograd._rules import table as _table
 from stride0.autograd._tape.tape import define_batching, define_keys
 
@@ -22,6 +22,6 @@ for _chapter in (_elementwise, _manipulation, _indexing, _linalg, _special):
 
 define_keys(_indexing.key_of_values)
 for _name, _rule in BATCHING.items():
-    define_batching(_name, _rule)
+    define_batching(_name, static(_name, _rule))
 for _name, _reason in REFUSED.items():
     define_batching(_name, refusal(_name, _reason))
