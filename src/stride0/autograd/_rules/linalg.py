@@ -150,11 +150,15 @@ def _vector_norm(g: Array, x: Array, out: Array, axis: Any, ord: float) -> Any:
         hits = astype(equal(magnitudes, unreduce(out, x.shape, axis)), out.dtype)
         d = sign(x) * (hits / sum(hits, axis=axis, keepdims=True))
     else:
-        # (abs(x) / norm)**(ord - 1), but without powers of 0: they, or their derivatives, may be infinite.
         nothing = equal(out, 0)
         norm = unreduce(where(nothing, 1, out), x.shape, axis)
-        powers = pow(where(equal(x, 0), norm, abs(x)) / norm, ord - 1)
-        d = where(unreduce(nothing, x.shape, axis), 0, sign(x) * powers)
+        if ord > 0 and ord % 2 == 0 and not is_complex(x):
+            # A polynomial of each element, also at 0.
+            d = pow(x / norm, ord - 1)
+        else:
+            # abs(x)**(ord - 1), but without powers of 0: they, or their derivatives, may be infinite.
+            d = sign(x) * pow(where(equal(x, 0), norm, abs(x)) / norm, ord - 1)
+        d = where(unreduce(nothing, x.shape, axis), 0, d)
     return times(unreduce(g, x.shape, axis), d)
 
 
