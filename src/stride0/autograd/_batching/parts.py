@@ -27,7 +27,7 @@ from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array
 from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.primitive import PRIMITIVES
-from stride0.autograd._tape.tape import Level
+from stride0.autograd._tape.tape import Level, is_batched_array
 
 Rule = Callable[..., Any]
 
@@ -124,7 +124,9 @@ def static(name: str, rule: Rule) -> Rule:
     def checked(level: Level, *arguments: Any) -> Any:
         for k, parameter in _static_parameters(name):
             given = arguments[k]
-            if level.has(given) or (isinstance(given, (tuple, list)) and any(map(level.has, given))):
+            # Also those of older levels, which the rule would read as numbers.
+            items = given if isinstance(given, (tuple, list)) else (given,)
+            if any(map(is_batched_array, items)):
                 raise not_static(name, parameter)
         return rule(level, *arguments)
 
