@@ -17,7 +17,7 @@ from stride0._core.calls.einsum import read_steps, read_subscripts
 from stride0._core.ops.functions import multiply
 from stride0.autograd._batching.parts import Level, Rule, broadcast, natural, shifted, shifted_all
 from stride0.autograd._rules import inverses
-from stride0.autograd._rules.linalg import unit_vectors
+from stride0.autograd._rules.linalg import norm_slope, unit_vectors
 from stride0.linalg import _beyond
 
 # Products
@@ -180,6 +180,10 @@ def _unit_vectors(level: Level, x: Array, norm: Array, axis: Any) -> Array:
     return unit_vectors(level.spread(x), level.spread(norm), shifted_all("unit_vectors", axis, x.ndim))
 
 
+def _norm_slope(level: Level, x: Array, norm: Array, axis: Any, ord: float) -> Array:
+    return norm_slope(level.spread(x), level.spread(norm), shifted_all("norm_slope", axis, x.ndim), ord)
+
+
 def _vector_norm(level: Level, x: Array, axis: Any, keepdims: Any, ord: Any) -> Array:
     value = level.value(x)
     if x.ndim == 0 and axis in (None, ()):
@@ -248,6 +252,7 @@ RULES: dict[str, Rule] = {
     "linalg.svd": _stack(linalg.svd, "full_matrices"),
     "linalg.trace": _stack(linalg.trace, "offset", "dtype"),
     "linalg.vector_norm": _vector_norm,
+    "linalg.norm_slope": _norm_slope,
     "linalg.unit_vectors": _unit_vectors,
     **{
         f"fft.{f.__name__}": _transform(f)

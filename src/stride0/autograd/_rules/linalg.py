@@ -138,6 +138,41 @@ def _contributions(x: Array, axis: int, largest: bool, slack: float = 0.0) -> Ar
     return weights / sum(weights, axis=axis, keepdims=True)
 
 
+def _norm_power(x: Array, norm: Array, axis: Any, ord: float, exponent: float, signed: bool) -> Array:
+    """Return ``(abs(x) / norm)**exponent``, with the sign of `x` if `signed`; 0 where the norm is 0."""
+    nothing = equal(norm, 0)
+    size = unreduce(where(nothing, 1, norm), x.shape, axis)
+    if ord > 0 and ord % 2 == 0 and not is_complex(x):
+        # A polynomial of each element, also at 0.
+        powers = pow(x / size, exponent)
+    else:
+        # No powers of 0: they, or their derivatives, may be infinite.
+        zero = equal(x, 0)
+        magnitude = where(zero, size, abs(x))
+        if math.fabs(exponent) <= 1:
+            # The quotient may leave the range.
+            powers = pow(magnitude, exponent) / pow(size, exponent)
+        else:
+            powers = pow(magnitude / size, exponent)
+        powers = sign(x) * powers if signed else where(zero, 0, powers)
+    return where(unreduce(nothing, x.shape, axis), 0, powers)
+
+
+@primitive_in("linalg")
+def norm_slope(x: Array, norm: Array, axis: Any, ord: float) -> Array:
+    """Return the derivative of a norm by each real element."""
+    return _norm_power(x, norm, axis, ord, ord - 1, signed=True)
+
+
+def _norm_slope(g: Array, x: Array, axis: Any, ord: float) -> Array:
+    # By a unit vector e: the slope is r * e, its derivative (ord - 1) / norm * r * (1 - outer(e, e)) * r.
+    norm = vector_norm(x, axis=axis, keepdims=True, ord=ord)
+    r = _norm_power(x, norm, axis, ord, ord / 2 - 1, signed=False)
+    e = _norm_power(x, norm, axis, ord, ord / 2, signed=True)
+    rest = without_share(product(g, r), e, e, axis)
+    return product(product(rest, (ord - 1) / unless_zero(norm)), r)
+
+
 def _vector_norm(g: Array, x: Array, out: Array, axis: Any, ord: float) -> Any:
     if ord == 0 or x.size == 0:
         return None
@@ -150,15 +185,10 @@ def _vector_norm(g: Array, x: Array, out: Array, axis: Any, ord: float) -> Any:
         hits = astype(equal(magnitudes, unreduce(out, x.shape, axis)), out.dtype)
         d = sign(x) * (hits / sum(hits, axis=axis, keepdims=True))
     else:
-        nothing = equal(out, 0)
-        norm = unreduce(where(nothing, 1, out), x.shape, axis)
-        if ord > 0 and ord % 2 == 0 and not is_complex(x):
-            # A polynomial of each element, also at 0.
-            d = pow(x / norm, ord - 1)
+        if is_complex(x):
+            d = _norm_power(x, out, axis, ord, ord - 1, signed=True)
         else:
-            # abs(x)**(ord - 1), but without powers of 0: they, or their derivatives, may be infinite.
-            d = sign(x) * pow(where(equal(x, 0), norm, abs(x)) / norm, ord - 1)
-        d = where(unreduce(nothing, x.shape, axis), 0, d)
+            d = norm_slope(x, out, axis, ord)
     return times(unreduce(g, x.shape, axis), d)
 
 
@@ -224,5 +254,6 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
 # Rules of inner functions: rules call them, users do not.
 INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
     # The norm is a function of the vector.
+    "linalg.norm_slope": {"x": _norm_slope, "norm": lambda g: None},
     "linalg.unit_vectors": {"x": _unit_vectors, "norm": lambda g: None},
 }
