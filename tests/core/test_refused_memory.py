@@ -17,6 +17,10 @@ from stride0._core.plan import threads
 SUPPORT = Path(__file__).parent.parent / "support"
 
 
+@pytest.mark.skipif(
+    sys.version_info >= (3, 12),
+    reason="CPython 3.12.1 and 3.13.0 crash in programs of pure Python to which one allocation is refused",
+)
 def test_each_allocation_in_turn(tmp_path: Path) -> None:
     pytest.importorskip("_testcapi")
     log = tmp_path / "last call"
