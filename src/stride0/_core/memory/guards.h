@@ -16,14 +16,17 @@
 #define S0_FREE_THREADED 0
 #endif
 
+/* A variable that each thread has one of, with the GIL too: threads take turns while code of Python runs, so what is set
+ * meanwhile must not be seen by another one. The model makes it as cheap as another variable; it is for a few bytes. */
+#if defined(__GLIBC__)
+#define S0_PER_THREAD static _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define S0_PER_THREAD static _Thread_local
+#endif
+
 #if S0_FREE_THREADED
 
-/* A variable that each thread has one of. The model makes it as cheap as another variable; it is for a few bytes. */
-#if defined(__GLIBC__)
-#define S0_OF_THREAD static _Thread_local __attribute__((tls_model("initial-exec")))
-#else
-#define S0_OF_THREAD static _Thread_local
-#endif
+#define S0_OF_THREAD S0_PER_THREAD
 
 #define s0_read(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define s0_write(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELEASE)

@@ -3,8 +3,8 @@
 cdef extern from *:
     """
     /* A call that is executed sees the tapes between the two only: Note [Levels]. */
-    S0_OF_THREAD long long s0_floor = 0;
-    S0_OF_THREAD long long s0_ceiling = 0x7fffffffffffffff;
+    S0_PER_THREAD long long s0_floor = 0;
+    S0_PER_THREAD long long s0_ceiling = 0x7fffffffffffffff;
     #define s0_set_floor(value) (s0_floor = (value))
     #define s0_set_ceiling(value) (s0_ceiling = (value))
     """

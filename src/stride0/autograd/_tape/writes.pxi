@@ -274,10 +274,10 @@ cdef Node enter(Array x, str name, Array overwritten):
 # The numbers of the last writes before the first call of a function ended, and before its second call began: `reopen`.
 cdef extern from *:
     """
-    S0_OF_THREAD long long s0_first_ended = -1;
-    S0_OF_THREAD long long s0_second_began = -1;
+    S0_PER_THREAD long long s0_first_ended = -1;
+    S0_PER_THREAD long long s0_second_began = -1;
     /* Whether a function runs that will be called again: what it reads must be the same then. */
-    S0_OF_THREAD int s0_noticing = 0;
+    S0_PER_THREAD int s0_noticing = 0;
     #define s0_set_noticing(value) (s0_noticing = (value))
     #define s0_set_calls(first, second) (s0_first_ended = (first), s0_second_began = (second))
     """
