@@ -73,7 +73,8 @@ def test_of_every_function(case: Case) -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    inner = {"dot_into", "multiply_masked", "multiply_nonzero", "put", "sum_into", "unreduce", "watch", "asarray"}
+    inner = {"dot_into", "multiply_masked", "multiply_nonzero"}
+    inner |= {"put", "sum_into", "unreduce", "watch", "asarray"}
     known = {case.name for case in CASES} | inner | {"special.log_softmax"}
     assert set(JVP) <= known
     assert not set(JVP) & SYMMETRIC and NOT_HOLOMORPHIC <= SYMMETRIC

@@ -93,8 +93,8 @@ GENERATORS = {
 }
 SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi")  # a template's name ends in ".in" after these
 NO_CODE = ("meson.build", "py.typed", ".h", ".c")  # ends of the names of files without imports
-# Imported by a name that is known only at run time: the build of the kernels that the processor can run, and the
-# first compiled module of all. And by the namespace what is above it, when somebody asks for it.
+# Imported by a name that is known only at run time: the build of the kernels that the processor can run, and
+# the first compiled module of all. And by the namespace what is above it, when somebody asks for it.
 DYNAMIC = {
     "_core.kernels._dispatch": "stride0._core.kernels",
     "_core": "stride0._core.kernels",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from stride0._base.errors import ArgumentValueError, BatchingError, ShapeError, shown
 from stride0._base.shapes import normalize_index
@@ -295,7 +295,8 @@ def _within_ranges(x: Array, bins: int) -> tuple[Array, Array]:
         )
     is_one = equal(first, last)
     first, last = where(is_one, subtract(first, 0.5), first), where(is_one, add(last, 0.5), last)
-    edges = linspace(first, last, bins + 1, dtype=floating)
+    # Within `vmap` the ends are arrays: one pair for each example.
+    edges = linspace(cast(Any, first), cast(Any, last), bins + 1, dtype=floating)
     exact = astype(edges, dt.float64, copy=False)
     if not every(greater(diff(exact), 0)):
         raise ArgumentValueError(

@@ -67,7 +67,8 @@ def unless_zero(x: Array) -> Array:
 @primitive
 def cosine(x1: Any, x2: Any, length: Array) -> Array:
     """Return ``x1 / hypot(x1, x2)``, given the length; 0 where the length is 0: Note [Divided by zero]."""
-    return x1 / unless_zero(length)
+    quotient: Array = x1 / unless_zero(length)
+    return quotient
 
 
 def _cosine_x1(g: Array, x1: Any, x2: Any) -> LazyProduct:

@@ -29,7 +29,7 @@ from stride0.autograd._rules.special import Rule, along
 
 def without_share(g: Array, a: Array | None, b: Array | None, axis: Any) -> Array:
     """Return ``g - a * sum(b * g)``, given that ``sum(a * b)`` is 1; None stands for 1. Note [Shares]."""
-    shares = b if a is None else a if b is None else a * b
+    shares: Any = b if a is None else a if b is None else a * b
     if a is not None and b is not None:
         # At most one share is above 0.5, if all are positive.
         shares = abs(shares)

@@ -65,7 +65,8 @@ def largest_of(values: Array) -> Array:
 def near_of(values: Array) -> Array:
     """Return the difference below which quotients, or their derivatives, have lost half of the digits."""
     digits = 1 / 3 if orders_of([values]) else 1 / 2
-    return finfo(values.dtype).eps ** digits * largest_of(detach_all(values))
+    found: Array = finfo(values.dtype).eps ** digits * largest_of(detach_all(values))
+    return found
 
 
 def repeated(values: Array, zeros: bool = False) -> Array:

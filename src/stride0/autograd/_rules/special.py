@@ -168,7 +168,8 @@ def _psi_apart(x: Any, top: Any, step: Any) -> Array:
         tail = tail + number / (2 * k) * quotient
         power = power * v * v
         quotient = u * u * quotient + power
-    return recurrence + log1p(share) + share * v * (0.5 + (u + v) * tail)
+    found: Array = recurrence + log1p(share) + share * v * (0.5 + (u + v) * tail)
+    return found
 
 
 def _poch(g: Array, z: Any, m: Any, out: Array) -> LazyProduct:
