@@ -90,7 +90,8 @@ def inverse_part(x1: Any, x2: Any) -> Array:
     Divided twice, since the square of a tiny length underflows.
     """
     length = unless_zero(hypot(x1, x2))
-    return x1 / length / length
+    part: Array = x1 / length / length
+    return part
 
 
 def _inverse_part_x1(g: Array, x1: Any, x2: Any, out: Array) -> LazyProduct:
