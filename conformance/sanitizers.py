@@ -164,10 +164,9 @@ def run(sanitizers: Sanitizers, folder: Path, cache: str, jobs: int, arguments: 
         # is: pytest has to leave that file descriptor alone.
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         command += ["--color=no", "--capture=sys"]
-        command += [f"--deselect={test}" for test in sanitizers.left_out] + (
-            ["-n", str(jobs)] if jobs > 1 else []
-        )
-        command += arguments or sanitizers.tests
+        command += [f"--deselect={test}" for test in sanitizers.left_out]
+        command += ["-n", str(jobs if jobs > 1 else 0)]
+        command += arguments or ["--full", *sanitizers.tests]
         with open(reports / "report.stderr", "wb") as errors:
             done = subprocess.run(command, env=variables, cwd=ROOT, stderr=errors, check=False)
         found = summary(sanitizers, reports)
