@@ -9,8 +9,6 @@ import contextlib
 import functools
 import itertools
 import queue
-import sys
-import threading
 from typing import Any
 
 import numpy as np
@@ -271,42 +269,25 @@ def test_arrays_of_a_tape_are_freed_by_other_threads_while_it_records() -> None:
     together(record, record, free, free)
 
 
-def take_turns(work: Any) -> None:
-    """Run `work` in four threads that take turns every few microseconds."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(before)
-
-
 def test_threads_take_turns_within_a_batched_gradient() -> None:
     """Also with the interpreter's lock: a thread may lose it between any two operations of a pass."""
     rng = np.random.default_rng(5)
     x, w = xp.asarray(rng.standard_normal((8, 4))), xp.asarray(rng.standard_normal((5, 4)))
     gradient = vmap(grad(lambda a: xp.sum(xp.tanh(w @ a) ** 2)))
     expected = np.asarray(gradient(x)).tobytes()
-    wrong: list[int] = []
 
-    def work() -> None:
-        wrong.append(sum(np.asarray(gradient(x)).tobytes() != expected for _ in range(150)))
+    def wrong(number: int) -> int:
+        return sum(np.asarray(gradient(x)).tobytes() != expected for _ in range(150))
 
-    take_turns(work)
-    assert wrong == [0, 0, 0, 0]
+    assert in_each(wrong, threads=4) == [0, 0, 0, 0]
 
 
 def test_threads_take_turns_within_checkpoints() -> None:
     """What one thread writes while it runs is not what another one's function has read."""
     x = xp.asarray([0.3, -0.8])
     expected = np.asarray(grad(lambda a: xp.sum(xp.sin(a) * a))(x))
-    wrong: list[Any] = []
 
-    def work() -> None:
+    def work(number: int) -> None:
         for _ in range(100):
             own = xp.asarray([2.0, 1.0])
 
@@ -315,8 +296,6 @@ def test_threads_take_turns_within_checkpoints() -> None:
 
             g = grad(lambda a, f=f: xp.sum(checkpoint(f)(a)))(x)
             own[0] = 3.0
-            if not np.allclose(np.asarray(g), expected):
-                wrong.append(g)
+            np.testing.assert_allclose(np.asarray(g), expected, rtol=1e-5, atol=1e-8)
 
-    take_turns(work)
-    assert not wrong
+    in_each(work, threads=4)
