@@ -5,8 +5,8 @@
     budgets.py FIGURES import PYTHON         adds the instructions of `import stride0`
     budgets.py FIGURES check                 adds the lines of src, prints the table, fails above a limit
 
-FIGURES is a file with a line for each figure. Processor time is that of all processes of the command, as on
-the machine of budgets.toml: it is divided by how much longer a reference takes to compile here.
+FIGURES is a file with a line for each figure. Processor time includes all processes of the command. It is
+scaled to the machine of budgets.toml by the time that a reference takes to compile here.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def instructions(python: str, code: str) -> float:
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", python, "-c", code]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
     found = re.search(r"Collected : (\d+)", done.stderr)
-    if found is None:
+    if done.returncode or found is None:
         raise SystemExit(f"budgets: valgrind failed:\n{done.stderr}")
     return int(found[1]) / 1e6
 
@@ -80,7 +80,7 @@ def check(figures: Path) -> int:
     lines = figures.read_text(encoding="utf-8").splitlines()
     found = {name: float(value) for name, value in map(str.split, lines)}
     slower = reference() / REFERENCE
-    print(f"this machine takes {slower:.2f} of the time of the machine of budgets.toml")
+    print(f"this machine takes {slower:.2f} times as long as the machine of budgets.toml")
     failed = False
     for name, budget in BUDGETS.items():
         value, limit = found.get(name), budget["limit"]
