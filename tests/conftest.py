@@ -117,12 +117,22 @@ def eagerly() -> Iterator[None]:
     stride0.fused.set_default(before)
 
 
+@pytest.fixture
+def signals_often() -> Iterator[None]:
+    """For tests in which a signal must meet a call: calls look for signals each millisecond, not each 50."""
+    from stride0._core.plan import threads
+
+    before = threads.check_signals_every(1_000_000)
+    yield
+    threads.check_signals_every(before)
+
+
 # What a test says that cannot be run by several threads at once (pytest-run-parallel), and why.
 ALONE = {
     "it changes settings of the process": (
         "set_default everywhere set_num_threads tune( back_off set_limit set_blas set_idle_limit "
         "set_interceptor setswitchinterval environ add_method sys.modules signal. threadpool_limits xp.zeros="
-        " patched( unpatch( doctest_report("
+        " patched( unpatch( doctest_report( signals_often"
         " workdps( workprec( errors(name =exact(a Points(name"  # mpmath's precision; three in helpers
     ),
     "it reads what the process has counted": (

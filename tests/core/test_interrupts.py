@@ -25,7 +25,7 @@ class Stop(BaseException):
 
 
 @pytest.fixture(autouse=True)
-def handler() -> Iterator[None]:
+def handler(signals_often: None) -> Iterator[None]:
     def stop(number: int, frame: object) -> None:
         raise Stop
 
@@ -112,7 +112,7 @@ def test_a_signal_ends_a_long_call(name: str, count: int) -> None:
 def test_operands_stay_as_they_were() -> None:
     z, w = complexes(3_000_000), complexes(3_000_000)
     before = np.array(z)
-    whole = seconds(lambda: z**w)
+    whole = min(seconds(lambda: np.array(z**w)) for _ in range(3))
 
     def write() -> None:
         nonlocal z

@@ -149,7 +149,7 @@ class Stop(BaseException):
 
 
 @pytest.fixture
-def timer() -> Iterator[Callable[[Callable[[], None], float], None]]:
+def timer(signals_often: None) -> Iterator[Callable[[Callable[[], None], float], None]]:
     """Calls a function from a signal handler, after some processor time: other work delays both."""
     before, threads = signal.getsignal(signal.SIGPROF), xp.get_num_threads()
     xp.set_num_threads(1)  # no worker does the rest of a pass while the handler runs

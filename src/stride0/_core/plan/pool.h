@@ -73,8 +73,7 @@ enum {
     S0_LATE_END = 100000,       /* a claimed chunk may take beyond twice its usual time */
     S0_CALLER_SPINS = 20000,    /* the caller spins for claimed chunks before it sleeps */
     S0_LEAST_BACKOFF = 1000000,
-    S0_MOST_BACKOFF = 128000000,
-    S0_UNINTERRUPTED = 50000000 /* between two checks for signals */
+    S0_MOST_BACKOFF = 128000000
 };
 
 #define S0_LOAD(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
@@ -105,6 +104,9 @@ typedef struct {
 /* The call whose chunk this thread runs, and whether this thread is a worker. */
 static _Thread_local s0_call *s0_running = NULL;
 static _Thread_local int s0_is_worker = 0;
+
+/* Nanoseconds between two checks for signals, below a second; tests shorten them. */
+static int s0_uninterrupted = 50000000;
 
 /* Whether Python handles signals in this thread: in its main thread, which is that of the process unless Python is
  * embedded. Other threads need not acquire the interpreter's lock. */
@@ -162,7 +164,7 @@ static void s0_check_signals(s0_call *call)
         S0_STORE(call->stop, S0_RAISED);
     PyGILState_Release(state);
     s0_running = before;
-    call->next_check = s0_now() + S0_UNINTERRUPTED;
+    call->next_check = s0_now() + S0_LOAD(s0_uninterrupted);
 }
 
 /* For long chunks: whether to return early, since the result is discarded. */
@@ -512,7 +514,7 @@ static void s0_wait_for_chunks(s0_call *call, int64_t began, int64_t usual)
         pthread_mutex_lock(&s0_pool.lock);
         if (__atomic_load_n(&s0_pool.pending, __ATOMIC_SEQ_CST) > 0) {
             clock_gettime(CLOCK_REALTIME, &until);
-            until.tv_nsec += S0_UNINTERRUPTED;
+            until.tv_nsec += S0_LOAD(s0_uninterrupted);
             until.tv_sec += until.tv_nsec / 1000000000;
             until.tv_nsec %= 1000000000;
             pthread_cond_timedwait(&s0_pool.finished, &s0_pool.lock, &until);
@@ -608,7 +610,7 @@ static int s0_run_chunks(s0_chunk body, void *context, int chunks, int threads, 
     s0_call call = {body, context, 0, 0}, *before = s0_running;
     int chunk;
     if (interruptible)
-        call.next_check = s0_now() + S0_UNINTERRUPTED;
+        call.next_check = s0_now() + S0_LOAD(s0_uninterrupted);
     s0_running = &call;
 #if S0_POOL
     if (threads > 1 && chunks > 1 && !s0_is_worker && !__atomic_test_and_set(&s0_pool.busy, __ATOMIC_ACQUIRE)) {

@@ -13,6 +13,7 @@ cdef extern from "pool.h":
     int s0_chosen
     int s0_limit
     int s0_backs_off
+    int s0_uninterrupted
     # Macros, whose first argument is a variable that all threads read.
     int S0_LOAD(int x) noexcept nogil
     void S0_STORE(int x, int value) noexcept nogil
@@ -131,6 +132,13 @@ def back_off(bint on):
     cdef int before = S0_LOAD(s0_backs_off)
     S0_STORE(s0_backs_off, on)
     return bool(before)
+
+
+def check_signals_every(int nanoseconds):
+    """Set the time between two checks for signals in a long call; returns the previous one. For tests."""
+    cdef int before = S0_LOAD(s0_uninterrupted)
+    S0_STORE(s0_uninterrupted, min(max(nanoseconds, 0), 999_999_999))
+    return before
 
 
 cdef int number_in(str value) except -1:
