@@ -27,8 +27,8 @@ if os.environ.get("STRIDE0_ISA") == "v3":
 import torch
 
 import stride0 as xp
-from stride0._core.ops import special
-from stride0._core.plan import table
+from stride0._core.elementwise import special
+from stride0._core.plan import plan as table
 from stride0._tables.operations import OPS
 
 ROWS = [row for row in OPS if row.namespace == "special"]

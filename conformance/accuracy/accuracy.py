@@ -234,7 +234,7 @@ def measure_complex(name: str, options: argparse.Namespace, rows: Rows) -> None:
 def special_libraries() -> dict[str, Any]:
     """The libraries at hand as for `libraries`, with their special functions by SciPy's names."""
     found: dict[str, Any] = {}
-    ours = importlib.import_module("stride0._core.ops.special")
+    ours = importlib.import_module("stride0._core.elementwise.special")
     xp = importlib.import_module("stride0")
     found["stride0"] = lambda name, *x: getattr(ours, name)(*map(xp.asarray, x))
     for library, module, convert in (

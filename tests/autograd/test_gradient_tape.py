@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError
-from stride0._core.ops.adjoint import sum_into
+from stride0._core.index.index import sum_into
 from stride0.autograd import (
     GradientError,
     Tape,

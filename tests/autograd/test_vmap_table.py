@@ -12,7 +12,7 @@ from test_gradient_rules import CASES, arguments
 
 import stride0 as xp
 import stride0.autograd._matrices as matrices
-from stride0._core.calls.primitive import PRIMITIVES
+from stride0._core.call.binding import PRIMITIVES
 from stride0.autograd import VJP, jacobian, vjp, vmap
 from stride0.autograd._tape.tape import has_batching
 from stride0.autograd._tape.trees import flatten

@@ -22,7 +22,7 @@ from helpers import (
 
 import stride0 as xp
 from stride0._core.plan import threads as pool
-from stride0._core.plan import tuning
+from stride0._core.plan import plan as tuning
 
 TO_COMPLEX = ["fft", "ifft"]
 FROM_REAL = ["rfft", "ihfft"]

@@ -19,10 +19,10 @@ from strategies import examples
 import stride0 as xp
 from stride0 import autograd, strided
 from stride0._core.exchange import numpy_calls
-from stride0._core.ops.blas import set_blas
-from stride0._core.ops.gufuncs import set_gufuncs
+from stride0._core.matmul.matmul import set_blas
+from stride0._core.matmul.matmul import set_gufuncs
 from stride0._core.plan import threads as pool
-from stride0._core.plan import tuning
+from stride0._core.plan import plan as tuning
 
 ROUNDING = {"float32": 2e-4, "complex64": 2e-4, "float64": 1e-11, "complex128": 1e-11}
 

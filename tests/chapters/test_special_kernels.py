@@ -19,7 +19,7 @@ import scipy.special
 from helpers import DTYPES, LAYOUTS, assert_same, function_of, pair
 
 import stride0 as xp
-from stride0._core.ops import special
+from stride0._core.elementwise import special
 from stride0._tables.operations import OPS
 
 ROWS = {row.name: row for row in OPS if row.namespace == "special"}

@@ -25,7 +25,7 @@ from free_threading import FREE_THREADED, ROUNDS, THREADS, in_each, needs_free_t
 
 import stride0 as xp
 from stride0 import memory
-from stride0._core.array import switches
+from stride0._core.array import modes as switches
 
 
 def run(script: str, **environment: str) -> str:

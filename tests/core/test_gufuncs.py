@@ -11,9 +11,9 @@ import pytest
 
 import stride0 as xp
 from stride0._core.exchange import numpy_calls
-from stride0._core.ops.gufuncs import set_gufuncs
+from stride0._core.matmul.matmul import set_gufuncs
 from stride0._core.plan import threads as pool
-from stride0._core.plan import tuning
+from stride0._core.plan import plan as tuning
 
 WIDE = ["float64", "complex128"]
 FLOATING = ["float32", "float64", "complex64", "complex128"]

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.array import views
-from stride0._core.ops import copy, reduce
+from stride0._core.array import array as views
+from stride0._core.elementwise import elementwise as copy
+from stride0._core.reduce import reduce
 
 HUGE = [
     lambda: xp.broadcast_arrays(

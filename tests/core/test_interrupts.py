@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.ops.deferred import describe_pending
+from stride0._core.program.program import describe_pending
 from stride0._core.plan import threads
 from stride0.strided import as_strided
 

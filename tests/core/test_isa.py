@@ -28,10 +28,10 @@ from helpers import function_of
 import stride0 as xp
 from stride0._core.kernels import _dispatch
 from stride0._core.memory.dtype import DTYPES, STANDARD_DTYPES
-from stride0._core.ops.copy import copy
-from stride0._core.ops.elementwise import multiply_masked
-from stride0._core.ops.reduce import argreduce, reduce, reduce2, scan
-from stride0._core.plan import table
+from stride0._core.elementwise.elementwise import copy
+from stride0._core.elementwise.elementwise import multiply_masked
+from stride0._core.reduce.reduce import argreduce, reduce, reduce2, scan
+from stride0._core.plan import plan as table
 from stride0._tables import instruction_sets
 from stride0._tables.operations import ARG_REDUCTIONS, OPS, PAIRS, REDUCTIONS, SCANS
 
@@ -402,7 +402,7 @@ def test_what_is_supported() -> None:
 
 
 def test_the_best_set_is_the_default() -> None:
-    script = "from stride0._core.plan import table; print(table.instruction_set)"
+    script = "from stride0._core.plan import plan as table; print(table.instruction_set)"
     for name in (None, ""):
         done = run(name, "-c", script)
         assert done.stdout.strip() == _dispatch.supported()[0], done.stderr

@@ -9,7 +9,7 @@ import pytest
 
 import stride0 as xp
 from stride0._core.plan import threads as pool
-from stride0._core.plan import tuning
+from stride0._core.plan import plan as tuning
 
 # A prime number, twice one, and matrices whose rows are left to pocketfft.
 LENGTHS = [65537, 2 * 32771, 17 << 12, 16 * 4099, 3 * 25 * 887]

@@ -17,7 +17,7 @@ from stride0._chapters import selection as _selection
 from stride0._chapters import updates as _updates
 from stride0._compat import comparing as _comparing
 from stride0._compat import extras as _extras
-from stride0._core.ops import functions, special
+from stride0._core.elementwise import functions, special
 from stride0._tables import dtypes as dtype_table
 from stride0._tables import operations, standard
 from stride0._tables.operations import OPS, REDUCTIONS, SCANS, Domain, Op, Reduction, Scan, check

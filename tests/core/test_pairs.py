@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.plan import table, tuning
-from stride0._core.plan.partition import run_steps
+from stride0._core.plan import plan as table, plan as tuning
+from stride0._core.plan.plan import run_steps
 from stride0._tables.operations import OPS, PAIRS, Pair
 
 NIN = {op.name: op.nin for op in OPS}

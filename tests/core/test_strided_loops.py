@@ -18,7 +18,7 @@ import pytest
 from helpers import function_of
 
 import stride0 as xp
-from stride0._core.array.views import strides
+from stride0._core.array.array import strides
 from stride0._core.kernels import _dispatch
 from stride0._tables.operations import OPS
 

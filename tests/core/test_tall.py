@@ -326,7 +326,7 @@ def test_gradients():
 
 def test_without_the_loops_of_numpy():
     """Only the decomposition of the triangle needs LAPACK."""
-    from stride0._core.ops.gufuncs import set_gufuncs
+    from stride0._core.matmul.matmul import set_gufuncs
 
     a = random(700, 10)
     expected = [np.asarray(part) for part in results(xp.asarray(a))]

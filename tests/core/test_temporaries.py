@@ -27,7 +27,7 @@ import pytest
 
 import stride0 as xp
 from stride0 import memory
-from stride0._core.ops import temporaries as core
+from stride0._core.elementwise import elementwise as core
 from stride0.autograd import grad
 
 pytestmark = pytest.mark.usefixtures("eagerly")

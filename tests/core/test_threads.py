@@ -23,10 +23,10 @@ from helpers import function_of
 import stride0 as xp
 from stride0._base.processors import available
 from stride0._core.memory.dtype import DTYPES
-from stride0._core.ops.copy import copy
-from stride0._core.ops.elementwise import multiply_masked
-from stride0._core.ops.reduce import argreduce, reduce, reduce2, scan
-from stride0._core.plan import threads, tuning
+from stride0._core.elementwise.elementwise import copy
+from stride0._core.elementwise.elementwise import multiply_masked
+from stride0._core.reduce.reduce import argreduce, reduce, reduce2, scan
+from stride0._core.plan import threads, plan as tuning
 from stride0._tables.operations import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
 
 COUNTS = (2, 7)
@@ -392,7 +392,7 @@ def test_the_number_of_threads() -> None:
 THREADS_AT_WORK = """
 import os, threadpoolctl
 import stride0 as xp
-from stride0._core.plan import tuning
+from stride0._core.plan import plan as tuning
 tuning.tune(threads_from=0, wake_from=0, per_thread=1)
 x = xp.zeros((1_000_000,))  # fresh memory: no loop has run yet
 def threads_now():

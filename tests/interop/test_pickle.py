@@ -13,7 +13,7 @@ import pytest
 from helpers import DTYPES
 
 import stride0 as xp
-from stride0._core.exchange import pickling as core
+from stride0._core.exchange import exchange as core
 
 BASE = np.arange(24.0).reshape(2, 3, 4)
 LAYOUTS = {

@@ -14,7 +14,7 @@ from helpers import function_of
 from program_helpers import attempt, in_thread, live, numbers, same
 
 import stride0 as xp
-from stride0._core.plan.tuning import counts
+from stride0._core.plan.plan import counts
 from stride0._tables import operations
 
 DTYPES = list(xp.__array_namespace_info__().dtypes().values())

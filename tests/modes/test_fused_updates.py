@@ -14,7 +14,7 @@ from program_helpers import live, numbers, same
 
 import stride0 as xp
 from stride0 import strided
-from stride0._core.ops.deferred import describe_pending
+from stride0._core.program.program import describe_pending
 
 # The tests say themselves what is deferred, and compare with what is not.
 pytestmark = pytest.mark.usefixtures("eagerly")

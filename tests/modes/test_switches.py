@@ -18,7 +18,7 @@ import pytest
 from free_threading import NO_FRAMES_OF_OTHERS, only_with_the_lock
 
 import stride0 as xp
-from stride0._core.array import switches
+from stride0._core.array import modes as switches
 from stride0.testing import flags
 
 pytestmark = pytest.mark.usefixtures("eagerly")

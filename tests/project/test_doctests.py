@@ -21,7 +21,7 @@ import pytest
 
 import stride0 as xp
 import stride0.autograd.scipy
-from stride0._core.calls.methods import Method
+from stride0._core.call.methods import Method
 from stride0._tables import examples
 
 NUMPYS = "a class of NumPy's, with the docstring that it has there"

@@ -19,8 +19,8 @@ from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import max, min, sum
 from stride0._chapters.utility import all, any, diff, every, some
 from stride0._core.array.array import Array
-from stride0._core.array.views import reinterpret
-from stride0._core.calls.checks import (
+from stride0._core.array.array import reinterpret
+from stride0._core.call.checks import (
     KINDS,
     as_real,
     check_array,
@@ -29,13 +29,13 @@ from stride0._core.calls.checks import (
     refuse_dtype,
     to_scalar,
 )
-from stride0._core.calls.primitive import intercepted, primitive
-from stride0._core.exchange.convert import asarray
+from stride0._core.call.binding import intercepted, primitive
+from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 from stride0._core.memory import dtype as dt
-from stride0._core.ops.adjoint import put
-from stride0._core.ops.counts import counted
-from stride0._core.ops.functions import (
+from stride0._core.index.index import put
+from stride0._core.order.order import count_places
+from stride0._core.elementwise.functions import (
     add,
     ceil,
     divide,
@@ -60,7 +60,7 @@ from stride0._core.ops.functions import (
     subtract,
     where,
 )
-from stride0._core.ops.operands import as_array, is_recorded, whole
+from stride0._core.elementwise.elementwise import as_array, is_recorded, whole
 
 __all__ = ["bincount", "histogram", "interp"]
 
@@ -212,7 +212,7 @@ def histogram(
     number = edges.size - 1
     # What lies outside has a place of its own, behind the last.
     is_batched = is_recorded(places) or (counted_by is not None and is_recorded(counted_by))
-    hist = (bincount if is_batched else counted)(places, counted_by, number + 1)[:number]
+    hist = (bincount if is_batched else count_places)(places, counted_by, number + 1)[:number]
     if density:
         return divide(
             divide(astype(hist, _floating(hist)), astype(diff(edges), dt.float64)), sum(hist)

@@ -12,8 +12,8 @@ from stride0._base.shapes import ShapeLike, normalize_index, normalize_shape
 from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
-from stride0._core.array.views import restride, strides
-from stride0._core.calls.checks import (
+from stride0._core.array.array import restride, strides
+from stride0._core.call.checks import (
     KINDS,
     as_float,
     as_scalar,
@@ -24,11 +24,11 @@ from stride0._core.calls.checks import (
     limits_of,
     refuse_dtype,
 )
-from stride0._core.calls.primitive import intercepted, primitive
+from stride0._core.call.binding import intercepted, primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DTypeLike
-from stride0._core.ops.copy import assign, copy, iota
-from stride0._core.ops.functions import add, divide, floor, floor_divide, less_equal, multiply, where
+from stride0._core.elementwise.elementwise import assign, copy, iota
+from stride0._core.elementwise.functions import add, divide, floor, floor_divide, less_equal, multiply, where
 
 __all__ = [
     "arange",

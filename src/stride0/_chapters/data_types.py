@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from stride0._base.devices import Device
 from stride0._core.array.array import Array
-from stride0._core.array.interceptors import is_strict
-from stride0._core.calls.checks import (
+from stride0._core.array.modes import is_strict
+from stride0._core.call.checks import (
     KINDS,
     check_dtype,
     component_dtype,
@@ -19,8 +19,8 @@ from stride0._core.calls.checks import (
     promotes,
     refuse_dtype,
 )
-from stride0._core.calls.data_types import FINFOS, IINFOS
-from stride0._core.calls.primitive import intercepted, primitive
+from stride0._core.manipulation.manipulation import FINFOS, IINFOS
+from stride0._core.call.binding import intercepted, primitive
 from stride0._core.memory.dtype import DType, DTypeLike, promote
 from stride0._tables.dtypes import CODES, ROWS
 

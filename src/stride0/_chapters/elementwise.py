@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from stride0._core.ops.functions import *  # noqa: F403
-from stride0._core.ops.functions import __all__ as __all__
+from stride0._core.elementwise.functions import *  # noqa: F403
+from stride0._core.elementwise.functions import __all__ as __all__

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import primitive
+from stride0._core.call.binding import primitive
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 

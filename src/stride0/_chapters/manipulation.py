@@ -6,7 +6,7 @@ from stride0._base.shapes import (
     Axis,
 )
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import intercepted, primitive
+from stride0._core.call.binding import intercepted, primitive
 
 __all__ = [
     "broadcast_arrays",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from stride0._base.shapes import Axis
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import primitive
+from stride0._core.call.binding import primitive
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
 

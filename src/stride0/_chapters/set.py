@@ -14,15 +14,15 @@ from stride0._base.errors import ForeignArrayError
 from stride0._chapters.data_types import iinfo
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array, empty, zeros
-from stride0._core.array.views import reinterpret, restride, strides
-from stride0._core.calls.checks import Scalar, check_array, check_bool
-from stride0._core.calls.primitive import primitive
-from stride0._core.exchange.convert import asarray
+from stride0._core.array.array import reinterpret, restride, strides
+from stride0._core.call.checks import Scalar, check_array, check_bool
+from stride0._core.call.binding import primitive
+from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
-from stride0._core.ops.copy import assign, copy
-from stride0._core.ops.functions import (
+from stride0._core.elementwise.elementwise import assign, copy
+from stride0._core.elementwise.functions import (
     equal,
     greater_equal,
     less_equal,
@@ -33,10 +33,10 @@ from stride0._core.ops.functions import (
     not_equal,
     subtract,
 )
-from stride0._core.ops.index import gather, nonzero
-from stride0._core.ops.operands import as_array
-from stride0._core.ops.reduce import reduce, scan
-from stride0._core.ops.sort import few_counts, search_among, sort_along
+from stride0._core.index.index import gather, nonzero
+from stride0._core.elementwise.elementwise import as_array
+from stride0._core.reduce.reduce import reduce, scan
+from stride0._core.order.order import few_counts, search_among, sort_along
 
 __all__ = [
     "UniqueAllResult",

@@ -8,7 +8,7 @@ Note [Order of NaN and zeros]
 from __future__ import annotations
 
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import primitive
+from stride0._core.call.binding import primitive
 
 __all__ = ["argsort", "sort"]
 

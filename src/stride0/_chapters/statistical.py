@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stride0._base.shapes import Axis
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import primitive
+from stride0._core.call.binding import primitive
 from stride0._core.memory.dtype import DTypeLike
 
 __all__ = [

@@ -27,11 +27,11 @@ from stride0._chapters import (
     utility,
 )
 from stride0._core.array.array import Array, set_attribute
-from stride0._core.array.views import reinterpret
-from stride0._core.calls.checks import check_dtype, refuse_dtype
-from stride0._core.calls.methods import add_method
-from stride0._core.calls.primitive import intercepted
-from stride0._core.exchange.convert import asarray
+from stride0._core.array.array import reinterpret
+from stride0._core.call.checks import check_dtype, refuse_dtype
+from stride0._core.call.methods import add_method
+from stride0._core.call.binding import intercepted
+from stride0._core.exchange.exchange import asarray
 from stride0._core.memory.dtype import DTypeLike, int64
 from stride0._tables import methods as method_table
 from stride0._tables import operations

@@ -15,7 +15,7 @@ from stride0._base.errors import ForeignArrayError
 from stride0._chapters import elementwise as _elementwise
 from stride0._chapters import linear_algebra as _linear_algebra
 from stride0._core.array.array import Array, set_attribute
-from stride0._core.array.interceptors import is_strict, refuse_foreign_function
+from stride0._core.array.modes import is_strict, refuse_foreign_function
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 
 SAME: Final = (*_elementwise.__all__, "matmul", "vecdot")

@@ -13,8 +13,8 @@ from typing import Any, overload
 from stride0._base.errors import ArgumentValueError, hide_frames, shown
 from stride0._base.shapes import Shape
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import intercepted
-from stride0._core.ops.deferred import describe_pending
+from stride0._core.call.binding import intercepted
+from stride0._core.program.program import describe_pending
 from stride0._explain.contraction import Contraction, describe
 from stride0._explain.facts import Facts, Insertion, gather
 from stride0._explain.pending import PendingSteps

@@ -6,7 +6,7 @@ from typing import Literal
 
 from stride0._base.environment import read
 from stride0._base.errors import ArgumentTypeError, shown
-from stride0._core.array.interceptors import BROADCASTING, BROADCASTING_MODES, mode_name, mode_number
+from stride0._core.array.modes import BROADCASTING, BROADCASTING_MODES, mode_name, mode_number
 from stride0._modes.switches import Setting, refuse_function
 
 __all__ = ["broadcasting"]

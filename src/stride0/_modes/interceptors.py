@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stride0._core.array.interceptors import is_strict, set_interceptor
+from stride0._core.array.modes import is_strict, set_interceptor
 from stride0._modes.configurations import Call, Configuration, current_configuration
 from stride0._modes.strict_rules import check_call
 from stride0._tables.standard import NEWEST

@@ -9,7 +9,7 @@ from stride0._chapters.indexing import take
 from stride0._chapters.manipulation import flip
 from stride0._chapters.sorting import argsort
 from stride0._core.array.array import Array
-from stride0._core.exchange.convert import asarray
+from stride0._core.exchange.exchange import asarray
 from stride0._core.memory import dtype as dt
 
 __all__ = ["reordered"]

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import stride0._modes.interceptors  # noqa: F401 - registers the interceptor
 from stride0._base.environment import read_flag, read_names
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, shown
-from stride0._core.array.interceptors import STRICT, Scope, is_strict
+from stride0._core.array.modes import STRICT, Scope, is_strict
 from stride0._modes.switches import Setting, refuse_function
 
 __all__ = ["strict"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from stride0._base.errors import StrictError, brief, counted
 from stride0._core.array.array import Array
-from stride0._core.ops.operands import is_numpy_scalar
+from stride0._core.elementwise.elementwise import is_numpy_scalar
 
 __all__ = ["check_key"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from stride0._base.errors import StrictError, Stride0Error
 from stride0._chapters.elementwise import equal, greater, less
 from stride0._core.array.array import Array
-from stride0._core.ops.reduce import reduce_whole
+from stride0._core.reduce.reduce import reduce_whole
 from stride0._tables.standard import ELEMENTWISE
 
 __all__ = ["CHECKS"]

@@ -8,7 +8,7 @@ from contextlib import ContextDecorator
 from typing import Any, Self, TypeVar, cast
 
 from stride0._base.errors import ArgumentTypeError, shown
-from stride0._core.array.switches import Switch
+from stride0._core.array.modes import Switch
 
 __all__ = ["Setting", "refuse_function"]
 

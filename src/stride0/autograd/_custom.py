@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 from stride0._base.errors import ArgumentTypeError, BatchingError, GradientError, counted
 from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import check_function, check_sequence
-from stride0._core.exchange.convert import asarray
+from stride0._core.call.checks import check_function, check_sequence
+from stride0._core.exchange.exchange import asarray
 from stride0.autograd._parts import FLOATING, Tracked, matched, numbers_of, recording
 from stride0.autograd._tape.tape import (
     Level,

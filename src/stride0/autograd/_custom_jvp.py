@@ -9,7 +9,7 @@ from typing import Any
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, counted
 from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import check_function, check_sequence
+from stride0._core.call.checks import check_function, check_sequence
 from stride0.autograd._custom import custom_vjp
 from stride0.autograd._parts import FLOATING, matched, numbers_of
 from stride0.autograd._tape.trees import Structure, flatten

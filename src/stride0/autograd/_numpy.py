@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import check_function
-from stride0._core.exchange.convert import asarray
+from stride0._core.call.checks import check_function
+from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 from stride0.autograd._tape.trees import tree_map
 

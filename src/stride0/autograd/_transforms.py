@@ -13,7 +13,7 @@ from typing import Any
 
 from stride0._base.errors import ArgumentTypeError
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import check_function, check_sequence
+from stride0._core.call.checks import check_function, check_sequence
 from stride0.autograd._parts import (
     FLOATING,
     Argnums,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import primitive_in
+from stride0._core.call.binding import primitive_in
+from stride0._core.fourier import fourier as _fourier  # noqa: F401 (it registers what is declared here)
 from stride0.fft._frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 
 __all__ = [

@@ -10,8 +10,8 @@ from stride0._chapters.data_types import finfo
 from stride0._chapters.linear_algebra import matmul, matrix_transpose
 from stride0._chapters.manipulation import expand_dims, reshape
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import as_float, as_scalar, check_kind
-from stride0._core.calls.decompositions import (
+from stride0._core.call.checks import as_float, as_scalar, check_kind
+from stride0._core.linalg.linalg import (
     as_floating,
     check_matrices,
     fails,
@@ -19,10 +19,10 @@ from stride0._core.calls.decompositions import (
     singular_values,
     singular_vectors,
 )
-from stride0._core.calls.primitive import primitive_in
+from stride0._core.call.binding import primitive_in
 from stride0._core.exchange.numpy_calls import numpy
-from stride0._core.ops.functions import conj, greater, isfinite, multiply, reciprocal, where
-from stride0._core.ops.reduce import reduce
+from stride0._core.elementwise.functions import conj, greater, isfinite, multiply, reciprocal, where
+from stride0._core.reduce.reduce import reduce
 
 __all__ = [
     "EigResult",

@@ -10,9 +10,9 @@ from typing import Any
 from stride0._base.errors import ArgumentTypeError, DTypeError, ShapeError, hide_frames
 from stride0._base.shapes import normalize_shape
 from stride0._core.array.array import Array, empty
-from stride0._core.calls.primitive import intercepted_in
-from stride0._core.exchange.buffers import may_be_filled
-from stride0._core.exchange.convert import asarray, dtype_argument
+from stride0._core.call.binding import intercepted_in
+from stride0._core.exchange.exchange import may_be_filled
+from stride0._core.exchange.exchange import asarray, dtype_argument
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0._core.memory.dtype import DType, DTypeLike, float64, int64
 

@@ -4,8 +4,8 @@ SciPy's own functions call these where they are given arrays of stride0. Some ha
 call SciPy's ufuncs on the memory of the arrays, and raise ImportError where SciPy cannot be imported.
 """
 
-from stride0._core.ops.special import *  # noqa: F403
-from stride0._core.ops.special import __all__ as _KERNELS
+from stride0._core.elementwise.special import *  # noqa: F403
+from stride0._core.elementwise.special import __all__ as _KERNELS
 from stride0.special import _complex  # noqa: F401  # what importing it registers
 from stride0.special._composed import *  # noqa: F403
 from stride0.special._composed import __all__ as _COMPOSED

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import primitive_in
-from stride0._core.ops.special import set_complex
+from stride0._core.call.binding import primitive_in
+from stride0._core.elementwise.special import set_complex
 from stride0.special._scipy import by_scipy
 
 __all__: list[str] = []

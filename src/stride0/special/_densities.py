@@ -28,8 +28,8 @@ from typing import Any
 
 from stride0._chapters.data_types import astype
 from stride0._core.array.array import Array
-from stride0._core.ops.elementwise import multiply_masked
-from stride0._core.ops.functions import (
+from stride0._core.elementwise.elementwise import multiply_masked
+from stride0._core.elementwise.functions import (
     abs,
     equal,
     exp,
@@ -48,7 +48,7 @@ from stride0._core.ops.functions import (
     sqrt,
     where,
 )
-from stride0._core.ops.special import gammaln, xlogy
+from stride0._core.elementwise.special import gammaln, xlogy
 from stride0.special._functions import rgamma
 from stride0.special._scipy import floating_operands
 

@@ -11,11 +11,11 @@ from stride0._chapters.data_types import astype
 from stride0._chapters.manipulation import reshape
 from stride0._chapters.statistical import max, sum
 from stride0._core.array.array import Array
-from stride0._core.array.interceptors import check_broadcasting
-from stride0._core.calls.checks import check_bool, component_dtype, refuse_dtype
-from stride0._core.calls.primitive import primitive_in
+from stride0._core.array.modes import check_broadcasting
+from stride0._core.call.checks import check_bool, component_dtype, refuse_dtype
+from stride0._core.call.binding import primitive_in
 from stride0._core.memory.dtype import DType, arithmetic_dtype
-from stride0._core.ops.functions import (
+from stride0._core.elementwise.functions import (
     abs,
     add,
     divide,

@@ -11,8 +11,8 @@ import stride0._modes.interceptors  # noqa: F401 - registers the interceptor
 from stride0 import fft, linalg
 from stride0._base.devices import DLDeviceType, number_names, number_of, only_the_cpu, set_current_devices
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, StrictAttributeError, shown
-from stride0._core.array.interceptors import CONFIGURATION, STRICT
-from stride0._core.exchange.convert import namespace_for
+from stride0._core.array.modes import CONFIGURATION, STRICT
+from stride0._core.exchange.exchange import namespace_for
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType
 from stride0._modes.configurations import Configuration, current_configuration, current_devices

@@ -6,9 +6,10 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcmp
 
 from stride0._core.memory.guards cimport s0_read
+from stride0._core.memory.dtype cimport DType
 from stride0._core.memory.storage cimport Storage
-from stride0._core.array.switches cimport fused_from, guarding
 from stride0._core.plan.plan cimport Operand
+from stride0._core.array.modes cimport fused_from, guarding
 
 cdef extern from *:
     """
@@ -188,3 +189,20 @@ cdef inline int describe_operand(Operand* out, Array x) noexcept:
     out.shape = x.shape_
     out.strides = x.strides_
     return 0
+
+
+# Views of an array: see `views.pyx`.
+
+
+
+cdef bint is_broadcast_along(const Operand* operand, int axis, int ndim) noexcept
+cdef Array without_axes(Array x, tuple axes)
+cdef bint is_f_contiguous(Array x) noexcept
+cdef bint is_aligned(Array x) except -1
+cdef bint may_be_written(Array x) except -1
+cdef void c_strides_of(Py_ssize_t stride, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept
+cdef bint strides_for_shape(Array x, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept
+cdef Array without_leading(Array x, int count)
+cdef Array retyped(Array x, int code, str operation)
+cdef Array as_bits(Array x)
+cpdef Array reinterpret(Array x, DType dtype)

@@ -1,3 +1,3 @@
 """Arrays to and from everything else. Importing it gives the array type its methods, and fills in hooks."""
 
-from stride0._core.exchange import buffers, convert, dlpack, exchange_api, pickling  # noqa: F401
+from stride0._core.exchange import exchange  # noqa: F401

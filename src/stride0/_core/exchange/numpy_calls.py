@@ -15,9 +15,9 @@ from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from stride0._core.array.array import Array
-from stride0._core.exchange.convert import asarray
-from stride0._core.ops.blas import set_blas
-from stride0._core.ops.gufuncs import set_gufuncs
+from stride0._core.exchange.exchange import asarray
+from stride0._core.matmul.matmul import set_blas
+from stride0._core.matmul.matmul import set_gufuncs
 
 __all__ = ["call_quietly", "from_numpy", "numpy", "quiet", "quiet_context", "to_numpy"]
 

@@ -66,7 +66,7 @@ def stub(name: str, function: ast.FunctionDef, positional: tuple[str, ...] = ())
 
 
 def methods(paths: list[str]) -> str:
-    paths = [*paths, str(PACKAGE / "_core" / "ops" / "functions.pyi.in")]
+    paths = [*paths, str(PACKAGE / "_core" / "elementwise" / "functions.pyi.in")]
     of_table = {op.name for op in operations.OPS if op.public and op.nin == 1 and not op.namespace}
     functions = definitions(paths)
     own = definitions([str(PACKAGE / "_compat" / "methods.py")])

@@ -243,7 +243,7 @@ def main(header: str, array: str, *modules: str) -> None:
     pathlib.Path(array).write_text(filled("array/array.pyx.in", "@OPERATORS@", methods()), encoding="utf-8")
     for namespace, module, stub in zip(operations.NAMESPACES, modules[::2], modules[1::2], strict=True):
         for path, text in ((module, functions(namespace)), (stub, stubs(namespace))):
-            template = f"ops/{pathlib.Path(path).name}.in"
+            template = f"elementwise/{pathlib.Path(path).name}.in"
             pathlib.Path(path).write_text(filled(template, "@FUNCTIONS@", text), encoding="utf-8")
 
 

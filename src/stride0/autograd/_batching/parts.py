@@ -25,8 +25,8 @@ from stride0._base.shapes import Shape, broadcast_shapes, normalize_axes, normal
 from stride0._chapters.creation import zeros
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array
-from stride0._core.array.interceptors import check_broadcasting
-from stride0._core.calls.primitive import PRIMITIVES
+from stride0._core.array.modes import check_broadcasting
+from stride0._core.call.binding import PRIMITIVES
 from stride0.autograd._tape.tape import Level, is_batched_array
 
 Rule = Callable[..., Any]

@@ -8,7 +8,7 @@ from typing import Any
 from stride0 import special
 from stride0._chapters.elementwise import abs, exp, greater, less, sign, sqrt
 from stride0._core.array.array import Array
-from stride0._core.ops.functions import where
+from stride0._core.elementwise.functions import where
 from stride0.autograd._rules.elementwise import unless_zero
 from stride0.autograd._rules.parts import times
 from stride0.autograd._rules.special import COUNT, Rule, along, of_lower, of_several, series

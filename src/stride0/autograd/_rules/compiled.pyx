@@ -25,11 +25,11 @@ from stride0._chapters.elementwise import cos, equal, isfinite, log, logical_not
 from stride0._chapters.linear_algebra import matmul, tensordot
 from stride0._chapters.manipulation import reshape, unstack
 from stride0._chapters.utility import all
-from stride0._core.exchange.convert import asarray
-from stride0._core.ops.adjoint import unreduce
-from stride0._core.ops.elementwise import conjugate
-from stride0._core.ops.functions import where
-from stride0._core.ops.operands import whole
+from stride0._core.exchange.exchange import asarray
+from stride0._core.index.index import unreduce
+from stride0._core.elementwise.elementwise import conjugate
+from stride0._core.elementwise.functions import where
+from stride0._core.elementwise.elementwise import whole
 from stride0.autograd._rules.elementwise import sech_squared
 from stride0.autograd._rules.parts import count, product, some
 

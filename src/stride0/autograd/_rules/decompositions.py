@@ -36,8 +36,8 @@ from stride0._chapters.searching import argmin
 from stride0._chapters.statistical import max
 from stride0._core.array.array import Array
 from stride0._core.memory.dtype import DType
-from stride0._core.ops.elementwise import conjugate
-from stride0._core.ops.functions import real, where
+from stride0._core.elementwise.elementwise import conjugate
+from stride0._core.elementwise.functions import real, where
 from stride0.autograd._rules import inverses as _inverses
 from stride0.autograd._rules.compiled import after, before
 from stride0.autograd._rules.inverses import (

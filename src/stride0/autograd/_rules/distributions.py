@@ -10,7 +10,7 @@ from typing import Any
 
 from stride0._chapters.elementwise import abs, equal, floor, greater, isinf, sign, sqrt
 from stride0._core.array.array import Array
-from stride0._core.ops.functions import where
+from stride0._core.elementwise.functions import where
 from stride0.autograd._rules.parts import product, times
 from stride0.autograd._rules.special import COUNT, Rule
 from stride0.autograd._tape.tape import LazyProduct

@@ -48,9 +48,9 @@ from stride0._chapters.elementwise import (
     tanh,
 )
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import primitive
-from stride0._core.ops.functions import where
-from stride0._core.ops.special import expit
+from stride0._core.call.binding import primitive
+from stride0._core.elementwise.functions import where
+from stride0._core.elementwise.special import expit
 from stride0._tables.operations import OPS
 from stride0.autograd._rules.parts import conjugate, product, some, times
 from stride0.autograd._tape.tape import LazyProduct

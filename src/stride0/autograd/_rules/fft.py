@@ -17,7 +17,7 @@ from stride0._chapters.creation import full
 from stride0._chapters.elementwise import multiply
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import component_dtype
+from stride0._core.call.checks import component_dtype
 from stride0.autograd._rules.parts import put
 
 Rule = Callable[..., Any]

@@ -53,7 +53,7 @@ from stride0._chapters.elementwise import (
 )
 from stride0._chapters.statistical import sum
 from stride0._core.array.array import Array
-from stride0._core.ops.functions import where
+from stride0._core.elementwise.functions import where
 from stride0.autograd._rules.elementwise import LN2, LN10, is_complex, sech_squared, unless_zero
 from stride0.autograd._rules.parts import conjugate, every, product, times
 from stride0.autograd._tape.tape import LazyProduct

@@ -10,11 +10,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from stride0._core.array import views
-from stride0._core.calls.primitive import PRIMITIVES
-from stride0._core.exchange import convert
-from stride0._core.ops import adjoint, functions, index, special
-from stride0._core.ops import elementwise as operations
+from stride0._core.array.array import reinterpret
+from stride0._core.call.binding import PRIMITIVES
+from stride0._core.elementwise import elementwise, functions, special
+from stride0._core.exchange import exchange
+from stride0._core.index import index
 from stride0.autograd._rules import bessel as _bessel
 from stride0.autograd._rules import compiled as _compiled
 from stride0.autograd._rules import contractions as _contractions
@@ -58,11 +58,11 @@ for _chapter in CHAPTERS:
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "getitem": operator.getitem,
     "setitem": operator.setitem,
-    "view": views.reinterpret,
+    "view": reinterpret,
     "watch": operator.pos,
 }
 # Where the core has functions that are called by their own names.
-_COMPILED = (functions, operations, index, adjoint, convert)
+_COMPILED = (functions, elementwise, index, exchange)
 # And those of namespaces within the namespace: "special.expit".
 _SPECIAL = {f"special.{name}": getattr(special, name) for name in special.__all__}
 

@@ -76,12 +76,12 @@ from stride0._core.array.array cimport (
     Array, Tracer, alias, blank, data_of, has_node, hooks, is_batched, is_deferred, operand_needs_tape, restore_storage, root_of,
     s0_put_node, s0_tuple_items, same_shape, set_flags, set_ndim, set_tracer, shape_tuple, traced, without_history,
 )
-from stride0._core.array.views cimport may_be_written
-from stride0._core.array.interceptors cimport enforce_current_mode, is_restricted
-from stride0._core.array.switches cimport DEFERRED_SIZE, Switch, enter_package, guarding, leave_package
-from stride0._core.calls.primitive cimport Primitive
-from stride0._core.ops.adjoint cimport add_at, added, dot_into, scaled, sum_into
-from stride0._core.ops.elementwise cimport binary_raw, in_place, masked_product, unary_raw
+from stride0._core.array.array cimport may_be_written
+from stride0._core.array.modes cimport enforce_current_mode, is_restricted
+from stride0._core.array.modes cimport DEFERRED_SIZE, Switch, enter_package, guarding, leave_package
+from stride0._core.call.binding cimport Primitive
+from stride0._core.index.index cimport add_at, added, dot_into, scaled, sum_into
+from stride0._core.elementwise.elementwise cimport binary_raw, in_place, masked_product, unary_raw
 from stride0._core.plan.operations cimport OP_ADD
 from stride0._core.plan.plan cimport Operand, extent
 from stride0._core.memory.dtype cimport DType, dtype_at, is_stored, itemsize_at, letter_at
@@ -96,13 +96,13 @@ import operator
 
 from stride0._tables import operations
 from stride0._core.array.array import zeros
-from stride0._core.array.switches import FUSED, enter_fused, frame_of_caller
-from stride0._core.array.views import shares_storage
-from stride0._core.exchange.convert import asarray
-from stride0._core.ops.adjoint import put
-from stride0._core.ops.evaluation import evaluate_pending
-from stride0._core.ops.elementwise import conjugate
-from stride0._core.ops.functions import real, remainder
+from stride0._core.array.modes import FUSED, enter_fused, frame_of_caller
+from stride0._core.array.array import shares_storage
+from stride0._core.exchange.exchange import asarray
+from stride0._core.index.index import put
+from stride0._core.program.program import evaluate_pending
+from stride0._core.elementwise.elementwise import conjugate
+from stride0._core.elementwise.functions import real, remainder
 from stride0._core.memory.dtype import float64
 from stride0._chapters.creation import arange
 from stride0._chapters.manipulation import reshape

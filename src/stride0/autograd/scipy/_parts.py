@@ -13,8 +13,8 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, Batching
 from stride0._base.shapes import Shape, normalize_axis, normalize_index
 from stride0._chapters.data_types import astype
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import PRIMITIVES, primitive_in
-from stride0._core.exchange.convert import asarray
+from stride0._core.call.binding import PRIMITIVES, primitive_in
+from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import from_numpy, to_numpy
 from stride0._core.memory import dtype as dtypes
 from stride0._core.memory.dtype import float64, promote

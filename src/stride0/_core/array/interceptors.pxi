@@ -1,0 +1,394 @@
+# Checks of calls that a context turns on: of broadcasts, against the standard, and of test configurations.
+#
+# Note [Guarded broadcasts]
+#     A mode is one value of a switch, Note [Switches]: while every context of the
+#     process has the mode "standard", a call tests one flag, and only where it has a plan.
+#
+# Note [Whose code]
+#     Strict mode is for all code but this package, or for modules by name: a `Scope`. Then the frame that called into
+#     the package decides: the innermost one on the stack whose code is not this package's. NumPy's frames are skipped,
+#     unless NumPy is named: `numpy.sum(x)` is a call of the code that contains it. Compiled code has no frames;
+#     the Python code that called it decides.
+#
+# Note [Interceptors]
+#     The user's calls reach the core through few functions: the operations of the table (`unary`, `binary`,
+#     `in_place`), keys (`get_item`, `set_item`), `Primitive`, and a few compiled functions. Each tests the flag of
+#     Note [Switches]. Where strict mode or a test configuration is on, the interceptor of `stride0._modes.interceptors`
+#     checks the operands before the call and the result after it. Calls that a function makes for itself are not
+#     intercepted: the context says that the package is running. So no function and no kernel contains code for modes.
+
+cdef enum:
+    STANDARD = 0
+    POINTWISE = 1
+    WARN = 2
+    EXPLICIT = 3
+    EXACT = 4
+
+BROADCASTING_MODES = ("standard", "pointwise", "warn", "explicit", "exact")
+
+BROADCASTING = Switch("stride0.broadcasting", STANDARD)
+
+cdef Switch MODE = BROADCASTING
+
+
+def mode_number(mode):
+    """The value of the switch for the name of a mode."""
+    if mode not in BROADCASTING_MODES:
+        raise ArgumentValueError("broadcasting", f"there is no mode {mode!r}", (), f"one of {', '.join(BROADCASTING_MODES)}")
+    return BROADCASTING_MODES.index(mode)
+
+
+def mode_name(number):
+    """The name of a mode, from the value of the switch."""
+    return BROADCASTING_MODES[number]
+
+
+cdef int warn_caller(object error) except -1:
+    """Warn at the line that called into the package: once per line, unless filters say otherwise."""
+    frame = frame_of_caller()
+    if frame is None:
+        warnings.warn(BroadcastWarning(str(error)), stacklevel=1)
+    else:
+        warnings.warn_explicit(BroadcastWarning(str(error)), BroadcastWarning, frame.f_code.co_filename, frame.f_lineno,
+                               module=frame.f_globals.get("__name__"), registry=frame.f_globals.setdefault("__warningregistry__", {}))
+    return 0
+
+
+def check_broadcasting(str operation, list pairs, tuple shape):
+    """Check the operands of a function written in Python, whose shapes broadcast to `shape`."""
+    cdef Py_ssize_t mode
+    if MODE.used:
+        mode = MODE.value()
+        if mode != STANDARD and package_depth() <= 1:
+            enforce_mode(mode, operation, pairs, shape)
+
+
+cdef int enforce_current_mode(str name, list pairs, tuple shape) except -1:
+    """Check operands whose shapes broadcast to `shape`, where `is_restricted`."""
+    return enforce_mode(MODE.value(), name, pairs, shape)
+
+
+cdef int enforce_mode(int mode, str name, list pairs, tuple shape) except -1:
+    shapes = [found for _, found in pairs if found or mode == EXACT]
+    if mode == EXPLICIT:
+        if len({len(found) for found in shapes}) > 1:
+            raise StretchError(name, pairs, "explicit", "operands have different numbers of axes")
+    elif mode == EXACT:
+        if any([found != shape for found in shapes]):
+            raise StretchError(name, pairs, "exact", "an operand would be stretched")
+    elif mode == WARN:
+        if any([found != shape for found in shapes]):
+            warn_caller(StretchError(name, pairs, "warn", "an operand is stretched"))
+    elif mode == POINTWISE:
+        sizes = [math.prod(found) for found in shapes]
+        total = math.prod(shape)
+        if any([1 < size < total and sizes.count(size) > 1 for size in sizes]):
+            warn_caller(StretchError(name, pairs, "pointwise", "operands of equal size stretch each other"))
+    return 0
+
+
+# False, True, or a Scope.
+STRICT = Switch("stride0.strict", False)
+
+cdef Switch STRICTNESS = STRICT
+cdef str FOREIGN_FUNCTION = "Array object, __array_namespace__: functions of arrays are those of their namespace"
+
+
+@cython.final
+cdef class Scope:
+    """
+    The code that strict mode is for.
+
+    Parameters
+    ----------
+    modules : tuple of str, optional
+        Names of modules and packages; None is all code.
+    exempt : tuple of str
+        Names of those that it is not for.
+    """
+
+    cdef readonly tuple modules
+    cdef readonly tuple exempt
+
+    def __init__(self, tuple modules, tuple exempt not None):
+        self.modules, self.exempt = modules, exempt
+
+    cdef bint covers_caller(self) except -1:
+        """Whether the code that called into the package is of these modules."""
+        frame = sys._getframe(0)
+        while frame is not None:
+            name = module_of(frame)
+            exempt = is_within(name, self.exempt)
+            named = exempt or (self.modules is not None and is_within(name, self.modules))
+            if named or name.partition(".")[0] not in ("stride0", "numpy"):
+                return not exempt and (named or self.modules is None)
+            frame = frame.f_back
+        return self.modules is None
+
+
+cdef bint is_within(str name, tuple packages) except -1:
+    """Whether a module is one of these or lies in one."""
+    for package in packages:
+        if name == package or name.startswith(package + "."):
+            return True
+    return False
+
+
+cdef bint is_strict_here() except -1:
+    """Whether strict mode is on in this context for the calling code."""
+    value = STRICTNESS.value()
+    return (<Scope>value).covers_caller() if type(value) is Scope else value
+
+
+cdef int refuse_nonstandard(str operation, str fact, str sentence) except -1:
+    """StrictError in a strict call: see `beyond_standard`."""
+    if is_strict_call():
+        raise StrictError(operation, fact, sentence)
+    return 0
+
+
+cdef bint is_strict_call() except -1:
+    """Whether this is a call of the user's own code in strict mode."""
+    return STRICTNESS.used and package_depth() == 0 and is_strict_here()
+
+
+cdef int refuse_strictly(str name) except -1:
+    """`refuse_attribute` while a switch is on."""
+    if is_strict_call():
+        raise StrictAttributeError(name, "an attribute of an array", f"Array object: arrays have no attribute {name}")
+    return 0
+
+
+cdef int refuse_method(str name) except -1:
+    """The same of a method."""
+    if guarding and is_strict_call():
+        # Where NumPy's functions find no method, they convert the array to one of NumPy and go on.
+        if module_of(sys._getframe(0)).partition(".")[0] == "numpy":
+            refuse_foreign_function(name)
+        refuse_attribute(name)
+    return 0
+
+
+def refuse_foreign_function(str name):
+    """StrictError in a strict call: a function of NumPy is called with an array."""
+    if is_strict_call():
+        raise StrictError(name, "a function of NumPy is called with an array", FOREIGN_FUNCTION)
+
+
+cdef str reading_function():
+    """The function of NumPy, written in Python, that reads an array; "" where it compares what a test does, None without one."""
+    frame, name = sys._getframe(0), None
+    while frame is not None:
+        module = module_of(frame)
+        if module.partition(".")[0] != "numpy":
+            break
+        name = frame.f_code.co_name
+        # These take every error for a difference.
+        if module.startswith("numpy.testing") or name in ("array_equal", "array_equiv"):
+            return ""
+        frame = frame.f_back
+    return name
+
+
+cdef int refuse_reading(str operation) except -1:
+    """
+    StrictError where a function of NumPy that is written in Python reads an array in a strict call, LazyError where the user's
+    own code does in a test configuration of lazy arrays. What tests compare may be read.
+    """
+    if not is_users_call():
+        return 0
+    name = reading_function()
+    if name:
+        refuse_foreign_function(name)
+    return 0 if name == "" else refuse_lazy(operation)
+
+
+# --- dtypes and devices
+#
+# Their modules are lower layers, and the package reads their names at every depth: the frame decides whose code reads them.
+
+
+cdef int refuse_users_read(error, str operation, str fact, str sentence) except -1:
+    if is_strict_call() and not SUSPENDED.get() and not is_package_frame(sys._getframe(0)):
+        raise error(operation, fact, sentence)
+    return 0
+
+
+cdef int refuse_of_dtype(str attribute) except -1:
+    """An attribute of a dtype is read, or a dtype is compared where `attribute` is None, while strict mode is on somewhere."""
+    if attribute is None:
+        return refuse_users_read(StrictError, "dtype", "a dtype is compared with what is none", "Data Types: dtypes are equal to dtypes of the library")
+    return refuse_users_read(StrictAttributeError, attribute, "an attribute of a dtype", f"Data Types: dtypes have no attribute {attribute}")
+
+guard_dtypes(&STRICTNESS.used, refuse_of_dtype)
+
+
+@cython.final
+cdef class DeviceName:
+    """The attribute `name` of devices."""
+
+    def __get__(self, device, owner):
+        if device is None:
+            return self
+        if STRICTNESS.used:
+            refuse_users_read(StrictAttributeError, "name", "an attribute of a device", "Device support: devices have no attribute name")
+        return device._name
+
+    def __set__(self, device, value):
+        raise AttributeError("Device objects cannot be changed: 'name'")
+
+
+def __eq__(device, other):
+    if isinstance(other, Device):
+        return device._name == other._name
+    if STRICTNESS.used:
+        refuse_users_read(StrictError, "device", "a device is compared with what is none", "Device support: devices are equal to devices of the library")
+    return NotImplemented
+
+Device.name = DeviceName()
+Device.__eq__ = __eq__
+
+
+def check_standard(str operation, str fact, str sentence):
+    """
+    StrictError where strict mode is on: `beyond_standard` for arguments of functions written in Python.
+
+    `fact` says what was done, in the words "dtype is the builtin type float"; `sentence` what the standard says, in our
+    words, with the place: "Data types: a dtype is an object of the namespace".
+    """
+    if STRICTNESS.used and package_depth() <= 1 and is_strict_here():
+        raise StrictError(operation, fact, sentence)
+
+
+def is_strict():
+    """Whether strict mode is on in this context for the calling code."""
+    return STRICTNESS.used and is_strict_here()
+
+
+# True within a call that was intercepted: the calls that it makes are not checked.
+cdef object SUSPENDED = ContextVar("stride0.suspended", default=False)
+
+# Set by `stride0._modes.interceptors`, which the core cannot import.
+cdef object interceptor_enter = None
+cdef object interceptor_leave = None
+
+CONFIGURATION = Switch("stride0.configuration", None)
+
+cdef Switch CONFIGURATIONS = CONFIGURATION
+
+
+cdef bint is_users_call() except -1:
+    """Whether the user's own code made this call, and not a function of the package."""
+    return not SUSPENDED.get() and package_depth() == 0
+
+
+cdef bint exports_read_only() except -1:
+    """Whether the user's own code exports memory in a test configuration of read-only arrays."""
+    if not CONFIGURATIONS.used or not is_users_call():
+        return False
+    configuration = CONFIGURATIONS.value()
+    return configuration is not None and not configuration.writable
+
+
+cdef int refuse_lazy(str operation) except -1:
+    """LazyError where the user's own code asks for the value of an array, in a test configuration of lazy arrays."""
+    if not CONFIGURATIONS.used or not is_users_call():
+        return 0
+    configuration = CONFIGURATIONS.value()
+    if configuration is not None and configuration.lazy:
+        configuration.refuse_value(operation)
+    return 0
+
+
+cdef object copy_of_view(object view):
+    """The view that a property or an iterator returns; its copy in a test configuration where views are copies."""
+    if not CONFIGURATIONS.used or not is_users_call():
+        return view
+    configuration = CONFIGURATIONS.value()
+    return view if configuration is None or configuration.views else configuration.copied(view)
+
+
+cdef int check_method_version(str method, dict given) except -1:
+    """Refuse arguments that a method has only in later versions of the standard than the test configuration's."""
+    if not is_users_call():
+        return 0
+    configuration = CONFIGURATIONS.value()
+    if configuration is not None:
+        configuration.check_method(method, given)
+    return 0
+
+
+def set_interceptor(enter, leave):
+    """
+    Set the interceptor of calls.
+
+    `enter` is called with the kind of call ("function", "operator", "in-place", "getitem", "setitem"), the name, the
+    positional arguments and the named ones; it returns None, or what `leave` is called with, which gets the result, too,
+    and returns the result.
+    """
+    global interceptor_enter, interceptor_leave
+    interceptor_enter, interceptor_leave = enter, leave
+
+
+cdef bint is_intercepted() except -1:
+    """Whether this is a call of the user's own code, and is to be intercepted."""
+    if not (STRICTNESS.used or CONFIGURATIONS.used) or not is_users_call():
+        return False
+    return (STRICTNESS.used and is_strict_here()) or CONFIGURATIONS.value() is not None
+
+
+cdef bint is_restricted() except -1:
+    """Whether a mode restricts the broadcasts of this call."""
+    return MODE.used and MODE.value() != STANDARD and package_depth() == 0
+
+
+cdef object test_configuration():
+    """The test configuration of this context, or None."""
+    return CONFIGURATIONS.value() if CONFIGURATIONS.used else None
+
+
+cdef object suspend_checks():
+    """Do not check calls until `resume_checks`."""
+    return SUSPENDED.set(True)
+
+
+cdef int resume_checks(object token) except -1:
+    SUSPENDED.reset(token)
+    return 0
+
+
+cdef tuple enter_call(str call_kind, str name, tuple args, dict kwargs):
+    """Check the operands of an intercepted call; calls within it are not checked. Returns what the next two need."""
+    token = SUSPENDED.set(True)
+    try:
+        return interceptor_enter(call_kind, name, args, kwargs), token
+    except BaseException:
+        SUSPENDED.reset(token)
+        raise
+
+
+cdef int end_call(tuple entered) except -1:
+    """End a call that `enter_call` began, whether it raised or not."""
+    SUSPENDED.reset(entered[1])
+    return 0
+
+
+cdef object result_of_call(tuple entered, object out):
+    """The checked result of a call that has ended."""
+    if entered[0] is None or out is NotImplemented:
+        return out
+    token = SUSPENDED.set(True)
+    try:
+        return interceptor_leave(entered[0], out)
+    finally:
+        SUSPENDED.reset(token)
+
+
+cdef object intercept(str call_kind, str name, function, tuple args, dict kwargs):
+    """Call a compiled function with its operands and its result checked."""
+    entered = enter_call(call_kind, name, args, kwargs)
+    try:
+        out = function(*args, **kwargs)
+    finally:
+        end_call(entered)
+    return result_of_call(entered, out)

@@ -1,0 +1,121 @@
+# See `modes.pyx`.
+
+cimport cython
+
+from stride0._core.memory.guards cimport s0_shared_flag, s0_shared_size
+
+# Settings with a value per context: see `switches.pyx`.
+
+
+
+# Whether any switch is on in any context.
+cdef s0_shared_flag guarding
+
+# The device of all arrays while no test configuration is on, and its name.
+cdef object CPU, CPU_NAME
+
+
+cdef inline bint is_only_device(object device) noexcept:
+    """Whether a ``device=`` argument is the CPU, and there is no other device."""
+    return (device is CPU or device is CPU_NAME) and not guarding
+
+
+cdef enum:
+    DEFERRED_SIZE = 1 << 14     # fewest elements of a result that is deferred, if nobody says another number
+
+# Fewest elements of a result that may be deferred in some context: Note [Deferred results].
+cdef s0_shared_size fused_from
+
+
+@cython.final
+cdef class ContextValue:
+    cdef Switch switch
+    cdef object value
+    cdef ContextValue before
+    cdef bint counted
+    cdef bint ended  # `leave` was called in another context, which cannot reset this one
+    cdef void uncount(self) noexcept
+
+
+@cython.final
+cdef class Switch:
+    cdef s0_shared_flag used   # whether it is on in any context
+    cdef readonly object off   # the value of a switch that is off
+    cdef object default_
+    cdef list defaults         # all values that were the default
+    cdef bint default_on
+    cdef Py_ssize_t contexts   # values of contexts that are not off
+    cdef object variable
+    cdef bint guards          # whether calls are checked while it is on
+    cdef ContextValue innermost(self)
+    cdef object value(self)
+    cdef void update(self) noexcept
+    cpdef tuple enter(self, value)
+    cpdef object leave(self, tuple entered)
+
+
+cpdef int set_fused_from(Py_ssize_t size) except -1
+cpdef tuple enter_fused(Py_ssize_t size)
+cpdef int leave_fused(tuple entered, Py_ssize_t size) except -1
+cdef object enter_package()
+cdef int leave_package(object token) except -1
+cdef Py_ssize_t package_depth() except -1
+cdef bint is_package_frame(frame) except -1
+cdef str module_of(frame)
+
+
+# Checks of calls: see `interceptors.pyx`.
+
+
+cdef int refuse_strictly(str name) except -1
+cdef int refuse_method(str name) except -1
+cdef int refuse_nonstandard(str operation, str fact, str sentence) except -1
+cdef bint is_restricted() except -1
+cdef int enforce_current_mode(str name, list pairs, tuple shape) except -1
+cdef object test_configuration()
+cdef object suspend_checks()
+cdef int resume_checks(object token) except -1
+cdef tuple enter_call(str call_kind, str name, tuple args, dict kwargs)
+cdef object result_of_call(tuple entered, object out)
+cdef int end_call(tuple entered) except -1
+cdef bint is_users_call() except -1
+cdef bint exports_read_only() except -1
+cdef int check_method_version(str method, dict given) except -1
+cdef int refuse_lazy(str operation) except -1
+cdef int refuse_reading(str operation) except -1
+cdef object copy_of_view(object view)
+cdef bint is_intercepted() except -1
+cdef object intercept(str call_kind, str name, function, tuple args, dict kwargs)
+
+
+cdef inline int beyond_standard(str operation, str fact, str sentence) except -1:
+    """
+    StrictError where strict mode is on: the caller uses something that the standard does not define.
+
+    For code in C, before it enters the package: calls that functions of the package make for themselves are not
+    checked. The texts must be constants, so that a call costs one test while no switch is on; others: `is_strict_call`.
+    """
+    if guarding:
+        refuse_nonstandard(operation, fact, sentence)
+    return 0
+
+
+cdef inline int refuse_attribute(str name) except -1:
+    """StrictAttributeError in a strict call: the standard's arrays do not have the attribute."""
+    if guarding:
+        refuse_strictly(name)
+    return 0
+
+
+cdef inline int reads_value(str operation) except -1:
+    """LazyError where a test configuration has lazy arrays: the caller asks for the value of one."""
+    if guarding:
+        refuse_lazy(operation)
+    return 0
+
+
+cdef inline int reads_memory(str operation) except -1:
+    """An error where strict mode or a test configuration refuses that others read the memory of an array."""
+    if guarding:
+        refuse_reading(operation)
+    return 0

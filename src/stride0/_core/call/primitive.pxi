@@ -1,0 +1,303 @@
+# Functions of the namespace, whose calls are intercepted and recorded; the operator @.
+
+cdef enum:
+    VARIADIC = 4  # inspect.CO_VARARGS
+
+
+cdef int positional_of(object function):
+    """How many arguments a declaration takes by position."""
+    code = getattr(function, "__code__", None)
+    return INT_MAX if code is None or code.co_flags & VARIADIC else code.co_argcount
+
+
+@cython.final
+cdef class Primitive:
+    """A function of the namespace: calls of it are intercepted, Note [Interceptors], and recorded by the tape."""
+
+    def __cinit__(self, function, str name, bint differentiable):
+        self.vectorcall = call_primitive
+        self.differentiable = differentiable
+        self.implementation = implementation_of(name)
+        self.signature = None if self.implementation is NULL else Signature(function)
+        self.function = function
+        self.positional = positional_of(function)
+        self.traced_name = name
+        s0_immortalize(<PyObject*>self)
+        if self.signature is not None:
+            s0_immortalize(<PyObject*>self.signature)
+
+    @property
+    def declaration(self):
+        """The function in Python that was declared; without a body where the implementation is compiled."""
+        return self.function
+
+    @property
+    def __doc__(self):
+        # Imported late: seldom needed.
+        from stride0._tables.documents import documented
+
+        return documented(self.traced_name, self.function)
+
+    @property
+    def __signature__(self):
+        # Imported late: the module takes long to import and is seldom needed.
+        import inspect
+
+        return inspect.signature(self.function)
+
+    def __get__(self, instance, owner):
+        # As an attribute of a class it is not bound, like functions in C. For `inspect` and `pydoc`, an object with
+        # `__get__` is a routine, and they show its signature.
+        return self
+
+    def __repr__(self):
+        return f"<function {self.__module__}.{self.__qualname__}>"
+
+    def __reduce__(self):
+        return self.__qualname__
+
+    cdef PyObject* run(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
+        """Run the function itself: no argument is tracked, and the call is not intercepted."""
+        if self.implementation is NULL:
+            if n > self.positional:
+                refuse_call(self.function, args, n, kwnames)
+            return run_declaration(self, args, n, kwnames)
+        cdef PyObject* given[MAX_PARAMETERS]
+        if not self.signature.variadic and bind(self.signature, args, n, kwnames, given):
+            out = self.implementation(self.traced_name, given)
+        else:
+            out = call_implementation(self.implementation, self.traced_name, self.signature, self.function, args, n, kwnames)
+        if out is NotImplemented:
+            # Unusual arguments, for which the declaration has a body.
+            return run_declaration(self, args, n, kwnames)
+        Py_INCREF(out)
+        return <PyObject*>out
+
+
+cdef PyObject* run_declaration(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
+    """Run the body of a declaration; an error of an inner function names the declared function, which the user called."""
+    try:
+        return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
+    except Stride0Error as error:
+        rename(error, self)
+        raise
+
+
+cdef int rename(object error, Primitive self) except -1:
+    if error.operation != self.function.__name__ and error.operation != self.traced_name:
+        error.operation, error.args = self.traced_name, (self.traced_name, *error.args[1:])
+    return 0
+
+
+cdef int refuse_call(object declaration, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except -1:
+    """Raise Python's TypeError, by a call of the declaration; of arguments that it takes by name it says so."""
+    cdef list named
+    code = declaration.__code__
+    try:
+        PyObject_Vectorcall(<PyObject*>declaration, args, n, kwnames)
+    except TypeError as error:
+        parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        named = [f"{name}=..." for name in parameters[code.co_argcount : n]]
+        # NumPy takes an axis, a dtype and more by position; whoever writes reshape(x, 2, 3) does not mean `copy`.
+        if code.co_flags & VARIADIC or not named or named[0] == "copy=...":
+            raise
+        raise TypeError(f"{error}; by name: {', '.join(named)}") from None
+    return 0
+
+
+cdef object call_implementation(
+    Implementation implementation, str name, Signature signature, object declaration, PyObject* const* args, Py_ssize_t n, PyObject* kwnames
+):
+    """Bind the arguments of a call to the parameters of a declaration, and run its implementation."""
+    cdef PyObject* given[MAX_PARAMETERS]
+    cdef tuple several = None
+    cdef bint fits
+    if signature.variadic:
+        several = several_of(signature, args, n)
+        fits = bind_variadic(signature, several, args, n, kwnames, given)
+    else:
+        fits = bind(signature, args, n, kwnames, given)
+    if not fits:
+        refuse_call(declaration, args, n, kwnames)
+        raise SystemError(f"{name}: the arguments fit the declaration, and were refused")
+    return implementation(name, given)
+
+
+cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
+    cdef Primitive self = <Primitive>this
+    cdef Py_ssize_t i, n = s0_nargs(nargsf), named = 0 if kwnames is NULL else len(<tuple>kwnames)
+    cdef bint found = False
+    if self.differentiable:
+        for i in range(n + named):
+            if argument_needs_tape(<object>args[i]):
+                found = True
+                break
+    if not found and not guarding:
+        return self.run(args, n, kwnames) if self.differentiable else run_composed(self, args, n, kwnames)
+    if not found and not is_intercepted():
+        return call_in_package(self, args, n, kwnames)
+    if not guarding:
+        out = (<Tracer>hooks.tracer).call(self.traced_name, args, n, kwnames)
+    else:
+        given = tuple([<object>args[i] for i in range(n)])
+        more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
+        out = call_checked(self, given, more, found, args, n, kwnames)
+    Py_INCREF(out)
+    return <PyObject*>out
+
+
+cdef PyObject* run_composed(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
+    """Run a function that calls others; an error of an inner function names the function that the user called."""
+    try:
+        return self.run(args, n, kwnames)
+    except Stride0Error as error:
+        rename(error, self)
+        raise
+
+
+cdef PyObject* call_in_package(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
+    token = enter_package()
+    try:
+        return self.run(args, n, kwnames) if self.differentiable else run_composed(self, args, n, kwnames)
+    finally:
+        leave_package(token)
+
+
+cdef object call_checked(Primitive self, tuple given, dict more, bint found, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    """The call while a switch is on: intercepted if it is the user's, then executed or recorded."""
+    cdef bint outside = is_intercepted()
+    cdef PyObject* result
+    entered = enter_call("function", self.traced_name, given, more) if outside else None
+    try:
+        if found:
+            out = (<Tracer>hooks.tracer).call(self.traced_name, args, n, kwnames)
+        else:
+            result = call_in_package(self, args, n, kwnames)
+            out = <object>result
+            Py_DECREF(out)
+    finally:
+        if outside:
+            end_call(entered)
+    return result_of_call(entered, out) if outside else out
+
+
+cdef bint argument_needs_tape(object x):
+    """Whether an argument is an array that needs the tape, or a sequence with one in it."""
+    if type(x) is Array:
+        return needs_tape(<Array>x)
+    if type(x) is tuple or type(x) is list:
+        for item in x:
+            if operand_needs_tape(item):
+                return True
+    return False
+
+PRIMITIVES = {}
+cdef Primitive matmul = None    # what the operator @ calls
+
+
+def primitive(function, extension=""):
+    """
+    Let the tape record a function: a decorator for functions of arrays that are written in Python.
+
+    The function itself never sees a tracked array. The tracer knows it under its name, those of an extension
+    under ``"linalg.inv"`` and the like; its gradient rules stand in `stride0.autograd`.
+
+    Parameters
+    ----------
+    function : callable
+        With arrays, or lists and tuples of them, among its arguments.
+    extension : str
+        The namespace that the function is in, where that is not the main one.
+    """
+    cdef Primitive out = intercepted(function, extension)
+    global matmul
+    out.differentiable = True
+    if out.traced_name == "matmul":
+        matmul = out
+    PRIMITIVES[out.traced_name] = out
+    return out
+
+
+def intercepted(function, extension=""):
+    """
+    Intercept the calls of a function that has no gradient: strict mode and test configurations check them.
+
+    Where an implementation is registered under its name, that runs: Note [Declarations].
+
+    Parameters
+    ----------
+    function : callable
+        Of the namespace.
+    extension : str
+        The namespace that the function is in, where that is not the main one.
+    """
+    cdef str name = f"{extension}.{function.__name__}" if extension else function.__name__
+    cdef Primitive out = Primitive(function, name, False)
+    for attribute in ("__module__", "__name__", "__qualname__"):
+        setattr(out, attribute, getattr(function, attribute))
+    if out.implementation is NULL:
+        out.__wrapped__ = function
+    out.__annotations__ = function.__annotations__
+    return out
+
+
+def shared_by_threads(value):
+    """
+    Never free an object: all threads of a free-threaded interpreter use it, and would wait for each other to count its references.
+
+    Parameters
+    ----------
+    value : object
+        A module, or a function of one. With the interpreter's lock nothing is done.
+    """
+    s0_immortalize(<PyObject*>value)
+
+
+def intercepted_in(str extension):
+    """The decorator `intercepted` for the functions of an extension: ``@intercepted_in("fft")``."""
+    return lambda function: intercepted(function, extension)
+
+
+def primitive_in(str extension):
+    """The decorator `primitive` for the functions of an extension: ``@primitive_in("linalg")``."""
+    return lambda function: primitive(function, extension)
+
+cdef Primitive _sample = Primitive(None, "", False)
+
+s0_enable_vectorcall(Primitive, <char*>&_sample.vectorcall - <char*><PyObject*>_sample)
+
+
+# --- the operator @
+
+cdef object matmul_operator(object x1, object x2, bint is_in_place):
+    """`x1 @ x2`, or `x1 @= x2`, which keeps the shape and the dtype of x1 or changes nothing and raises."""
+    cdef PyObject* operands[2]
+    cdef Array out, target
+    for value in (x1, x2):
+        if type(value) is not Array and not is_known_foreign(value):
+            return NotImplemented
+    operands[0], operands[1] = <PyObject*>x1, <PyObject*>x2
+    if is_in_place:
+        target = <Array>x1
+        if guarding and is_intercepted():
+            end_call(enter_call("in-place", "matmul", (x1, x2), {}))
+        check_writable(target, "matmul")
+        if target.storage.logged or operand_needs_tape(x2):
+            return (<Tracer>hooks.tracer).in_place("matmul", x1, x2)
+    result = <object>call_primitive(<PyObject*>matmul, operands, 2, NULL)
+    Py_DECREF(result)
+    if not is_in_place:
+        return result
+    out = <Array>result
+    if out.code != target.code:
+        raise DTypeError("matmul", f"the in-place result of dtype {out.dtype.name} cannot be cast to the dtype of x1",
+                         (("x1", target.dtype.name), ("x2", (<Array>x2).dtype.name)),
+                         "operands whose dtypes promote to the dtype of x1")
+    if not same_shape(out, target):
+        raise ShapeError("matmul", "the in-place result has another shape than x1",
+                         (("x1", f"{target.shape}"), ("result", f"{out.shape}")))
+    assign_array(target, out, "matmul")
+    return target
+
+
+hooks.matmul = matmul_operator

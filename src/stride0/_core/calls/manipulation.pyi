@@ -1,3 +1,0 @@
-from stride0._core.array.array import Array
-
-def diagonal_of(operation: str, x: object, offset: object) -> Array: ...

@@ -1,0 +1,135 @@
+# See `elementwise.pyx`.
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint64_t
+
+from stride0._core.memory.guards cimport s0_has_references
+from stride0._core.memory.dtype cimport DType, dtype_at, itemsize_at
+from stride0._core.plan.operations cimport OP_EQUAL, OP_NOT_EQUAL
+from stride0._core.plan.plan cimport Kernel, cast_kernel, has_cast, run_contiguous
+from stride0._core.array.array cimport Array, data_of
+
+# Operands: see `operands.pyx`.
+
+
+# Names of the operands, for errors.
+cdef tuple UNARY_NAMES
+cdef tuple BINARY_NAMES
+
+cdef object named_shapes(tuple names, Array x1, Array x2, Array x3)
+cdef Array scalar_array(object value, int code, str operation)
+cdef Array weak_array(object value, int code, str operation)
+cdef Array weak_operand(Array a, object value, str name)
+cpdef bint is_numpy_scalar(object value)
+cdef Array foreign_scalar(object value)
+cdef object refuse_operand(str name, str argument, object value)
+cdef bint is_known_foreign(object value)
+cdef bint exports_buffer(object source)
+cdef Array value_operand(Array dst, object src, str operation)
+
+
+# How planned elementwise operations run: see `apply.pyx`.
+
+
+cdef int check_writable(Array out, str operation) except -1
+cdef bint overlaps(Array out, Array x) except -1
+cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names)
+
+
+# Copies, casts and assignment: see `copy.pyx`.
+
+
+
+cdef enum:
+    SMALL_MATRIX = 512  # elements; larger ones are transposed in blocks
+
+ctypedef fused number:
+    int64_t
+    uint64_t
+
+
+cpdef int check_cast(str operation, DType source, DType target) except -1
+cdef Array copy_array(Array x, int code, bint c_order)
+cdef int write_small(Array out, Array x) except -1
+cdef Array broadcast_like(Array x, Array like)
+cdef int check_assignment(Array target, Array source) except -1
+cdef int assign_array(Array dst, Array src, str operation) except -1
+cdef int fill(Array out, object value, str name) except -1
+cdef int spread(Array out, double start, double step) except -1
+
+
+cdef inline bint is_small(Array x) noexcept:
+    """Whether a kernel takes the elements directly, a short run or the rows and columns of a small matrix: without a plan."""
+    return 1 <= x.ndim <= 2 and 0 < x.size < SMALL_MATRIX
+
+
+cdef inline int check_codes(str operation, int source, int target) except -1:
+    """`check_cast` of the dtypes of two codes."""
+    return 0 if has_cast(source, target) else check_cast(operation, dtype_at(source), dtype_at(target))
+
+
+cdef inline int cast_run(Array x, int code, char* to) except -1:
+    """Write the elements of a contiguous array, cast, to contiguous memory: Note [Fast path]."""
+    cdef Py_ssize_t strides[2]
+    cdef char* args[2]
+    args[0], args[1] = data_of(x), to
+    strides[0], strides[1] = itemsize_at(x.code), itemsize_at(code)
+    return run_contiguous(cast_kernel(x.code, code), 0, args, strides, x.size)
+
+
+cdef inline char* cast_few(Array x, int code, char* buffer) except? NULL:
+    """The elements of a contiguous array cast to a dtype in a buffer, or its own memory if it has that dtype."""
+    if x.code == code:
+        return data_of(x)
+    cast_run(x, code, buffer)
+    return buffer
+
+
+cdef inline void count_up(number* out, Py_ssize_t n, number start, number step) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = start + <number>i * step
+
+
+# Comparisons that no loop answers: see `comparisons.pyx`.
+
+
+cdef object compare_beyond(int op, Array a, object value, bint reflected, str name)
+cdef object compare_signs(int op, Array a, Array b, bint swapped, str name)
+cdef object compare_other(int op, Array x, object value, str name)
+cdef bint is_operand(object value) except -1
+
+
+cdef inline bint is_equality(int op) noexcept:
+    return op == OP_EQUAL or op == OP_NOT_EQUAL
+
+
+# Temporary elision: see `temporaries.pyx`.
+
+
+
+cdef enum:
+    ELISION_BYTES = 1 << 20
+
+
+cdef inline bint may_elide(object x) noexcept:
+    """Whether an operand of an operator may be elided, before the C stack is inspected."""
+    return type(x) is Array and (<Array>x).size * itemsize_at((<Array>x).code) >= ELISION_BYTES and s0_has_references(<PyObject*>x, 1)
+
+
+cdef object into_temporary(int op, object x1, object x2, str name)
+cdef object into_argument(int op, object x, str name)
+cdef object watch_function(object function)
+
+
+# Elementwise operations: see `elementwise.pyx`.
+
+
+cdef int loop_for(int op, int code, str name) except -1
+cdef object unary(int op, object x, str name)
+cdef object binary(int op, object x1, object x2, str name, bint is_operator)
+cdef object in_place(int op, Array x, object other, str name)
+cdef object ternary(int op, object x1, object x2, object x3, str name, tuple names)
+cdef Array masked_product(Array g, Array d)
+cdef object unary_raw(int op, Array a, str name)
+cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)

@@ -1,0 +1,271 @@
+# What leaves the package and comes in: devices, exports, and the buffer protocol both ways.
+
+# --- out: devices, Note [Simulated devices], and exports
+
+cdef tuple NOT_MOVED = (("standard", "Device support: nothing is moved from one device to another implicitly"),)
+
+
+def device_number(Array x not None):
+    """Number of the device of an array; 0 is the CPU."""
+    return x.storage.device
+
+
+def put_on(Array x not None, int number):
+    """Set the device of the storage of an array, and so of all its views."""
+    x.storage.device = number
+
+
+def may_be_filled(Array x not None):
+    """Whether another library may write to all elements: they are contiguous, on the CPU, and no tape has their values."""
+    return x.c_contiguous and x.storage.device == 0 and not x.storage.readonly and not x.storage.logged and not x.storage.batched
+
+
+cdef bint is_elsewhere(Array x) except -1:
+    """Whether the user's own code reads memory of a simulated device."""
+    return x.storage.device != 0 and is_users_call()
+
+
+cdef int refuse_device(Array x, str operation) except -1:
+    if is_elsewhere(x):
+        raise DeviceError(operation, f"the array is on the device {str(x.device)!r}", NOT_MOVED, "to_device, which moves it to the CPU")
+    return 0
+
+
+cdef Array exportable(Array x):
+    """x, or an array on its memory that is not tracked and on the CPU, for text and pickles."""
+    cdef Array y
+    if not has_node(x) and x.storage.device == 0:
+        return x
+    y = without_history(x)
+    y.storage.device = 0
+    return y
+
+
+cdef Storage begin_export(Array x):
+    """Count an export of the memory of x, which others may write to from now on. Returns the storage that counts."""
+    cdef Storage root = root_of(x.storage)
+    s0_count_int(root.exports, 1)      # first: what is deferred while readers are evaluated must not read it later
+    if not root.readonly:
+        try:
+            before_write(x)
+        except BaseException:
+            s0_count_int(root.exports, -1)
+            raise
+    return root
+
+
+# --- out: the buffer protocol
+
+
+cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
+    """
+    Export the memory of x, as it is.
+
+    Broadcast memory is exported read-only: a write would change several elements at once.
+    """
+    cdef Operand view
+    cdef bint readonly
+    cdef Storage root
+    buffer.obj = None
+    read_operand(&view, x)
+    readonly = x.storage.readonly or (not x.c_contiguous and shares_location(&view))
+    refuse_tracked(x, "buffer", ExchangeError)
+    if is_elsewhere(x):
+        raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", NOT_MOVED, "to_device, which moves it to the CPU")
+    reads_memory("buffer")
+    if format_at(x.code)[0] == 0:
+        raise BufferError(f"buffer: there is no format for {dtype_at(x.code).name}; view(uint16) has one for its bits")
+    readonly = readonly or exports_read_only()
+    if flags & PyBUF_WRITABLE and readonly:
+        raise BufferError("buffer: the memory of the array is read-only or broadcast")
+    if not x.c_contiguous and (flags & PyBUF_STRIDES != PyBUF_STRIDES or flags & PyBUF_C_CONTIGUOUS == PyBUF_C_CONTIGUOUS):
+        raise BufferError("buffer: the array is not contiguous in C order")
+    if flags & PyBUF_ANY_CONTIGUOUS == PyBUF_ANY_CONTIGUOUS and not x.c_contiguous and not is_f_contiguous(x):
+        raise BufferError("buffer: the array is contiguous in no order")
+    if flags & PyBUF_F_CONTIGUOUS == PyBUF_F_CONTIGUOUS and x.ndim > 1 and not is_f_contiguous(x):
+        raise BufferError("buffer: the array is not contiguous in Fortran order")
+    buffer.buf = data_of(x)
+    buffer.len = x.size * itemsize_at(x.code)
+    buffer.itemsize = itemsize_at(x.code)
+    buffer.readonly = readonly
+    buffer.ndim = x.ndim
+    buffer.format = <char*>format_at(x.code) if flags & PyBUF_FORMAT == PyBUF_FORMAT else NULL
+    buffer.shape = x.shape_ if flags & PyBUF_ND == PyBUF_ND else NULL
+    buffer.strides = x.strides_ if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
+    buffer.suboffsets = NULL
+    root = begin_export(x)
+    Py_INCREF(root)
+    buffer.internal = <void*>root
+    buffer.obj = x
+    return 0
+
+
+# --- in: the buffer protocol
+
+
+cdef char kind_of_format(const char* text) noexcept:
+    """Letter of the kind of a PEP 3118 format without byte order: b, i, u, f or c; 0 where it is none of ours."""
+    cdef bint is_complex = text[0] == c"Z"
+    text += is_complex
+    if text[0] == 0 or text[1] != 0:
+        return 0
+    if is_complex:
+        return c"c" if strchr("fd", text[0]) else 0
+    return c"b" if text[0] == c"?" else c"i" if strchr("bhilqn", text[0]) else c"u" if strchr("BHILQN", text[0]) else c"f" if strchr("fde", text[0]) else 0
+
+
+cdef int code_of_format(const char* format, Py_ssize_t itemsize) noexcept:
+    """Dtype code of a PEP 3118 format; NO_DTYPE where it is none of ours."""
+    cdef const char* text = "B"
+    cdef char kind
+    cdef int code
+    if format is not NULL:
+        text = format
+    if text[0] != 0 and text[1] != 0 and strchr("@=<>!^", text[0]):
+        text += 1
+    kind = kind_of_format(text)
+    if kind != 0:
+        for code in range(N_DTYPES):
+            if letter_at(code) == kind and itemsize_at(code) == itemsize and (not is_stored(code) or strcmp(text, format_at(code)) == 0):
+                return code
+    return NO_DTYPE
+
+
+cdef bint is_swapped(const char* format) noexcept:
+    """Whether the bytes of an element are in the order that is not this machine's."""
+    if format is NULL:
+        return False
+    return format[0] == c">" or format[0] == c"!"
+
+
+cdef void set_foreign_storage(Array x, object owner, bint readonly):
+    """
+    Give an array on foreign memory its storage.
+
+    It spans all elements of the array, which with negative strides begin before the first one.
+    """
+    cdef Operand reach
+    cdef char* low
+    cdef char* high
+    read_operand(&reach, x)
+    extent(&reach, &low, &high)
+    x.storage = foreign_storage(low, high - low, owner, readonly)
+
+
+cdef Array copy_unaligned(Array x):
+    """A copy of elements that the kernels may not load: byte by byte, through NumPy."""
+    import numpy
+
+    cdef Array copied = from_buffer(numpy.array(numpy.asarray(as_bits(x)), order="C", copy=True), "copy")
+    copied.code = x.code
+    return copied
+
+
+cdef Array from_buffer(object source, str operation):
+    """
+    A view on the memory that an object exports by the buffer protocol.
+
+    None where the kernels cannot use that memory (bytes swapped, elements unaligned) but a copy could.
+    """
+    cdef object view
+    cdef Py_buffer* buffer
+    cdef Py_ssize_t step
+    cdef int code, axis
+    cdef Array x
+    try:
+        view = PyMemoryView_FromObject(source)
+    except (ValueError, BufferError, TypeError) as error:
+        # NumPy's dtypes without a buffer format: times, variable-width strings.
+        raise DTypeError(operation, f"Unsupported dtype: {error}", (), "the dtypes of the standard") from None
+    buffer = PyMemoryView_GET_BUFFER(view)
+    step = buffer.itemsize
+    if buffer.suboffsets is not NULL:
+        raise ExchangeError(operation, "the buffer is indirect: its rows are pointers", (), "a buffer of one block of memory")
+    code = code_of_format(buffer.format, buffer.itemsize)
+    if code < 0:
+        text = "?" if buffer.format is NULL else (<bytes>buffer.format).decode("ascii", "replace")
+        raise DTypeError(operation, f"Unsupported dtype (buffer format {text!r}, {counted(buffer.itemsize, 'byte')})", (),
+                         "bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and complex128")
+    if is_swapped(buffer.format) and buffer.itemsize > 1:
+        return None
+    if buffer.ndim > MAX_NDIM:
+        raise ShapeError(operation, f"{buffer.ndim} axes are too many", (), f"an array has at most {MAX_NDIM} axes")
+    x = blank(code)
+    set_ndim(x, buffer.ndim)
+    for axis in range(buffer.ndim - 1, -1, -1):
+        x.shape_[axis] = buffer.shape[axis]
+        x.strides_[axis] = step if buffer.strides is NULL else buffer.strides[axis]
+        step *= buffer.shape[axis]
+    set_flags(x)
+    x.address = <char*>buffer.buf if buffer.buf is not NULL else <char*>x.small  # without elements
+    set_foreign_storage(x, view, buffer.readonly)
+    use_own_storage(x, source)
+    return x if is_aligned(x) else None
+
+
+cdef Array from_plain_buffer(object source):
+    """As `from_buffer`; None wherever that raises an error."""
+    if not PyObject_CheckBuffer(source):
+        return None
+    try:
+        return from_buffer(source, "asarray")
+    except (DTypeError, ExchangeError, ShapeError):
+        return None
+
+
+cdef int use_own_storage(Array x, object source) except -1:
+    """Give x the storage of the stride0 array that exported the memory, if one did, so that its writes are logged."""
+    cdef Storage own
+    cdef int depth
+    for depth in range(8):
+        if type(source) is Array:
+            own = (<Array>source).storage
+            if own.readonly == x.storage.readonly and own.data <= x.storage.data and x.storage.data + x.storage.nbytes <= own.data + own.nbytes:
+                x.storage = own
+            return 0
+        source = source.obj if type(source) is memoryview else getattr(source, "base", None)
+        if source is None:
+            return 0
+    return 0
+
+
+cdef extern from *:
+    """
+    static int s0_is_only_view(PyObject *view) {
+        return PyMemoryView_Check(view) && s0_has_references(view, 1) && ((PyMemoryViewObject *)view)->mbuf->exports == 1;
+    }
+    """
+    bint s0_is_only_view(PyObject* view) noexcept
+
+
+cdef bint is_sole_owner(Storage storage) except -1:
+    """
+    Whether nothing but a storage refers to its memory, which is another library's, or the memory never changes.
+
+    The owner is then a memoryview that nothing else refers to, of `bytes`, or of a NumPy array with memory of its own that only
+    the memoryview refers to. That array may be a view of another one, which only it refers to, and so on.
+    """
+    cdef object source
+    if not s0_is_only_view(<PyObject*>storage.owner):
+        return False
+    source = storage.owner.obj
+    while type(source).__module__ == "numpy":
+        import numpy
+
+        # One reference is that of the variable.
+        if type(source) is not numpy.ndarray or not s0_has_references(<PyObject*>source, 2) or getweakrefcount(source):
+            return False
+        if source.base is None:
+            return bool(source.flags.owndata)
+        source = source.base
+    return type(source) is bytes
+
+
+cdef bytes c_bytes(Array x):
+    """The elements in C order."""
+    cdef Array c = x if x.c_contiguous else copy_array(x, x.code, True)
+    return PyBytes_FromStringAndSize(data_of(c), c.size * itemsize_at(c.code))
+
+
+hooks.export_buffer = export_buffer
+hooks.is_sole_owner = is_sole_owner

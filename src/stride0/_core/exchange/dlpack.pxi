@@ -1,0 +1,510 @@
+# DLPack, export and import: memory shared with other libraries, copied only on request.
+#
+# Note [Ownership of a capsule]
+#     A capsule owns a managed tensor and is named "dltensor" or "dltensor_versioned". A consumer of the
+#     tensor renames the capsule to "used_..." and calls the tensor's deleter when done; the destructor of a capsule
+#     without a consumer calls it. So the deleter runs exactly once.
+#
+# Note [Exchange in C]
+#     A type may offer functions for code in C, as `__dlpack_c_exchange_api__` (DLPack 1.3): ours are in `exchange_api.pyx`.
+#     `from_dlpack` calls those of another library where no argument asks for more than they give, and where the type
+#     itself has them: the `__dlpack__` of a derived type may do something else. They may refuse less than `__dlpack__`,
+#     too. PyTorch's export tensors that need a gradient or are to be conjugated, which is asked for here. Whatever they
+#     refuse, or what is not on the CPU, goes to `__dlpack__`, which gives the reason.
+
+cdef extern from "Python.h":
+    int Py_IsInitialized() nogil
+
+cdef extern from *:
+    """
+    /* An attribute that the type of an object has itself; borrowed, NULL where it has none. */
+    static PyObject *s0_of_type(PyObject *x, PyObject *name) {
+        PyObject *names = Py_TYPE(x)->tp_dict;
+        return names == NULL ? NULL : PyDict_GetItem(names, name);
+    }
+    #define s0_zeros_behind(n) __builtin_ctzll((unsigned long long)(n))
+    /* The result of a function of another library, which sets an exception where it is not 0. */
+    static int s0_check(int failed) {
+        if (failed && !PyErr_Occurred()) {
+            PyErr_SetString(PyExc_BufferError, "the exchange failed");
+        }
+        return failed ? -1 : 0;
+    }
+    """
+    PyObject* s0_of_type(object x, str name) noexcept
+    int s0_check(int failed) except -1
+    int s0_zeros_behind(Py_ssize_t n) noexcept nogil
+
+# DLPack's codes of our dtypes.
+cdef uint8_t[N_DTYPES] CODES
+
+
+cdef int fill_codes() except -1:
+    kinds = {"b": kDLBool, "i": kDLInt, "u": kDLUInt, "f": kDLFloat, "c": kDLComplex}
+    for code, row in enumerate(ROWS):
+        CODES[code] = row.dlpack if row.dlpack >= 0 else kinds[row.letter]
+    return 0
+
+
+fill_codes()
+
+
+# --- out
+
+
+cdef void end_lending(Array x) noexcept:
+    cdef Storage root = root_of(x.storage)
+    s0_count_int(root.exports, -1)
+
+
+cdef void let_go(void* context) noexcept:
+    """Release the array of a tensor."""
+    end_lending(<Array>context)
+    Py_DECREF(<Array>context)
+
+
+cdef void release_array(void* context) noexcept nogil:
+    """Release the array of a tensor; consumers may call this from any thread, with or without the GIL."""
+    if Py_IsInitialized():
+        with gil:
+            let_go(context)
+
+
+cdef void delete_unversioned(DLManagedTensor* managed) noexcept nogil:
+    if managed is not NULL:
+        release_array(managed.manager_ctx)
+        free(managed)
+
+
+cdef void delete_versioned(DLManagedTensorVersioned* managed) noexcept nogil:
+    if managed is not NULL:
+        release_array(managed.manager_ctx)
+        free(managed)
+
+
+cdef void destroy_unversioned(object capsule) noexcept:
+    """The destructor of a capsule: delete the tensor, unless a consumer has it. Our own deleter would acquire the GIL anew."""
+    cdef DLManagedTensor* managed
+    if PyCapsule_IsValid(capsule, "dltensor"):
+        managed = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
+        if managed.deleter is delete_unversioned:
+            let_go(managed.manager_ctx)
+            free(managed)
+        elif managed.deleter is not NULL:
+            managed.deleter(managed)
+
+
+cdef void destroy_versioned(object capsule) noexcept:
+    cdef DLManagedTensorVersioned* managed
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        managed = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
+        if managed.deleter is delete_versioned:
+            let_go(managed.manager_ctx)
+            free(managed)
+        elif managed.deleter is not NULL:
+            managed.deleter(managed)
+
+
+cdef void describe(DLTensor* tensor, Array x, int64_t* shape, int64_t* strides) noexcept:
+    """Fill a tensor with the memory of x, which is computed; its shape, which may be in place already, and strides."""
+    cdef int axis
+    tensor.data = data_of(x)
+    tensor.device.device_type, tensor.device.device_id = kDLCPU, 0
+    tensor.ndim = x.ndim
+    tensor.dtype.code = CODES[x.code]
+    tensor.dtype.bits = 8 * itemsize_at(x.code)
+    tensor.dtype.lanes = 1
+    tensor.shape, tensor.strides = shape, strides
+    tensor.byte_offset = 0
+    if shape is not <int64_t*>x.shape_:
+        memcpy(shape, x.shape_, x.ndim * sizeof(int64_t))
+    for axis in range(x.ndim):
+        # Item sizes are powers of two: a division takes longer than the rest.
+        strides[axis] = x.strides_[axis] >> s0_zeros_behind(itemsize_at(x.code))
+
+
+cdef Storage begin_lending(Array x):
+    """Count an export of the memory of x, which ends with the tensor: consumers may write to it until then."""
+    data_of(x)
+    return begin_export(x)
+
+
+cdef bint is_locked(Array x, bint copied) except -1:
+    """Whether a consumer must not write. A copy belongs to it, also where a test configuration has read-only arrays."""
+    return x.storage.readonly or (not x.c_contiguous and not may_be_written(x)) or (not copied and exports_read_only())
+
+
+cdef DLManagedTensorVersioned* export_versioned(Array x, bint locked, bint copied) except NULL:
+    """A tensor on the memory of x, which its deleter releases."""
+    cdef Storage root = begin_lending(x)
+    cdef DLManagedTensorVersioned* new = <DLManagedTensorVersioned*>malloc(
+        sizeof(DLManagedTensorVersioned) + 2 * x.ndim * sizeof(int64_t))
+    if new is NULL:
+        s0_count_int(root.exports, -1)
+        raise MemoryError("__dlpack__: no memory for the capsule")
+    describe(&new.dl_tensor, x, <int64_t*>(new + 1), <int64_t*>(new + 1) + x.ndim)
+    new.version.major, new.version.minor = DLPACK_MAJOR, DLPACK_MINOR
+    new.flags = (DLPACK_READ_ONLY if locked else 0) | (DLPACK_IS_COPIED if copied else 0)
+    new.manager_ctx, new.deleter = <void*>x, delete_versioned
+    Py_INCREF(x)
+    return new
+
+
+cdef object export_capsule(Array x, object max_version, object copy):
+    """A capsule of x, of the newest layout that the consumer understands."""
+    cdef DLManagedTensor* old
+    cdef DLManagedTensorVersioned* new
+    cdef size_t more = 2 * x.ndim * sizeof(int64_t)
+    cdef Storage root
+    cdef bint copied = copy is True
+    cdef bint locked
+    refuse_tracked(x, "__dlpack__", ExchangeError)
+    if copied:
+        x = copy_array(x, x.code, False)
+    locked = is_locked(x, copied)
+    if max_version is None or max_version[0] < DLPACK_MAJOR:
+        if locked:
+            # The old layout has no flag for read-only memory, and a consumer would write to it.
+            raise ExchangeError("__dlpack__", "the memory of the array is read-only or broadcast, and DLPack before 1.0 cannot say so",
+                                (), "max_version=(1, 0) or copy=True")
+        root = begin_lending(x)
+        old = <DLManagedTensor*>malloc(sizeof(DLManagedTensor) + more)
+        if old is NULL:
+            s0_count_int(root.exports, -1)
+            raise MemoryError("__dlpack__: no memory for the capsule")
+        describe(&old.dl_tensor, x, <int64_t*>(old + 1), <int64_t*>(old + 1) + x.ndim)
+        old.manager_ctx, old.deleter = <void*>x, delete_unversioned
+        Py_INCREF(x)
+        try:
+            return PyCapsule_New(old, "dltensor", destroy_unversioned)
+        except MemoryError:
+            delete_unversioned(old)
+            raise
+    new = export_versioned(x, locked, copied)
+    try:
+        return PyCapsule_New(new, "dltensor_versioned", destroy_versioned)
+    except MemoryError:
+        delete_versioned(new)
+        raise
+
+
+cdef tuple pair_of(object value, str argument):
+    """A pair of integers, as versions and devices are given."""
+    try:
+        first, second = value
+        return operator.index(getattr(first, "value", first)), operator.index(second)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError("dlpack", f"{argument} is {value!r}", (), "a pair of integers") from error
+
+
+cdef object export_dlpack(Array x, object stream, object max_version, object dl_device, object copy):
+    if stream is not None:
+        raise ArgumentValueError("__dlpack__", f"stream is {stream!r}", (), "None: the CPU has no streams")
+    if copy is not None and not isinstance(copy, bool):
+        raise ArgumentTypeError("__dlpack__", f"copy is {copy!r}", (), "True, False or None")
+    if max_version is not None:
+        max_version = pair_of(max_version, "max_version")
+    if dl_device is not None and pair_of(dl_device, "dl_device") != (kDLCPU, 0):
+        raise ExchangeError("__dlpack__", f"there is no way to the device {tuple(dl_device)}", (), "the CPU, (1, 0)")
+    return export_capsule(x, max_version, copy)
+
+
+# --- in
+
+
+@cython.final
+@cython.no_gc
+cdef class ImportedTensor:
+    """Keeps the tensor of another library alive as long as the storage made of it."""
+
+    def __dealloc__(self):
+        if self.old is not NULL and self.old.deleter is not NULL:
+            self.old.deleter(self.old)
+        if self.new is not NULL and self.new.deleter is not NULL:
+            self.new.deleter(self.new)
+
+
+cdef object request_capsule(object x, object device, object copy):
+    """
+    Ask an object for a capsule, with the keywords that are needed.
+
+    Producers older than `copy`, or than `max_version`, are called again without these.
+    """
+    version = {"max_version": (DLPACK_MAJOR, DLPACK_MINOR)}
+    more = {} if device is None else {"dl_device": (<int>kDLCPU, 0)}
+    if copy is not None:
+        more["copy"] = copy
+    for keywords in ({**version, **more}, version):
+        try:
+            return x.__dlpack__(**keywords)
+        except TypeError:
+            pass
+    return x.__dlpack__()
+
+
+cdef int code_of_tensor(const DLTensor* tensor) noexcept nogil:
+    cdef int code
+    for code in range(N_DTYPES):
+        if CODES[code] == tensor.dtype.code and 8 * itemsize_at(code) == tensor.dtype.bits and tensor.dtype.lanes == 1:
+            return code
+    return NO_DTYPE
+
+
+cdef int check_tensor(const DLTensor* tensor, Py_ssize_t itemsize, str operation) except -1:
+    """Refuse invalid tensors, since the kernels trust shapes and strides; returns whether there are no elements."""
+    cdef int axis
+    cdef Py_ssize_t limit = (<Py_ssize_t>1) << 62, count = itemsize, reach, step
+    cdef bint empty = False
+    if tensor.ndim < 0 or tensor.ndim > MAX_NDIM:
+        raise ExchangeError(operation, f"a tensor of {tensor.ndim} axes", (), f"0 to {MAX_NDIM} axes")
+    if tensor.shape is NULL and tensor.ndim > 0:
+        raise ExchangeError(operation, "a tensor without a shape")
+    for axis in range(tensor.ndim):
+        if tensor.shape[axis] < 0:
+            raise ExchangeError(operation, f"a tensor with the negative size {tensor.shape[axis]}")
+        empty = empty or tensor.shape[axis] == 0
+    if empty:
+        return 1
+    if tensor.data is NULL:
+        raise ExchangeError(operation, "a tensor without memory")
+    reach = itemsize
+    for axis in range(tensor.ndim):
+        if tensor.shape[axis] > limit // count:
+            raise ExchangeError(operation, "a tensor larger than any memory")
+        count *= tensor.shape[axis]
+        if tensor.strides is not NULL and tensor.shape[axis] > 1:
+            step = tensor.strides[axis]
+            if step < -limit // itemsize or step > limit // itemsize:
+                raise ExchangeError(operation, "a tensor with a stride larger than any memory")
+            step = (step if step > 0 else -step) * itemsize
+            if step > 0 and tensor.shape[axis] - 1 > (limit - reach) // step:
+                raise ExchangeError(operation, "a tensor that reaches farther than any memory")
+            reach += (tensor.shape[axis] - 1) * step
+    return 0
+
+
+cdef int take_tensor(ImportedTensor owner, object capsule) except -1:
+    """Take the tensor of a capsule, of which only one caller may have it; nothing where it is of another kind."""
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        owner.new = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
+        PyCapsule_SetName(capsule, "used_dltensor_versioned")
+    elif PyCapsule_IsValid(capsule, "dltensor"):
+        owner.old = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
+        PyCapsule_SetName(capsule, "used_dltensor")
+    return 0
+
+
+cdef Array import_dlpack(object x, object device, object copy, str operation):
+    """An array on the memory of an object with the methods of DLPack."""
+    cdef ImportedTensor owner = ImportedTensor.__new__(ImportedTensor)
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        # The standard names this exception.
+        raise AttributeError(f"{operation}: a {type(x).__name__} has no __dlpack__ and __dlpack_device__")
+    where_to = pair_of(x.__dlpack_device__(), "what __dlpack_device__ gives")
+    if where_to[0] != kDLCPU and device is None:
+        raise ExchangeError(operation, f"the memory is on the device {where_to}", (), "memory of the CPU, or device='cpu'")
+    capsule = request_capsule(x, device, copy)
+    with cython.critical_section(capsule):
+        take_tensor(owner, capsule)
+    if owner.new is NULL and owner.old is NULL:
+        raise ExchangeError(operation, f"{type(x).__name__}.__dlpack__ gave no fresh DLPack capsule")
+    return array_on(owner, copy, operation, x)
+
+
+cdef Array array_on(ImportedTensor owner, object copy, str operation, object exporter):
+    """An array on the memory of a tensor, or a copy, as `copy` of `from_dlpack` says."""
+    cdef DLTensor* tensor
+    cdef Array out
+    # A capsule from before 1.0 has no flag for read-only memory, so all of it counts as read-only.
+    cdef bint readonly = True, copied = False, empty
+    cdef int code, axis
+    cdef Py_ssize_t step, itemsize
+    if owner.new is not NULL:
+        if owner.new.version.major > DLPACK_MAJOR:
+            raise ExchangeError(operation, f"the capsule is of DLPack {owner.new.version.major}.{owner.new.version.minor}", (),
+                                f"DLPack up to {DLPACK_MAJOR}.x")
+        tensor = &owner.new.dl_tensor
+        copied = owner.new.flags & DLPACK_IS_COPIED
+        # A copy made on request is not shared, so it is writable.
+        readonly = owner.new.flags & DLPACK_READ_ONLY and not (copied and copy is True)
+        if copied and copy is False:
+            raise ExchangeError(operation, f"copy=False, but {type(exporter).__name__}.__dlpack__ made a copy")
+    else:
+        tensor = &owner.old.dl_tensor
+    if tensor.device.device_type != kDLCPU:
+        raise ExchangeError(operation, "the capsule's memory is not on the CPU", (), "memory of the CPU")
+    code = code_of_tensor(tensor)
+    if code < 0:
+        raise ExchangeError(
+            operation, f"Unsupported dtype (DLPack code {tensor.dtype.code}, {counted(tensor.dtype.bits, 'bit')}, {counted(tensor.dtype.lanes, 'lane')})", (),
+            "bool, integers of 8 to 64 bits, float16, bfloat16, float32, float64, complex64 and complex128")
+    empty = check_tensor(tensor, itemsize_at(code), operation)
+    itemsize = step = itemsize_at(code)
+    out = blank(code)
+    set_ndim(out, tensor.ndim)
+    for axis in range(tensor.ndim - 1, -1, -1):
+        out.shape_[axis] = tensor.shape[axis]
+        # The stride of an axis of size 1 is arbitrary, and might overflow.
+        if tensor.strides is NULL or tensor.shape[axis] < 2 or empty:
+            out.strides_[axis] = step
+        else:
+            out.strides_[axis] = tensor.strides[axis] * itemsize
+        step *= tensor.shape[axis] if tensor.shape[axis] > 0 else 1
+    set_flags(out)
+    out.address = <char*>out.small if empty else <char*>tensor.data + tensor.byte_offset
+    set_foreign_storage(out, owner, readonly)
+    if not is_aligned(out):
+        if copy is False:
+            raise ExchangeError(operation, "copy=False, but the memory is unaligned and has to be copied")
+        return copy_unaligned(out)
+    # A producer older than `copy` may have shared its memory.
+    return copy_array(out, code, False) if copy is True and not copied else out
+
+
+# --- in, by functions in C: Note [Exchange in C]
+
+
+cdef DLPackExchangeAPI* exchange_api_of(object x) except? NULL:
+    """The functions that the type of x offers; NULL where it offers none that are known here."""
+    cdef PyObject* found = s0_of_type(x, "__dlpack_c_exchange_api__")
+    cdef DLPackExchangeAPI* api
+    if found is NULL or not PyCapsule_IsValid(<object>found, "dlpack_exchange_api"):
+        return NULL
+    api = <DLPackExchangeAPI*>PyCapsule_GetPointer(<object>found, "dlpack_exchange_api")
+    # Newer ones may lead to older ones.
+    while api is not NULL and api.header.version.major > DLPACK_MAJOR:
+        api = <DLPackExchangeAPI*>api.header.prev_api
+    if api is NULL or api.header.version.major != DLPACK_MAJOR or api.managed_tensor_from_py_object_no_sync is NULL:
+        return NULL
+    return api
+
+
+cdef Array import_by_exchange(object x, object copy):
+    """`from_dlpack` by the functions of the type of x; None where there are none, or they refuse it."""
+    cdef ImportedTensor owner
+    cdef DLPackExchangeAPI* api = exchange_api_of(x)
+    if api is NULL or getattr(x, "requires_grad", False):
+        return None
+    owner = ImportedTensor.__new__(ImportedTensor)
+    try:
+        s0_check(api.managed_tensor_from_py_object_no_sync(<void*>x, &owner.new))
+    except Exception:
+        return None
+    if owner.new is NULL or owner.new.version.major != DLPACK_MAJOR or owner.new.dl_tensor.device.device_type != kDLCPU:
+        return None
+    if owner.new.dl_tensor.dtype.code == kDLComplex and hasattr(x, "is_conj") and x.is_conj():
+        return None
+    return array_on(owner, copy, "from_dlpack", x)
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """
+    An array on the memory of an array of another library.
+
+    Parameters
+    ----------
+    x : object with ``__dlpack__`` and ``__dlpack_device__``
+        The other array.
+    device : Device, optional
+        The CPU: memory of other devices is then asked for as a copy on the CPU.
+    copy : bool, optional
+        True always copies, False never does, None copies only where it must.
+
+    Returns
+    -------
+    Array
+        A view on the memory of `x`, read-only where `x` says so; or a copy, as `copy` allows.
+
+    Raises
+    ------
+    ExchangeError
+        (A BufferError.) If `x` cannot export its memory, if it is of a dtype that is not one of the
+        standard's, or if a copy would be needed and `copy` is False.
+    AttributeError
+        If `x` does not have the methods of DLPack.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``from_dlpack``, and "Data interchange mechanisms".
+
+    Examples
+    --------
+    >>> a = np.zeros(3)
+    >>> x = xp.from_dlpack(a)
+    >>> a[0] = 7
+    >>> x
+    Array([7., 0., 0.], dtype=float64)
+    >>> xp.from_dlpack(a, copy=True)[1:]
+    Array([0., 0.], dtype=float64)
+    """
+    if guarding and is_intercepted():
+        return intercept("function", "from_dlpack", from_dlpack, (x,), {"device": device, "copy": copy})
+    check_device("from_dlpack", device)
+    if copy is not None and not isinstance(copy, bool):
+        raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "True, False or None")
+    if type(x) is Array and (<Array>x).storage.device:
+        # On a simulated device: the interceptor sets the result's device.
+        refuse_tracked(<Array>x, "from_dlpack", ExchangeError)
+        return copy_array(<Array>x, (<Array>x).code, False) if copy else alias(<Array>x)
+    if type(x) is Array and copy is None and device is None:
+        # One storage, so that writes through both arrays are in one log.
+        refuse_tracked(<Array>x, "from_dlpack", ExchangeError)
+        return alias(<Array>x)
+    if device is None and copy is not True:
+        found = import_by_exchange(x, copy)
+        if found is not None:
+            return found
+    return import_dlpack(x, device, copy, "from_dlpack")
+
+
+# --- methods of arrays
+
+
+@add_special
+def __dlpack__(Array self not None, /, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """
+    The memory of the array as a DLPack capsule, for ``from_dlpack`` of another library.
+
+    Parameters
+    ----------
+    stream : None
+        The CPU has no streams.
+    max_version : tuple of int, optional
+        Newest DLPack version that the consumer understands; without it, the layout from before 1.0.
+    dl_device : tuple of int, optional
+        Where the memory is wanted: ``(1, 0)``, the CPU.
+    copy : bool, optional
+        True exports a copy and says so; otherwise the memory is shared.
+
+    Raises
+    ------
+    ExchangeError
+        (A BufferError.) If the device is not the CPU, or the memory is read-only or broadcast and the
+        layout cannot say so.
+
+    References
+    ----------
+    Array API standard 2025.12, "Array object", ``__dlpack__``.
+    """
+    if guarding:
+        check_method_version("__dlpack__", {"max_version": max_version, "dl_device": dl_device, "copy": copy})
+    reads_value("__dlpack__")
+    if dl_device is None:
+        refuse_device(self, "__dlpack__")
+    elif self.storage.device and copy is False:
+        raise ExchangeError("__dlpack__", f"copy=False, and the array is on the device {str(self.device)!r}", (), "copy=None")
+    return export_dlpack(self, stream, max_version, dl_device, True if self.storage.device else copy)
+
+
+cdef tuple ON_CPU = (DLDeviceType.CPU, 0)
+
+
+@add_special
+def __dlpack_device__(Array self not None, /):
+    """Device type and number as DLPack has them: ``(1, 0)``, the CPU."""
+    cdef int number = self.storage.device
+    if number == 0:
+        return ON_CPU
+    configuration = test_configuration()
+    # The array may be used after the configuration that it was made in.
+    return (DLDeviceType.EXT_DEV, number) if configuration is None else configuration.dlpack_device(number)

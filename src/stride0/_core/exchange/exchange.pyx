@@ -1,0 +1,58 @@
+"""Exchange with other libraries: buffers, DLPack, conversion of objects, and pickling.
+
+One compiled module, read in this order: `buffers.pxi`, `dlpack.pxi`, `exchange_api.pxi`, `convert.pxi`, `pickling.pxi`.
+"""
+
+cimport cython
+from cpython.buffer cimport (
+    PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_F_CONTIGUOUS, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE,
+    PyObject_CheckBuffer,
+)
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.list cimport PyList_New, PyList_SET_ITEM
+from cpython.mem cimport PyMem_Malloc
+from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
+from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New, PyCapsule_SetName
+from cpython.pyport cimport PY_SSIZE_T_MAX
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t, uintptr_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, strchr, strcmp
+
+from stride0._core.memory.guards cimport s0_count_int, s0_has_references
+from stride0._core.memory.dtype cimport (
+    DType, FLOAT64, INT64, LARGEST_ITEM, NO_DTYPE, N_DTYPES, UINT64, UINT8, arithmetic_code, dtype_at, format_at, is_python_scalar,
+    is_stored, itemsize_at, known_dtype, letter_at, promote_codes, read_scalar, scalar_code, write_scalar,
+)
+from stride0._core.memory.storage cimport Storage, foreign_storage
+from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, cast_kernel, extent, run_contiguous, shares_location
+from stride0._core.array.modes cimport (
+    beyond_standard, check_method_version, exports_read_only, guarding, intercept, is_intercepted, is_only_device, is_users_call,
+    reads_memory, reads_value, resume_checks, suspend_checks, test_configuration,
+)
+from stride0._core.array.array cimport (
+    Array, alias, as_bits, before_write, blank, data_of, has_node, hooks, is_aligned, is_f_contiguous, may_be_written, needs_tape,
+    new_array, operand_needs_tape, read_operand, read_shape, refuse_batched, refuse_tracked, retyped, root_of, same_shape, set_flags,
+    set_ndim, shape_tuple, single, traced, view_of, without_history,
+)
+from stride0._core.elementwise.elementwise cimport assign_array, copy_array, count_up, exports_buffer, is_numpy_scalar, scalar_array
+
+import math
+import operator
+import sys
+from weakref import getweakrefcount
+
+from stride0._base.devices import BY_NAME, DLDeviceType, check_device
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, DTypeError, DeviceError, ExchangeError, ShapeError, counted, shown
+from stride0._tables.dtypes import ROWS
+from stride0._tables.standard import DRAFT, VERSIONS
+from stride0._core.memory.dtype import numpy_dtype
+from stride0._core.array.modes import check_standard
+from stride0._core.array.array import add_special, empty, restride, set_attribute, without_broadcast_axes
+
+include "buffers.pxi"
+include "dlpack.pxi"
+include "exchange_api.pxi"
+include "convert.pxi"
+include "pickling.pxi"

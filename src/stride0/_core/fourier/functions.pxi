@@ -1,0 +1,301 @@
+# Discrete Fourier transforms, Note [Fourier transforms] of `ops/transforms.pyx`. Declared in `fft/_functions.py`.
+
+# Samples from which on the declarations compute the frequencies.
+cdef Py_ssize_t FEW_FREQUENCIES = 2048
+# Elements beyond which `normalize_shape` checks a result.
+cdef Py_ssize_t MANY = <Py_ssize_t>1 << 40
+
+# The transforms, those along several axes too: what they are, of complex numbers or any, and whether they are inverse.
+cdef dict TRANSFORMS = {
+    "fft": (OF_COMPLEX, False), "ifft": (OF_COMPLEX, True), "rfft": (HALF_OF_REAL, False), "irfft": (TO_REAL, True), "hfft": (TO_REAL, False),
+    "ihfft": (HALF_OF_REAL, True), "fftn": (OF_COMPLEX, False), "ifftn": (OF_COMPLEX, True), "rfftn": (HALF_OF_REAL, False), "irfftn": (TO_REAL, True),
+}
+
+
+# --- arguments
+
+
+cdef Array operand(str op, PyObject* value, int kind):
+    cdef Array x = array_argument(value, op, "x")
+    if letter_at(x.code) == c"c":
+        if kind == HALF_OF_REAL:
+            refuse_dtype(op, x.dtype, "a real floating-point dtype; fft and its kin take complex ones")
+        return x
+    if letter_at(x.code) != c"f":
+        return copy_array(x, FLOAT64, False)
+    return copy_array(x, arithmetic_code(x.code), False) if is_stored(x.code) else x
+
+
+cdef char norm_argument(str op, object norm) except 0:
+    """The first letter of a norm."""
+    if isinstance(norm, str):
+        if norm == "backward":
+            return c"b"
+        if norm == "ortho":
+            return c"o"
+        if norm == "forward":
+            return c"f"
+    raise ArgumentValueError(op, f"unknown norm {shown(norm)}", (), "norm must be 'backward', 'ortho' or 'forward'.")
+
+
+cdef Py_ssize_t whole_length(int kind, Py_ssize_t size) noexcept:
+    """The length of a transform that uses all elements of an axis, which may be half a spectrum."""
+    return 2 * (size - 1) if kind == TO_REAL else size
+
+
+cdef Py_ssize_t length_argument(str op, object n, Array x) except -1:
+    """A length that was given, or a default."""
+    cdef Py_ssize_t length = 0
+    if read_int(<PyObject*>n, &length) and 0 < length < MANY:
+        return length
+    n = normalize_index(op, "n", n)
+    if n < 1 or n.bit_length() > 63:
+        accepts = "There must be at least one element along a transformed axis." if n < 1 else ""
+        raise ShapeError(op, f"the length of the transform would be {brief(n)}", [("x", f"{x.shape}")], accepts)
+    return n
+
+
+cdef int check_shape(str op, Array x, tuple axes, list lengths) except -1:
+    """Raise ShapeError where the result would have too many elements."""
+    cdef list shape = list(x.shape)
+    for axis, n in zip(axes, lengths):
+        shape[axis] = n
+    normalize_shape(op, tuple(shape))
+    return 0
+
+
+# --- transforms along one axis
+
+
+cdef double factor_of(Py_ssize_t n, char norm, bint inverse, int code) noexcept:
+    """What a transform is multiplied by, rounded to the precision of a dtype."""
+    cdef bint single = code == FLOAT32 or code == COMPLEX64
+    if norm == c"o":
+        return <float>1.0 / <float>sqrt(<float>n) if single else 1.0 / sqrt(<double>n)
+    if (norm == c"f") != inverse:
+        return <float>1.0 / <float>n if single else 1.0 / <double>n
+    return 1.0
+
+
+cdef Array moved_last(Array x, int axis):
+    """A view whose last axis is the one that is transformed along."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef int k, last = x.ndim - 1
+    if axis == last:
+        return x
+    for k in range(last):
+        shape[k], strides[k] = x.shape_[k + (k >= axis)], x.strides_[k + (k >= axis)]
+    shape[last], strides[last] = x.shape_[axis], x.strides_[axis]
+    return view_of(x, data_of(x), x.ndim, shape, strides)
+
+
+cdef Array shortened(Array x, Py_ssize_t size):
+    """The first elements along the last axis, as a view."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    shape[x.ndim - 1] = size
+    return view_of(x, data_of(x), x.ndim, shape, x.strides_)
+
+
+cdef Array result_for(Array x, int code, int axis, Py_ssize_t size):
+    cdef Py_ssize_t shape[MAX_NDIM]
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    shape[axis] = size
+    return new_array(code, x.ndim, shape, NULL, False)
+
+
+cdef int compute(s0_fourier_kind kind, int routine, Array x, int axis, Py_ssize_t n, bint inverse, char norm, Array out) except -1:
+    """Compute a transform along an axis by kernels of our own or, for shorter lengths without a kernel, by a routine of pocketfft."""
+    cdef double factor = factor_of(n, norm, inverse, FLOAT64)
+    if run_fourier(kind, x, axis, n, inverse, factor, out):
+        return 0
+    if n >= LEAST_LONG:
+        run_long(kind, x, axis, n, inverse, factor, out)
+    else:
+        run_fft(routine, moved_last(x, axis), factor_of(n, norm, inverse, x.code), moved_last(out, axis))
+    return 0
+
+
+cdef Array transform(Array x, int kind, bint inverse, int axis, Py_ssize_t n, char norm, bint in_place):
+    """The transform along an axis, of length n; in the memory of x where that is a complex array in C order and may be used."""
+    cdef int code = promote_codes(x.code, COMPLEX64), of_real = RFFT_ODD if n % 2 else RFFT_EVEN, k
+    cdef Py_ssize_t outer = 1, inner = 1
+    cdef Array out
+    if kind == TO_REAL:
+        if x.code != code:
+            x = copy_array(x, code, False)
+        out = result_for(x, FLOAT32 if code == COMPLEX64 else FLOAT64, axis, n)
+        compute(TO_REAL, IRFFT, x, axis, n, inverse, norm, out)
+    elif kind == HALF_OF_REAL:
+        out = result_for(x, code, axis, n // 2 + 1)
+        compute(HALF_OF_REAL, of_real, x, axis, n, inverse, norm, out)
+    elif x.code == code:
+        out = x if in_place and x.shape_[axis] == n else result_for(x, code, axis, n)
+        compute(OF_COMPLEX, IFFT if inverse else FFT, x, axis, n, inverse, norm, out)
+    else:
+        out = result_for(x, code, axis, n)
+        if not run_fourier(ALL_OF_REAL, x, axis, n, inverse, factor_of(n, norm, inverse, FLOAT64), out):
+            # Half of it is computed, and the other half mirrors it.
+            compute(HALF_OF_REAL, of_real, moved_last(x, axis), x.ndim - 1, n, inverse, norm, shortened(moved_last(out, axis), n // 2 + 1))
+            for k in range(x.ndim):
+                if k < axis:
+                    outer *= x.shape_[k]
+                elif k > axis:
+                    inner *= x.shape_[k]
+            mirror_spectra(code, data_of(out), outer, n, inner, inverse)
+    return out
+
+
+cdef Array no_elements(Array x, int kind, int axis, Py_ssize_t n, list shape):
+    """The transform of no elements: zeros, with a length along its axes."""
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef int k, code = promote_codes(x.code, COMPLEX64)
+    for k in range(x.ndim):
+        sizes[k] = shape[k]
+    sizes[axis] = n // 2 + 1 if kind == HALF_OF_REAL else n
+    if kind == TO_REAL:
+        code = FLOAT32 if code == COMPLEX64 else FLOAT64
+    return new_array(code, x.ndim, sizes, NULL, True)
+
+
+cdef object along_one(str name, PyObject** given):
+    """`given`: x, n, axis, norm."""
+    cdef str op = name[4:]
+    cdef int kind, axis
+    cdef bint inverse
+    cdef Py_ssize_t n
+    cdef Array x
+    cdef char norm
+    kind, inverse = TRANSFORMS[op]
+    x = operand(op, given[0], kind)
+    norm = norm_argument(op, <object>given[3])
+    if not read_axis(given[2], x.ndim, &axis):
+        axis = convert_axis(given[2], x.ndim, op)
+    n = length_argument(op, whole_length(kind, x.shape_[axis]) if given[1] is <PyObject*>None else <object>given[1], x)
+    if given[1] is not <PyObject*>None:
+        check_shape(op, x, (axis,), [n])
+    if x.size == 0:
+        return no_elements(x, kind, axis, n, list(x.shape))
+    if op == "hfft":
+        x = conj(x)
+    out = transform(x, kind, inverse, axis, n, norm, False)
+    if op == "ihfft":
+        # In place: nobody else has the result yet.
+        apply(op_kernel(OP_CONJ, out.code), out.code, 1, out, None, None, out, False, op, UNARY_NAMES)
+    return out
+
+
+# --- along several axes
+
+
+cdef object along_several(str name, PyObject** given):
+    """`given`: x, s, axes, norm."""
+    cdef str op = name[4:]
+    cdef int kind, k, count
+    cdef bint inverse
+    cdef Array x, out
+    cdef char norm
+    kind, inverse = TRANSFORMS[op[:-1]]
+    x = operand(op, given[0], kind)
+    norm = norm_argument(op, <object>given[3])
+    s, axes = <object>given[1], <object>given[2]
+    if s is not None and axes is None:
+        raise ArgumentValueError(op, "axes must be given where s is", [("s", shown(s))])
+    if axes is not None and not isinstance(axes, (tuple, list, Sequence)):
+        raise ArgumentTypeError(op, "axes must be a sequence of integers", [("axes", shown(axes))])
+    cdef tuple along = normalize_axes(op, None if axes is None else tuple(axes), x.ndim)
+    cdef list lengths = [x.shape_[<int>axis] for axis in along]
+    count = <int>len(along)
+    if count:
+        lengths[count - 1] = whole_length(kind, lengths[count - 1])
+    if s is not None:
+        if not isinstance(s, (tuple, list, Sequence)):
+            raise ArgumentTypeError(op, "s must be a sequence of integers", [("s", shown(s))])
+        if len(s) != count:
+            raise ArgumentValueError(op, "there must be as many sizes as axes", [("s", shown(s)), ("axes", shown(axes))])
+        lengths = [whole if n == -1 else n for n, whole in zip([normalize_index(op, "s", n) for n in s], lengths)]
+    lengths = [length_argument(op, n, x) for n in lengths]
+    if s is not None:
+        check_shape(op, x, along, lengths)
+    if not count:
+        # The real transforms need an axis; the others change nothing without one.
+        if kind != OF_COMPLEX:
+            raise ArgumentValueError(op, "there must be at least one axis", [("x", f"{x.shape}")])
+        return copy_array(x, promote_codes(x.code, COMPLEX64), False)
+    if x.size == 0:
+        shape = list(x.shape)
+        for k in range(count):
+            shape[along[k]] = lengths[k]
+        return no_elements(x, kind, along[count - 1], lengths[count - 1], shape)
+    out = x
+    if kind == TO_REAL:
+        # The last axis, half of which is there, comes last.
+        for k in range(count - 1):
+            out = transform(out, OF_COMPLEX, True, along[k], lengths[k], norm, k > 0)
+        return transform(out, TO_REAL, True, along[count - 1], lengths[count - 1], norm, False)
+    for k in range(count - 1, -1, -1):
+        out = transform(out, kind if k == count - 1 else OF_COMPLEX, inverse, along[k], lengths[k], norm, k < count - 1)
+    return out
+
+
+# --- the frequency 0 in the middle
+
+
+cdef object shift(str name, PyObject** given):
+    """`given`: x, axes."""
+    cdef str op = name[4:]
+    cdef Array x = array_argument(given[0], op, "x")
+    cdef Py_ssize_t places[MAX_NDIM]
+    cdef int axes[MAX_NDIM]
+    cdef int k, count
+    wanted = <object>given[1]
+    if type(wanted) is not tuple and isinstance(wanted, Sequence):
+        wanted = tuple(wanted)
+    count = axes_argument(<PyObject*>wanted, x.ndim, op, axes)
+    for k in range(x.ndim):
+        places[k] = 0
+    for k in range(count):
+        # Of an odd size the greater half comes first.
+        places[axes[k]] = x.shape_[axes[k]] // 2 if op == "fftshift" else (x.shape_[axes[k]] + 1) // 2
+        if places[axes[k]] == x.shape_[axes[k]]:
+            places[axes[k]] = 0
+    return rolled(x, places)
+
+
+cdef object frequencies(str name, PyObject** given):
+    """
+    Few frequencies in float64: `fftfreq` and `rfftfreq`. `given`: n, d, dtype, device.
+
+    The declarations have many, which the kernel for quotients computes in vectors, and other dtypes, and raise.
+    """
+    cdef Py_ssize_t n, i, size, half
+    cdef bint is_real = name == "fft.rfftfreq", is_float = False
+    cdef double spacing
+    cdef double* values
+    cdef Array out
+    if not read_int(given[0], &n) or not 1 <= n < FEW_FREQUENCIES or not read_float(given[1], &spacing, &is_float) or spacing == 0:
+        return NotImplemented
+    if given[2] is not <PyObject*>None:
+        return NotImplemented
+    check_device_argument(given[3], name[4:])
+    size = n // 2 + 1 if is_real else n
+    half = size if is_real else (n + 1) // 2
+    out = new_array(FLOAT64, 1, &size, NULL, False)
+    values = <double*>data_of(out)
+    spacing *= n
+    for i in range(size):
+        values[i] = <double>(i if i < half else i - n) / spacing
+    return out
+
+
+implement("fft.fftfreq", frequencies)
+implement("fft.rfftfreq", frequencies)
+implement("fft.fftshift", shift)
+implement("fft.ifftshift", shift)
+
+cdef str function
+for function in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
+    implement("fft." + function, along_one)
+for function in ("fftn", "ifftn", "rfftn", "irfftn"):
+    implement("fft." + function, along_several)

@@ -1,0 +1,336 @@
+# Discrete Fourier transforms of lanes, by kernels of our own (`fourier.h`).
+#
+# Note [Fourier transforms]
+#     pocketfft, in NumPy, transforms one lane after another, one number at a time. Here each lane of a vector holds a transform
+#     of its own. Where the array has several lanes, which are short, these are lanes of the array. Otherwise the n numbers of a lane
+#     are a matrix: its columns are transformed, multiplied by roots of unity ("turns"), and transformed along the rows (D. H. Bailey, "FFTs
+#     in external or hierarchical memory", Journal of Supercomputing 4, 1990). In both cases the passes, of radices 2, 3, 4, 5, 7, 8 and
+#     11, stay in a cache; they leave their results in order (the algorithm of T. G. Stockham, 1966). The shape alone determines each
+#     operation, so that no bit depends on the instruction set, the number of threads, or the layout.
+#
+#     An even number of real numbers is transformed as half as many complex ones, the even ones and the odd ones as real and imaginary parts;
+#     an odd number as complex ones. What is float32 in memory is computed in float64, and rounded once.
+#
+#     Lengths with a larger prime factor, and those above LONGEST, whose turns would take more than 16 MB, are left to pocketfft
+#     (`ops/gufuncs`), or from LEAST_LONG numbers on to `ops/long_transforms`.
+
+cdef extern from *:
+    """
+    #include <complex.h>
+    /* Half of a spectrum of real numbers is the mirror image of the other one: (outer, length, inner) in C order. */
+    #define S0_MIRROR(name, type, conjugate)                                                                     \\
+    static void name(void *memory, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) {          \\
+        type *x = memory;                                                                                         \\
+        for (; outer > 0; outer--, x += length * inner)                                                           \\
+            for (Py_ssize_t k = 1; 2 * k < length; k++) {                                                         \\
+                type *low = x + k * inner, *high = x + (length - k) * inner;                                      \\
+                for (Py_ssize_t i = 0; i < inner; i++) {                                                          \\
+                    type value = low[i];                                                                          \\
+                    high[i] = inverse ? value : conjugate(value);                                                 \\
+                    if (inverse) low[i] = conjugate(value);                                                       \\
+                }                                                                                                 \\
+            }                                                                                                     \\
+    }
+    S0_MIRROR(s0_mirror32, float complex, conjf)
+    S0_MIRROR(s0_mirror64, double complex, conj)
+    """
+    void s0_mirror32(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
+    void s0_mirror64(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
+
+cdef enum:
+    LONGEST_BESIDE = 2048   # numbers of a lane of those that are transformed side by side, where there are at least
+    FEWEST_BESIDE = 8       # so many lanes
+    MOST_TOGETHER = 32      # lanes that are copied and transformed together, at most,
+    TOGETHER = 1 << 15      # and numbers of theirs
+    FEW_LANES = 4           # fewer long lanes than these are transformed one by one, each by all threads
+    PITCH = 192             # bytes between copies of long lanes
+
+cdef enum Step:
+    TANGLE
+    COLUMNS
+    ROWS
+    UNTANGLE
+
+cdef struct Job:
+    s0_fourier all
+    s0_fourier_kind kind
+    bint single             # whether it is float32 in memory
+    int begin, end          # its steps
+    # Of a lane: numbers that are read, needed and written; their sizes, and the bytes from one to the next, there and in a copy.
+    Py_ssize_t read, needed, written
+    Py_ssize_t in_size, out_size, in_step, out_step, in_each, out_each
+    Py_ssize_t in_pitch, out_pitch  # bytes from one copy of a lane to the next
+    bint mirrors            # whether half a spectrum is completed in the copy
+    # The axes of the lanes, the last one first.
+    char* in_
+    char* out
+    int axes
+    Py_ssize_t counts[MAX_NDIM]
+    Py_ssize_t in_strides[MAX_NDIM]
+    Py_ssize_t out_strides[MAX_NDIM]
+    Py_ssize_t lanes
+    bint is_long            # whether each is a matrix
+    bint reads, writes      # whether kernels read and write lanes where they are
+    Py_ssize_t together     # lanes of a group
+    Py_ssize_t each         # groups of a chunk
+    int failed
+
+
+# --- transforms
+
+cdef struct Room:
+    # What a thread needs: for passes, for a matrix, for complex numbers that real ones are transformed as, and for copies of lanes.
+    double* scratch
+    double* middle
+    double* parts
+    char* gathered
+    char* scattered
+
+
+cdef inline Py_ssize_t units_of(const Job* job, Step step) noexcept nogil:
+    """How many units a step of a lane has, which threads may share."""
+    cdef Py_ssize_t lanes = TABLE.vector // sizeof(double)
+    if step == COLUMNS:
+        return (job.all.rows.length + lanes - 1) // lanes
+    if step == ROWS:
+        return (job.all.columns.length + lanes - 1) // lanes
+    return job.all.half // 2 + 1
+
+
+cdef inline Py_ssize_t scratch_of(const Job* job) noexcept nogil:
+    """Bytes that passes need."""
+    if job.is_long:
+        return 6 * TABLE.vector * max(job.all.columns.length, job.all.rows.length)
+    return 8 * TABLE.vector * (max(job.all.columns.length, 2 * job.all.half + 1) + SQUARE)
+
+
+cdef Py_ssize_t lay_out(const Job* job, Room* room, char* memory) noexcept nogil:
+    """Divide memory; returns the bytes that are needed."""
+    cdef Py_ssize_t sizes[5]
+    cdef char* starts[5]
+    cdef Py_ssize_t used = 0
+    cdef int k
+    sizes[0], sizes[1], sizes[2] = scratch_of(job), 0, 0
+    if job.is_long:
+        sizes[1] = 2 * TABLE.vector * units_of(job, ROWS) * job.all.rows.length
+        sizes[2] = 16 * job.all.half
+    sizes[3] = 0 if job.reads else job.together * job.in_pitch
+    sizes[4] = 0 if job.writes else job.together * job.out_pitch
+    memory = aligned(memory)
+    for k in range(5):
+        starts[k] = memory + used
+        used += (sizes[k] + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+    room.scratch, room.middle, room.parts = <double*>starts[0], <double*>starts[1], <double*>starts[2]
+    room.gathered, room.scattered = starts[3], starts[4]
+    return used + ALIGNMENT
+
+
+cdef void find_lanes(const Job* job, Py_ssize_t first, Py_ssize_t count, char** ins, char** outs) noexcept nogil:
+    """Write where so many lanes begin."""
+    cdef Py_ssize_t u, rest, place
+    cdef int k
+    for u in range(count):
+        ins[u], outs[u] = job.in_, job.out
+        rest = first + u
+        for k in range(job.axes):
+            place = rest % job.counts[k]
+            rest //= job.counts[k]
+            ins[u] += place * job.in_strides[k]
+            outs[u] += place * job.out_strides[k]
+
+
+cdef void run_part(const Job* job, Step step, char* in_, char* out, const Room* room, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil:
+    """A range of the units of a step of a lane."""
+    cdef bint to_parts = job.end > UNTANGLE
+    if step == TANGLE:
+        TABLE.fourier_tangle(&job.all, in_, job.single, room.parts, first, last)
+    elif step == COLUMNS:
+        if job.kind == TO_REAL:
+            TABLE.fourier_columns(&job.all, <char*>room.parts, False, room.middle, first, last, scratch)
+        else:
+            TABLE.fourier_columns(&job.all, in_, job.single, room.middle, first, last, scratch)
+    elif step == ROWS:
+        if to_parts:
+            TABLE.fourier_rows(&job.all, room.middle, <char*>room.parts, False, 1, first, last, scratch)
+        else:
+            TABLE.fourier_rows(&job.all, room.middle, out, job.single, job.all.factor, first, last, scratch)
+    else:
+        TABLE.fourier_untangle(&job.all, job.kind, room.parts, out, job.single, first, last)
+
+
+cdef void mirror_spectra(int code, char* memory, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, bint inverse) noexcept nogil:
+    """Complete halves of spectra of real numbers, (outer, length, inner) in C order; those of an inverse transform become conjugates."""
+    if code == COMPLEX64:
+        s0_mirror32(memory, outer, length, inner, inverse)
+    else:
+        s0_mirror64(memory, outer, length, inner, inverse)
+
+
+cdef void gather(const Job* job, char** ins, Py_ssize_t count, const Room* room) noexcept nogil:
+    """Copy lanes to where their numbers are contiguous, with zeros behind them."""
+    cdef char* copies[MOST_TOGETHER]
+    cdef Py_ssize_t u, filled = job.read * job.in_each if job.in_each == job.in_size else 0
+    for u in range(count):
+        copies[u] = room.gathered + u * job.in_pitch
+        memset(copies[u] + filled, 0, job.needed * job.in_each - filled)
+    TABLE.fourier_copy(copies, job.in_each, ins, job.in_step, count, job.read, job.in_size)
+    for u in range(count):
+        ins[u] = copies[u]
+        if job.mirrors:
+            # The imaginary part of the first element does not count.
+            memset(copies[u] + job.in_each // 2, 0, job.in_each // 2)
+            mirror_spectra(COMPLEX64 if job.single else COMPLEX128, copies[u], 1, job.needed, 1, False)
+
+
+cdef void run_group(const Job* job, Py_ssize_t first, Py_ssize_t count, const Room* room) noexcept nogil:
+    """Transform some lanes on this thread."""
+    cdef char* ins[MOST_TOGETHER]
+    cdef char* outs[MOST_TOGETHER]
+    cdef char* results[MOST_TOGETHER]
+    cdef Py_ssize_t u
+    cdef int step
+    find_lanes(job, first, count, ins, outs)
+    if not job.reads:
+        gather(job, ins, count, room)
+    for u in range(count):
+        results[u] = outs[u] if job.writes else room.scattered + u * job.out_pitch
+    if not job.is_long:
+        TABLE.fourier_short(&job.all, job.kind, ins[0], results[0], job.single, count, room.scratch)
+    else:
+        for u in range(count):
+            for step in range(job.begin, job.end):
+                run_part(job, <Step>step, ins[u], results[u], room, 0, units_of(job, <Step>step), room.scratch)
+    if not job.writes:
+        TABLE.fourier_copy(outs, job.out_step, results, job.out_each, count, job.written, job.out_size)
+
+
+cdef void run_groups(void* context, int chunk) noexcept nogil:
+    """Transform the lanes of a chunk."""
+    cdef Job* job = <Job*>context
+    cdef Room room
+    cdef char* memory = <char*>malloc(lay_out(job, &room, NULL))
+    cdef Py_ssize_t first = chunk * job.each * job.together, last = min(first + job.each * job.together, job.lanes)
+    if memory is NULL:
+        s0_write_int(job.failed, True)
+        return
+    lay_out(job, &room, memory)
+    while first < last:
+        run_group(job, first, min(job.together, last - first), &room)
+        first += job.together
+    free(memory)
+
+
+cdef struct Part:
+    # A step of one lane.
+    const Job* job
+    const Room* room
+    Step step
+    char* in_
+    char* out
+    Py_ssize_t units, each
+    int failed
+
+
+cdef void run_some(void* context, int chunk) noexcept nogil:
+    """A chunk of a step."""
+    cdef Part* part = <Part*>context
+    cdef Py_ssize_t first = chunk * part.each
+    cdef char* memory = <char*>malloc(scratch_of(part.job) + ALIGNMENT)
+    if memory is NULL:
+        s0_write_int(part.failed, True)
+        return
+    run_part(part.job, part.step, part.in_, part.out, part.room, first, min(first + part.each, part.units), <double*>aligned(memory))
+    free(memory)
+
+
+cdef int run_shared_lane(const Job* job, Py_ssize_t lane, const Room* room, int64_t time) except -1:
+    """Transform a long lane by the threads of the pool."""
+    cdef char* ins[1]
+    cdef char* outs[1]
+    cdef Part part
+    cdef char* result
+    cdef int step
+    find_lanes(job, lane, 1, ins, outs)
+    if not job.reads:
+        gather(job, ins, 1, room)
+    part.job, part.room, part.failed = job, room, False
+    part.in_, part.out = ins[0], outs[0] if job.writes else room.scattered
+    for step in range(job.begin, job.end):
+        part.step, part.units = <Step>step, units_of(job, <Step>step)
+        run_shared(run_some, &part, &part.each, part.units, time // 2 if step == COLUMNS or step == ROWS else time // 8)
+        if part.failed:
+            raise MemoryError()
+    result = part.out
+    if not job.writes:
+        TABLE.fourier_copy(outs, job.out_step, &result, job.out_each, 1, job.written, job.out_size)
+    return 0
+
+
+cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bint inverse, double factor, Array out) except -1:
+    """
+    Compute the transforms of length n of the lanes along an axis, times a factor; False if they are left to other modules.
+
+    The dtypes are float32 and complex64, or float64 and complex128. Lanes are truncated, or continued by zeros. A transform of complex
+    numbers may be in place. Whole spectra of an odd number of real numbers are left to the caller, too.
+    """
+    cdef Job job
+    cdef Room room
+    cdef Py_ssize_t lane
+    cdef int64_t time
+    cdef int d
+    cdef Tables tables
+    cdef Array memory
+    # As complex numbers.
+    if kind == ALL_OF_REAL and n % 2:
+        return False
+    tables = tables_of(n, kind != OF_COMPLEX and n % 2 == 0, n <= LONGEST_BESIDE and x.size >= FEWEST_BESIDE * x.shape_[axis])
+    if tables is None:
+        return False
+    guard_gradient(x, "fft")
+    x = aligned_copy(x)
+    job.all = tables.all
+    job.kind, job.single, job.failed = kind if n % 2 == 0 else OF_COMPLEX, x.code == FLOAT32 or x.code == COMPLEX64, False
+    job.begin, job.end = COLUMNS, ROWS + 1
+    if job.kind == TO_REAL:
+        job.begin = TANGLE
+    elif job.kind != OF_COMPLEX:
+        job.end = UNTANGLE + 1
+    job.all.inverse, job.all.conjugate = kind == TO_REAL or (kind == OF_COMPLEX and inverse), kind == ALL_OF_REAL and inverse
+    job.all.factor = factor
+    job.needed, job.written = n // 2 + 1 if job.kind == TO_REAL else n, n // 2 + 1 if kind == HALF_OF_REAL else n
+    job.read = min(x.shape_[axis], n // 2 + 1 if kind == TO_REAL else n)
+    job.mirrors = kind == TO_REAL and job.kind == OF_COMPLEX
+    job.in_size, job.out_size = itemsize_at(x.code), itemsize_at(out.code)
+    job.in_each, job.out_each = job.in_size, job.out_size
+    if job.kind == OF_COMPLEX:
+        job.in_each = job.out_each = 8 if job.single else 16
+    # Copies of long lanes are not to lie in the same sets of a cache.
+    job.in_pitch = job.needed * job.in_each + (PITCH if job.all.rows.length > 1 else 0)
+    job.out_pitch = (n if job.kind == OF_COMPLEX else job.written) * job.out_each + (PITCH if job.all.rows.length > 1 else 0)
+    job.in_step, job.out_step = x.strides_[axis], out.strides_[axis]
+    job.in_, job.out, job.axes, job.lanes = data_of(x), data_of(out), 0, 1
+    for d in range(x.ndim - 1, -1, -1):
+        if d != axis:
+            job.counts[job.axes] = x.shape_[d]
+            job.in_strides[job.axes], job.out_strides[job.axes] = x.strides_[d], out.strides_[d]
+            job.lanes *= x.shape_[d]
+            job.axes += 1
+    job.is_long = job.all.rows.length > 1
+    # Short lanes follow each other.
+    job.reads = kind == job.kind and job.in_step == job.in_size and job.read == job.needed
+    job.reads = job.reads and (job.is_long or (x.c_contiguous and x.shape_[axis] == job.needed))
+    job.writes = kind == job.kind and job.out_step == job.out_size and (job.is_long or out.c_contiguous)
+    job.together = 1 if job.is_long and job.reads and job.writes else max(1, min(<Py_ssize_t>MOST_TOGETHER, TOGETHER // n))
+    time = n * s0_bit_length(n) // (4 if kind == OF_COMPLEX else 8)
+    if job.is_long and job.lanes < FEW_LANES:
+        job.together = 1
+        lane = lay_out(&job, &room, NULL) // 8 + 1
+        memory = new_array(FLOAT64, 1, &lane, NULL, False)
+        lay_out(&job, &room, data_of(memory))
+        for lane in range(job.lanes):
+            run_shared_lane(&job, lane, &room, time)
+        return True
+    run_shared(run_groups, &job, &job.each, (job.lanes + job.together - 1) // job.together, time * job.lanes)
+    if job.failed:
+        raise MemoryError()
+    return True

@@ -1,0 +1,48 @@
+"""Reading and writing by keys: views, masks, index arrays, and their adjoints.
+
+One compiled module, read in this order: `keys.pxi`, `masks.pxi`, `gathering.pxi`, `adjoint.pxi`, `functions.pxi`.
+"""
+
+cimport cython
+from cpython.object cimport PyObject, Py_SIZE
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
+from libc.string cimport memcmp, memcpy
+
+from stride0._core.memory.guards cimport s0_has_references, s0_write_int
+from stride0._core.memory.dtype cimport (
+    BOOL, COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT64, LARGEST_ITEM, NO_DTYPE, UINT64, arithmetic_code, copy_item, dtype_at,
+    is_python_scalar, is_stored, itemsize_at, letter_at, promote_codes, read_scalar, write_scalar,
+)
+from stride0._core.plan.threads cimport run_equal_chunks
+from stride0._core.plan.operations cimport OP_ADD, OP_MULTIPLY_MASKED
+from stride0._core.plan.plan cimport (
+    LONG_RUN, MAX_NDIM, Operand, Plan, TABLE, broadcast, cast_kernel, chunks_for, coalesce, extent, loops_of, run_shared, s0_loop,
+    set_strides, threads_for,
+)
+from stride0._core.array.modes cimport DEFERRED_SIZE, end_call, enter_call, guarding, is_intercepted, result_of_call
+from stride0._core.array.array cimport (
+    Array, Tracer, blank, c_strides_of, data_of, describe_operand, guard_gradient, hooks, is_batched, is_broadcast_along, is_deferred,
+    needs_tape, new_array, read_operand, read_shape, same_shape, set_ndim, shape_tuple, traced, view_of, without_leading, writable_data,
+)
+from stride0._core.program.program cimport assign_pending
+from stride0._core.elementwise.elementwise cimport (
+    BINARY_NAMES, assign_array, binary, check_assignment, check_codes, check_writable, copy_array, exports_buffer, in_place, is_small,
+    masked_product, named_shapes, overlaps, scalar_array, value_operand, write_small,
+)
+from stride0._core.call.binding cimport array_argument, convert_axis, implement, read_axis, read_int
+from stride0._core.reduce.reduce cimport accumulate, reduce_array
+
+import operator
+
+from stride0._base.errors import (
+    BroadcastError, BroadcastIndexError, DTypeError, GradientError, OutOfBoundsError, RangeError, ShapeError, brief, counted,
+)
+from stride0._core.array.modes import check_broadcasting
+from stride0._core.array.array import shares_storage
+from stride0._core.elementwise.elementwise import as_array
+
+include "keys.pxi"
+include "masks.pxi"
+include "gathering.pxi"
+include "adjoint.pxi"
+include "functions.pxi"

@@ -1,0 +1,457 @@
+# Fast paths of indexing: the usual keys with one mask or with plain index arrays (kernels: `gathering.h`).
+
+# The usual keys with arrays: one array of indices, one array of indices for each axis, one mask.
+#
+# Note [Fast gather]
+#     No array of offsets is made for such a key: the true elements of a mask are counted and then read, indices are
+#     checked while they are used. For any other key, the functions here return None or False before they change
+#     anything; then `index.pyx` gathers, and it alone raises the error for an index that is out of bounds.
+
+cdef enum:
+    NEAR = 4          # strides, in elements, of rows that are moved as they are read,
+    LONG_ROW = 16     # of so many elements
+    RUN_TIME = 2      # nanoseconds to copy a run, roughly, and one more for each
+    RUN_BYTES = 32    # of its bytes
+
+
+cdef Array gather_fast(Array x, object key):
+    """`x[key]` for one of the usual keys with arrays; else None."""
+    if type(key) is Array:
+        return gather_by_mask(x, <Array>key) if (<Array>key).code == BOOL else gather_by_indices(x, <Array>key, 0)
+    if type(key) is tuple:
+        return gather_points(x, <tuple>key)
+    return None
+
+
+cdef inline Array plain_mask(Array x, Array mask):
+    """A mask of the shape of x with contiguous elements, copied if need be; None for any other mask."""
+    if mask.ndim == 0 or mask.size == 0 or not same_shape(x, mask):
+        return None
+    return mask if mask.c_contiguous else copy_array(mask, BOOL, True)
+
+
+cdef struct Rows:
+    # The elements of an array in C order, as rows of one stride: one row where that is possible.
+    Py_ssize_t count
+    Py_ssize_t n
+    Py_ssize_t stride
+    Py_ssize_t offset           # in bytes, of the current row
+    Py_ssize_t position[MAX_NDIM]
+
+
+cdef void first_row(Array x, Rows* rows) noexcept nogil:
+    """Begin at the first row of an array that has elements and an axis."""
+    cdef int axis
+    rows.count, rows.n, rows.offset, rows.stride = 1, x.size, 0, itemsize_at(x.code)
+    if x.c_contiguous:
+        return
+    rows.n, rows.stride = x.shape_[x.ndim - 1], x.strides_[x.ndim - 1]
+    rows.count = x.size // rows.n
+    for axis in range(x.ndim - 1):
+        rows.position[axis] = 0
+
+
+cdef void next_row(Array x, Rows* rows) noexcept nogil:
+    cdef int axis = x.ndim - 2
+    rows.count -= 1
+    while axis >= 0 and rows.count:
+        rows.position[axis] += 1
+        rows.offset += x.strides_[axis]
+        if rows.position[axis] < x.shape_[axis]:
+            return
+        rows.offset -= rows.position[axis] * x.strides_[axis]
+        rows.position[axis] = 0
+        axis -= 1
+
+
+cdef inline bint are_indices(Array index) noexcept:
+    return index.code == INT64 and index.ndim > 0 and index.size > 0
+
+
+cdef Array plain_indices(Array index):
+    """Indices, of which there is at least one, with contiguous elements, copied if need be; None for any other array."""
+    if not are_indices(index):
+        return None
+    return index if index.c_contiguous else copy_array(index, INT64, True)
+
+
+cdef void truncate(Array x, Py_ssize_t n) noexcept:
+    """Truncate a new array of one axis: the mask was changed after its true elements were counted."""
+    x.shape_[0] = x.size = n
+
+
+cdef Array gather_by_mask(Array x, Array mask):
+    """The elements of x where a mask of its shape is true."""
+    cdef Py_ssize_t count, found
+    cdef const uint8_t* bits
+    cdef Array out
+    mask = plain_mask(x, mask)
+    if mask is None:
+        return None
+    bits = <const uint8_t*>data_of(mask)
+    if x.size < LONG_RUN:
+        count = s0_count_true(bits, x.size)
+        out = new_array(x.code, 1, &count, NULL, False)
+        found = gather_rows(x, data_of(x), bits, data_of(out), count)
+    else:
+        with nogil:
+            count = s0_count_true(bits, x.size)
+        out = new_array(x.code, 1, &count, NULL, False)
+        source, to = data_of(x), data_of(out)
+        with nogil:
+            found = gather_rows(x, source, bits, to, count)
+    if found < count:
+        truncate(out, found)
+    return out
+
+
+cdef Py_ssize_t gather_rows(Array x, const char* source, const uint8_t* bits, char* to, Py_ssize_t capacity) noexcept nogil:
+    """Write elements where the mask is true, `capacity` at most; return how many there were."""
+    cdef Py_ssize_t found = 0
+    cdef int itemsize = itemsize_at(x.code)
+    cdef Rows rows
+    if x.c_contiguous:
+        return s0_gather_true(itemsize, bits, x.size, source, itemsize, to, capacity)
+    first_row(x, &rows)
+    while rows.count:
+        found += s0_gather_true(itemsize, bits, rows.n, source + rows.offset, rows.stride, to + found * itemsize, capacity - found)
+        bits += rows.n
+        next_row(x, &rows)
+    return found
+
+
+cdef bint write_fast(Array x, object key, Array value) except -1:
+    """`x[key] = value` for one of the usual keys with arrays, and elements or one value of x's dtype; False for any other call."""
+    if type(key) is not Array or value.code != x.code or x.size == 0:
+        return False
+    # The general path copies what overlaps x before it writes.
+    if overlaps(x, <Array>key) or overlaps(x, value) or data_of(x) == data_of(<Array>key) or data_of(x) == data_of(value):
+        return False
+    return write_by_mask(x, <Array>key, value) if (<Array>key).code == BOOL else write_by_indices(x, <Array>key, value)
+
+
+cdef bint write_by_mask(Array x, Array mask, Array value) except -1:
+    """`x[mask] = value` for a mask of the shape of x and one value, or one for each true element."""
+    cdef const uint8_t* bits
+    cdef const char* source
+    cdef char* to
+    mask = plain_mask(x, mask)
+    if mask is None or value.ndim > 1 or (value.ndim == 1 and not value.c_contiguous):
+        return False
+    bits, source = <const uint8_t*>data_of(mask), data_of(value)
+    if value.ndim == 1 and s0_count_true(bits, mask.size) != value.size:
+        return False
+    to = writable_data(x)
+    if x.size < LONG_RUN:
+        write_rows(x, to, bits, source, value.size if value.ndim else -1)
+    else:
+        with nogil:
+            write_rows(x, to, bits, source, value.size if value.ndim else -1)
+    return True
+
+
+cdef void write_rows(Array x, char* to, const uint8_t* bits, const char* source, Py_ssize_t count) noexcept nogil:
+    """Write where the mask is true: the next of `count` elements each, or one value, if that is -1."""
+    cdef Py_ssize_t used
+    cdef int itemsize = itemsize_at(x.code)
+    cdef Rows rows
+    if x.c_contiguous and count < 0:
+        s0_fill(itemsize, bits, x.size, to, itemsize, source, TABLE.vector)
+        return
+    first_row(x, &rows)
+    while rows.count:
+        if count < 0:
+            s0_fill(itemsize, bits, rows.n, to + rows.offset, rows.stride, source, TABLE.vector)
+        else:
+            # The mask may have been changed since its elements were counted.
+            used = count if rows.count == 1 else min(count, s0_count_true(bits, rows.n))
+            s0_scatter_true(itemsize, bits, rows.n, to + rows.offset, rows.stride, source, used)
+            source += used * itemsize
+            count -= used
+        bits += rows.n
+        next_row(x, &rows)
+
+
+cdef bint write_by_indices(Array x, Array index, Array value) except -1:
+    """`x[index] = value` along the only axis of x, for one value, or one for each index."""
+    cdef Py_ssize_t step = 1 if value.ndim else 0
+    cdef const int64_t* places
+    cdef const char* source
+    cdef char* to
+    cdef int itemsize = itemsize_at(x.code)
+    cdef bint valid
+    index = plain_indices(index)
+    if index is None or x.ndim != 1 or (step and not same_shape(value, index)):
+        return False
+    if not value.c_contiguous:
+        value = copy_array(value, value.code, True)
+    places, source = <const int64_t*>data_of(index), data_of(value)
+    # Before any element is written.
+    if not s0_are_within(places, index.size, x.size):
+        return False
+    to = writable_data(x)
+    if index.size < LONG_RUN:
+        valid = s0_scatter(itemsize, places, index.size, to, x.strides_[0], x.size, source, step)
+    else:
+        with nogil:
+            valid = s0_scatter(itemsize, places, index.size, to, x.strides_[0], x.size, source, step)
+    if not valid:
+        refuse_changed_indices(index, x.size, 0)
+    return True
+
+
+cdef bint assign_few(Array target, Array value) except -1:
+    """`target[...] = value` for few elements, and one value of their dtype, or one for each; False for any other call."""
+    if not is_small(target) or value.code != target.code or is_deferred(value):
+        return False
+    if (value.ndim and not same_shape(target, value)) or overlaps(target, value):
+        return False
+    write_small(target, value)
+    return True
+
+
+cdef int refuse_changed_indices(Array index, Py_ssize_t size, int axis) except -1:
+    """Raise the error for an index array in which an index was out of bounds."""
+    refuse_indices(index, size, axis)
+    raise OutOfBoundsError("index", "an index array was changed while it was used, to something out of bounds")
+
+
+cdef struct Runs:
+    # Contiguous runs at indices along an axis, in chunks for several threads.
+    const int64_t* places
+    const char* source
+    char* to
+    Py_ssize_t n
+    Py_ssize_t size
+    Py_ssize_t run
+    Py_ssize_t count        # of all: n for each index of the axes before
+    Py_ssize_t each
+    int failed
+
+
+cdef void gather_chunk_of_runs(void* context, int chunk) noexcept nogil:
+    cdef Runs* runs = <Runs*>context
+    cdef Py_ssize_t first = chunk * runs.each
+    if not s0_gather_runs(runs.places, runs.n, runs.source, runs.size, runs.run, first, min(runs.each, runs.count - first), runs.to):
+        s0_write_int(runs.failed, True)
+
+
+cdef int gather_runs(const int64_t* places, Py_ssize_t n, const char* source, Py_ssize_t size, Py_ssize_t run, Py_ssize_t lanes, char* to) except -1:
+    """Contiguous runs of so many bytes at indices along an axis, `lanes` times; whether all indices are valid."""
+    cdef Runs runs
+    if n * lanes == 0:
+        return True
+    runs.places, runs.source, runs.to = places, source, to
+    runs.n, runs.size, runs.run, runs.count, runs.failed = n, size, run, n * lanes, False
+    run_shared(gather_chunk_of_runs, &runs, &runs.each, runs.count, runs.count * (RUN_TIME + run // RUN_BYTES))
+    return not runs.failed
+
+
+cdef Array gather_by_indices(Array x, Array index, int axis):
+    """The elements of x at indices along an axis."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t lanes = 1, run = itemsize_at(x.code), size, stride
+    cdef int itemsize = itemsize_at(x.code), d, ndim = 0
+    cdef Array out, own = None
+    cdef const int64_t* places
+    cdef const int64_t* offsets
+    cdef char* source
+    cdef char* to
+    cdef bint valid = True, strided = False
+    index = plain_indices(index)
+    if index is None or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM:
+        return None
+    if not x.c_contiguous and x.ndim > 1:
+        # Whole rows are read faster; a copy pays where half of them are.
+        if 2 * index.size < x.shape_[axis]:
+            return None
+        strided = is_matrix_of_rows(x) and axis == 0 and index.size <= 2 * x.shape_[0]
+        if not strided:
+            x = copy_array(x, x.code, True)
+    for d in range(axis):
+        shape[ndim] = x.shape_[d]
+        lanes *= x.shape_[d]
+        ndim += 1
+    for d in range(index.ndim):
+        shape[ndim] = index.shape_[d]
+        ndim += 1
+    for d in range(axis + 1, x.ndim):
+        shape[ndim] = x.shape_[d]
+        run *= x.shape_[d]
+        ndim += 1
+    size, stride = x.shape_[axis], run if x.c_contiguous else x.strides_[0]
+    out = new_array(x.code, ndim, shape, NULL, False)
+    places, source, to = <const int64_t*>data_of(index), data_of(x), data_of(out)
+    if strided:
+        with nogil:
+            valid = gather_strided_rows(x, places, index.size, source, to)
+    elif run != itemsize:
+        valid = gather_runs(places, index.size, source, size, run, lanes, to)
+    elif lanes == 1:
+        if out.size < LONG_RUN:
+            valid = s0_gather(itemsize, places, index.size, source, stride, size, to)
+        else:
+            with nogil:
+                valid = s0_gather(itemsize, places, index.size, source, stride, size, to)
+    else:
+        own = index_offsets(index, size, 1)
+        if not are_all_within(own, size):
+            refuse_changed_indices(index, size, axis)
+        offsets = <const int64_t*>data_of(own)
+        if out.size < LONG_RUN:
+            s0_gather_lanes(itemsize, offsets, own.size, source, size * itemsize, lanes, to)
+        else:
+            with nogil:
+                s0_gather_lanes(itemsize, offsets, own.size, source, size * itemsize, lanes, to)
+    if not valid:
+        refuse_changed_indices(index, size, axis)
+    return out
+
+
+cdef bint is_matrix_of_rows(Array x) noexcept:
+    """Whether the elements of a row are close to each other, the rows long, and further apart."""
+    cdef Py_ssize_t near = abs(x.strides_[1]) if x.ndim == 2 else 0
+    return near != 0 and near <= NEAR * itemsize_at(x.code) and x.shape_[1] >= LONG_ROW and abs(x.strides_[0]) > near
+
+
+cdef bint gather_strided_rows(Array x, const int64_t* places, Py_ssize_t count, const char* source, char* to) noexcept nogil:
+    """Rows of a matrix at indices, which are read once; whether all are valid."""
+    cdef Py_ssize_t[2] inner = [x.strides_[1], itemsize_at(x.code)]
+    cdef Py_ssize_t[2] outer = [0, 0]
+    cdef Py_ssize_t size = x.shape_[0], n = x.shape_[1], i
+    cdef s0_loop move = loops_of(cast_kernel(x.code, x.code))[3]
+    cdef char* args[2]
+    cdef int64_t at
+    cdef bint valid = True
+    for i in range(count):
+        at = places[i]
+        if at < 0:
+            at += size
+        if <uint64_t>at >= <uint64_t>size:
+            valid = False
+            break
+        args[0], args[1] = <char*>source + at * x.strides_[0], to + i * n * inner[1]
+        move(args, inner, outer, n, 1)
+    return valid
+
+
+cdef bint are_all_within(Array own, Py_ssize_t size) except -1:
+    """Whether indices, none negative, lie within an axis."""
+    cdef const int64_t* values = <const int64_t*>data_of(own)
+    cdef Py_ssize_t i
+    cdef uint64_t bad = 0
+    for i in range(own.size):
+        bad |= <uint64_t>values[i] >= <uint64_t>size
+    return bad == 0
+
+
+cdef Array gather_points(Array x, tuple keys):
+    """`x[i, j, ...]` with an array of indices for every axis, all of one shape."""
+    cdef const int64_t* indices[4]
+    cdef Py_ssize_t n, i
+    cdef int64_t at, offset
+    cdef uint64_t bad = 0
+    cdef int d, ndim = x.ndim, itemsize = itemsize_at(x.code)
+    cdef char* to
+    cdef char* source
+    cdef Array first, out
+    if len(keys) != ndim or not 2 <= ndim <= 4 or x.size == 0:
+        return None
+    for d in range(ndim):
+        if type(keys[d]) is not Array or not are_indices(<Array>keys[d]) or not same_shape(<Array>keys[0], <Array>keys[d]):
+            return None
+        if not (<Array>keys[d]).c_contiguous:
+            return None
+        indices[d] = <const int64_t*>data_of(<Array>keys[d])
+    first = <Array>keys[0]
+    n = first.size
+    out = new_array(x.code, first.ndim, first.shape_, NULL, False)
+    to, source = data_of(out), data_of(x)
+    with nogil:
+        for i in range(n):
+            offset = 0
+            for d in range(ndim):
+                at = indices[d][i]
+                at += x.shape_[d] if at < 0 else 0
+                if <uint64_t>at >= <uint64_t>x.shape_[d]:
+                    bad, at = 1, 0
+                offset += at * x.strides_[d]
+            if itemsize == 8:
+                (<uint64_t*>to)[i] = (<uint64_t*>(source + offset))[0]
+            elif itemsize == 4:
+                (<uint32_t*>to)[i] = (<uint32_t*>(source + offset))[0]
+            else:
+                copy_item(to + i * itemsize, source + offset, x.code)
+    # The general path raises the error, for the first axis that is wrong.
+    return out if bad == 0 else None
+
+
+cdef tuple true_indices(Array mask):
+    """For each axis of a contiguous mask the indices of its true elements, in C order."""
+    cdef int64_t* columns[MAX_NDIM]
+    cdef Py_ssize_t count, found
+    cdef const uint8_t* bits = <const uint8_t*>data_of(mask)
+    cdef int d
+    cdef Array column
+    if mask.size < LONG_RUN:
+        count = s0_count_true(bits, mask.size)
+    else:
+        with nogil:
+            count = s0_count_true(bits, mask.size)
+    # Most have one axis, for which no list is made.
+    out = (new_array(INT64, 1, &count, NULL, False),) if mask.ndim == 1 else tuple([new_array(INT64, 1, &count, NULL, False) for d in range(mask.ndim)])
+    for d in range(mask.ndim):
+        columns[d] = <int64_t*>data_of(<Array>(<tuple>out)[d])
+    if mask.size < LONG_RUN:
+        found = fill_columns(bits, mask.ndim, mask.shape_, columns, count)
+    else:
+        with nogil:
+            found = fill_columns(bits, mask.ndim, mask.shape_, columns, count)
+    if found < count:
+        for column in out:
+            truncate(column, found)
+    return out
+
+
+cdef Py_ssize_t fill_columns(const uint8_t* bits, int ndim, const Py_ssize_t* shape, int64_t** columns, Py_ssize_t count) noexcept nogil:
+    """Write the indices of the true elements along each axis, at most `count` of them; returns how many."""
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef Py_ssize_t k = 0, now, i, first = 0, run = shape[ndim - 1], size = 1
+    cdef int d, last = ndim - 1
+    for d in range(ndim):
+        position[d] = 0
+        size *= shape[d]
+    while first < size and k < count:
+        now = s0_true_indices(bits + first, run, columns[last] + k, count - k)
+        for d in range(last):
+            for i in range(k, k + now):
+                columns[d][i] = position[d]
+        k += now
+        first += run
+        for d in range(last - 1, -1, -1):
+            position[d] += 1
+            if position[d] < shape[d]:
+                break
+            position[d] = 0
+    return k
+
+
+cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1:
+    """Raise the error of the first index that is outside of the axis, if there still is one."""
+    cdef const int64_t* values = <const int64_t*>data_of(index)
+    cdef Py_ssize_t i
+    for i in range(index.size):
+        index_value(values[i], size, axis)
+    return 0
+
+
+cdef Array index_offsets(Array index, Py_ssize_t size, Py_ssize_t stride):
+    """Byte offsets of checked indices."""
+    cdef Array out = new_array(INT64, index.ndim, index.shape_, NULL, False)
+    cdef const int64_t* values = <const int64_t*>data_of(index)
+    cdef int64_t* offsets = <int64_t*>data_of(out)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.size):
+            offsets[i] = (values[i] + (size if values[i] < 0 else 0)) * stride
+    return out

@@ -1,0 +1,92 @@
+# Systems of linear equations with triangular matrices: substitution, in blocks of few rows.
+
+ctypedef fused number:
+    float
+    double
+    float complex
+    double complex
+
+cdef struct System:
+    # One matrix, and the right-hand sides in whose place the solution is written; strides in bytes.
+    const char* a
+    char* x
+    Py_ssize_t size, columns    # of the matrix; of the right-hand sides
+    Py_ssize_t a_row, a_column, x_row
+    bint upper, unit
+
+
+cdef void solve_system(const System* system, number one) noexcept nogil:
+    cdef const char* row
+    cdef number* target
+    cdef const number* known
+    cdef number factor
+    cdef Py_ssize_t i, r, c, j, first, last
+    for i in range(system.size):
+        r = system.size - 1 - i if system.upper else i
+        row = system.a + r * system.a_row
+        target = <number*>(system.x + r * system.x_row)
+        first = r + 1 if system.upper else 0
+        last = system.size if system.upper else r
+        for c in range(first, last):
+            factor = (<const number*>(row + c * system.a_column))[0]
+            known = <const number*>(system.x + c * system.x_row)
+            for j in range(system.columns):
+                target[j] = target[j] - factor * known[j]
+        if not system.unit:
+            factor = (<const number*>(row + r * system.a_column))[0]
+            for j in range(system.columns):
+                target[j] = target[j] / factor
+
+
+def substitute(Array a not None, Array x not None, bint upper, bint unit):
+    """
+    Solve systems with triangular matrices by substitution, row after row.
+
+    Parameters
+    ----------
+    a : Array
+        Shape ``(..., M, M)``, of a standard floating-point dtype, in memory of its own. Of the other triangle nothing is
+        read, nor the diagonal if it is `unit`.
+    x : Array
+        Right-hand sides, overwritten by the solutions: shape ``(..., M, K)``, of the dtype of `a`, with contiguous rows.
+        The leading axes of `a` broadcast to those of it.
+    upper, unit : bool
+        Which triangle counts; whether the diagonal counts as 1.
+    """
+    cdef System system
+    cdef Py_ssize_t index[MAX_NDIM]
+    cdef Py_ssize_t a_strides[MAX_NDIM]
+    cdef int axis, missing = x.ndim - a.ndim, lead = x.ndim - 2
+    cdef const char* matrix = data_of(a)
+    cdef char* sides = data_of(x)
+    if x.size == 0:
+        return
+    system.size, system.columns, system.upper, system.unit = x.shape_[lead], x.shape_[lead + 1], upper, unit
+    system.a_row, system.a_column, system.x_row = a.strides_[a.ndim - 2], a.strides_[a.ndim - 1], x.strides_[lead]
+    for axis in range(lead):
+        index[axis] = 0
+        a_strides[axis] = 0 if axis < missing or a.shape_[axis - missing] == 1 else a.strides_[axis - missing]
+    with nogil:
+        while True:
+            system.a, system.x = matrix, sides
+            if x.code == FLOAT32:
+                solve_system[float](&system, 1)
+            elif x.code == FLOAT64:
+                solve_system[double](&system, 1)
+            elif x.code == COMPLEX64:
+                solve_system[floatcomplex](&system, 1)
+            else:
+                solve_system[doublecomplex](&system, 1)
+            axis = lead - 1
+            while axis >= 0:
+                index[axis] += 1
+                matrix += a_strides[axis]
+                sides += x.strides_[axis]
+                if index[axis] < x.shape_[axis]:
+                    break
+                matrix -= index[axis] * a_strides[axis]
+                sides -= index[axis] * x.strides_[axis]
+                index[axis] = 0
+                axis -= 1
+            if axis < 0:
+                break

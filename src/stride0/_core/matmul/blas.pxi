@@ -1,0 +1,425 @@
+# Products of matrices by BLAS: by its functions, or by the loops of NumPy's `matmul`, which call it.
+#
+# Note [Calls of BLAS]
+#     The loops of `numpy.matmul`, called from C (Note [Loops of NumPy]), choose the function of BLAS: another one for a row or a
+#     column, and for a matrix with its own transpose. If the functions of NumPy's BLAS are found, they are called from here
+#     for products of matrices, but not by a row or a column: gemm, and syrk for a real matrix with its own transpose. Of the
+#     product with its own transpose syrk computes one triangle; the other one is its mirror image, copied a cache line at a
+#     time. NumPy copies in columns, which takes as long as the product where rows are a power of two apart: 1024x64 by its
+#     transpose, milliseconds, 2.0 in float64 and 2.3 in float32, by the loop of NumPy 4.8 and 3.8. OpenBLAS
+#     computes a product of up to ALONE multiplications of real numbers on one thread, or a fourth as many of complex ones, and NumPy calls it for the matrices of
+#     a stack one after the other; here the threads of the pool call it, each for a chunk of the stack: 64 products of 64x64,
+#     two threads, microseconds, 320 by `numpy.matmul` and 165 by the pool in float32, 850 and 370 in float64.
+#
+#     From 10^6 multiplications on OpenBLAS would copy to buffers first, which is slow where little is computed per element, and
+#     use threads of its own, which wait for each other in loops: where other threads run too, such as those of a second OpenBLAS
+#     in SciPy, that takes several times as long. So large products by few columns, or of few, are many small calls:
+#
+#     * By a second matrix of at most THIN elements: blocks of rows, of GEMM_BLOCK multiplications and LEAST_ROWS rows, but no more than ALONE. A
+#       transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of float32,
+#       microseconds: 2,900, and 1,290 when packed).
+#     * Other products of up to MIDDLE multiplications: blocks of rows for BLAS on one thread (Note [One thread of BLAS]), which takes
+#       1 to 5 % more than one call without threads, and two thirds of the time of OpenBLAS's two threads. Of single precision a
+#       transposed second matrix is packed here, too (400x400 of float32: 1,340 by one call, 1,560 in blocks, 1,330 when packed).
+#     * Sums of LONG and more elements, of results of at most WIDE rows and columns: parts of the sums, each by calls that add
+#       to a result of its own; these are added in their order.
+#
+#     Microseconds, NumPy's `matmul` and this, medians of one run, with one thread and with two:
+#
+#     M x K times K x N  one thread: 10000x200 by 200x5  40x10000 by 10000x40  two: 10000x200 by 200x5  40x10000 by 10000x40
+#     float32                            660     300            430     320              420     140            480     170
+#     float64                           3650     920            880     580             1490     380            950     310
+#
+#     Blocks and parts depend on shapes and strides alone, so that no bit depends on the number of threads.
+#
+# Note [One thread of BLAS]
+#     The threads of OpenBLAS wait for each other in loops, after each step of a decomposition that is long enough for several of
+#     them (a matrix by a vector from 10^4 elements on). On busy processors each of these steps may take a time slice: eigh of 40x40,
+#     by NumPy on two busy processors, took 90 milliseconds, and 1 alone. So LAPACK computes matrices of few rows or few columns
+#     on the calling thread: `begin_alone` has OpenBLAS use no other, `end_alone` undoes that, if nothing else has changed the
+#     number meanwhile. It is a number of the process, so that NumPy called from another thread then computes on one thread, too.
+#     Threads of the pool may share a stack of such matrices.
+
+cdef enum:
+    QUICK_PRODUCTS = 256      # multiplications altogether that are made in a fourth of a nanosecond each
+    ALONE = 1 << 18         # multiplications of a product for which BLAS has one thread
+    GEMM_BLOCK = 1 << 16    # multiplications of a block of rows, if there are at most
+    THIN = 1 << 14          # elements of the second one; a block has at least
+    LEAST_ROWS = 32         # rows
+    MIDDLE = 1 << 26        # multiplications up to which a product has blocks of rows anyway: at most
+    MOST_BLOCKS = 16        # of at least
+    ENOUGH = 96             # rows
+    LONG = 512              # elements from which sums are split, of matrices of at most
+    WIDE = 100              # rows and columns, into blocks of
+    SIDE = 48               # rows, steps of at most
+    MOST_STEP = 1024        # elements, parts of at least
+    STEPS = 4               # steps, but not into more than
+    MOST_PARTS = 64         # parts
+
+cdef enum:                  # of the interface to BLAS in C
+    BY_ROWS = 101
+    AS_IT_IS = 111
+    TRANSPOSED = 112
+    UPPER = 121
+    CACHE_LINE = 64         # bytes
+
+ctypedef void (*Gemm32)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, float alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, float beta, char* c, int64_t c_step) noexcept nogil
+
+ctypedef void (*Gemm64)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, double alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, double beta, char* c, int64_t c_step) noexcept nogil
+
+ctypedef void (*Syrk32)(int order, int triangle, int how, int64_t m, int64_t n, float alpha, const char* a, int64_t a_step, float beta, char* c, int64_t c_step) noexcept nogil
+
+ctypedef void (*Syrk64)(int order, int triangle, int how, int64_t m, int64_t n, double alpha, const char* a, int64_t a_step, double beta, char* c, int64_t c_step) noexcept nogil
+
+ctypedef void (*GemmComplex)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, const void* alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, const void* beta, char* c, int64_t c_step) noexcept nogil
+
+ctypedef fused Real:
+    float
+    double
+
+ctypedef int (*CountThreads)() noexcept nogil
+
+ctypedef void (*LimitThreads)(int threads) noexcept nogil
+
+cdef s0_lock loading_blas = 0
+cdef bint has_blas = False
+
+# Set by `exchange/numpy_calls`, a higher layer.
+cdef object load_blas = None
+
+# The products in NumPy's BLAS, where they were found: Note [Calls of BLAS].
+cdef Gemm32 gemm32 = NULL
+cdef Gemm64 gemm64 = NULL
+cdef GemmComplex gemm_complex64 = NULL
+cdef GemmComplex gemm_complex128 = NULL
+cdef Syrk32 syrk32 = NULL
+cdef Syrk64 syrk64 = NULL
+
+# Note [One thread of BLAS]: the calls that compute alone now, and the threads that there are otherwise.
+cdef CountThreads count_threads = NULL
+cdef LimitThreads limit_threads = NULL
+cdef int alone = 0
+cdef int usual_threads = 1
+
+
+def set_blas(load):
+    """
+    Set the function that loads NumPy and its BLAS.
+
+    Parameters
+    ----------
+    load : callable
+        Called on first use; returns the addresses of gemm for float32, float64, complex64 and complex128, of syrk for the first
+        two, and of the functions that return and set the number of threads, or zeros.
+    """
+    global load_blas, has_blas
+    load_blas, has_blas = load, False
+
+
+cdef int ask_for_blas() except -1:
+    global gemm32, gemm64, gemm_complex64, gemm_complex128, syrk32, syrk64, count_threads, limit_threads, has_blas
+    single, double_, complex_single, complex_double, own_single, own_double, count, limit = load_blas()
+    # Of several threads that ask at once, the first one sets them: what is set is never replaced, as others read it.
+    s0_acquire(&loading_blas)
+    if not has_blas:
+        gemm32, gemm64 = <Gemm32><uintptr_t>single, <Gemm64><uintptr_t>double_
+        gemm_complex64, gemm_complex128 = <GemmComplex><uintptr_t>complex_single, <GemmComplex><uintptr_t>complex_double
+        syrk32, syrk64 = <Syrk32><uintptr_t>own_single, <Syrk64><uintptr_t>own_double
+        if count and limit:
+            count_threads, limit_threads = <CountThreads><uintptr_t>count, <LimitThreads><uintptr_t>limit
+        s0_write_int(has_blas, True)
+    s0_leave(&loading_blas)
+    return 0
+
+
+cdef bint begin_alone() except -1:
+    """
+    Have BLAS compute on the threads that call it, until `end_alone`: Note [One thread of BLAS].
+
+    False, with nothing to end, where it is not known how.
+    """
+    global alone, usual_threads
+    if not s0_read_int(has_blas):
+        ask_for_blas()
+    if limit_threads is NULL:
+        return False
+    s0_acquire(&loading_blas)
+    if alone == 0:
+        usual_threads = count_threads()
+        if usual_threads > 1:
+            limit_threads(1)
+    alone += 1
+    s0_leave(&loading_blas)
+    return True
+
+
+cdef void end_alone() noexcept:
+    global alone
+    s0_acquire(&loading_blas)
+    # 0 where a signal handler has forked meanwhile, in the child.
+    if alone:
+        alone -= 1
+        if alone == 0:
+            restore_threads()
+    s0_leave(&loading_blas)
+
+
+cdef void restore_threads() noexcept:
+    if usual_threads > 1 and count_threads() == 1:
+        limit_threads(usual_threads)
+
+
+def forget_other_threads():
+    """In a forked process, which has the thread that forked only."""
+    global alone
+    s0_leave(&loading_blas)
+    if alone:
+        alone = 0
+        restore_threads()
+
+
+cdef inline Py_ssize_t alone_on(int code) noexcept nogil:
+    """Multiplications of a product of a dtype for which BLAS has one thread."""
+    return ALONE // 4 if letter_at(code) == c"c" else ALONE
+
+
+cdef void split(Product* product) noexcept nogil:
+    """Choose the rows and the elements of the sums that a call of BLAS has, by shapes alone: Note [Calls of BLAS]."""
+    cdef Py_ssize_t m = product.m, n = product.n, p = product.p
+    # Blocks of complex numbers are for BLAS on one thread anyway.
+    cdef Py_ssize_t most = 2 * ALONE if letter_at(product.code) == c"c" else ALONE
+    cdef bint own = is_by_own_transpose(product), is_long = False
+    product.rows, product.length, product.step = m, n, n
+    if n * p <= THIN and not own:
+        product.rows = min(m, max(8, min(max(LEAST_ROWS, GEMM_BLOCK // (n * p)), most // (n * p)) // 8 * 8))
+    elif n >= LONG and p <= WIDE and m <= (SIDE if own else WIDE) and m * n * p > ALONE:
+        is_long = True
+        product.rows = min(m, SIDE)
+    elif not own and limit_threads is not NULL and ALONE < m * n * p <= MIDDLE:
+        # As many blocks as a power of two: for any such number of threads.
+        product.blocks = 1
+        while product.blocks < MOST_BLOCKS and 2 * product.blocks * ENOUGH <= m:
+            product.blocks *= 2
+        product.rows = (m + product.blocks - 1) // product.blocks
+    product.blocks = (m + product.rows - 1) // product.rows
+    if product.blocks > 1:
+        # Of about the same size, and of whole vectors.
+        product.rows = ((m + product.blocks - 1) // product.blocks + 7) // 8 * 8
+        product.blocks = (m + product.rows - 1) // product.rows
+    if is_long:
+        product.step = min(MOST_STEP, ALONE // (product.rows * p) // 8 * 8)
+        product.length = max(STEPS * product.step, ((n + MOST_PARTS - 1) // MOST_PARTS + product.step - 1) // product.step * product.step)
+    product.parts = (n + product.length - 1) // product.length
+
+
+cdef bint is_by_own_transpose(const Product* product) noexcept nogil:
+    return product.left == product.right and product.m == product.p and (
+        product.strides1[1] == product.strides2[2] and product.strides1[2] == product.strides2[1])
+
+
+cdef bint is_known(const Product* product) noexcept nogil:
+    """Note [Calls of BLAS]: whether the function of BLAS that computes this product was found."""
+    cdef bint own
+    if min(product.m, product.n, product.p) < 2:
+        return False
+    own = is_by_own_transpose(product)
+    if product.code == FLOAT32:
+        return syrk32 is not NULL if own else gemm32 is not NULL
+    if product.code == FLOAT64:
+        return syrk64 is not NULL if own else gemm64 is not NULL
+    if own:
+        return False
+    return gemm_complex64 is not NULL if product.code == COMPLEX64 else gemm_complex128 is not NULL
+
+
+cdef int call_blas(Product* product) except -1:
+    cdef Product one = product[0]
+    cdef Py_ssize_t each = one.m * one.p * itemsize_at(one.code), k
+    if product.parts == 1:
+        return call_in_chunks(product)
+    one.count = 1
+    one.sums = <char*>malloc(one.parts * each)
+    if one.sums is NULL:
+        raise MemoryError("matmul: no memory for partial sums")
+    try:
+        for k in range(product.count):
+            one.left, one.right = product.left + k * product.strides1[0], product.right + k * product.strides2[0]
+            one.out = product.out + k * each
+            call_in_chunks(&one)
+            if one.code == FLOAT32 or one.code == COMPLEX64:
+                add_parts(<float*>one.out, <float*>one.sums, each // <int>sizeof(float), one.parts)
+            else:
+                add_parts(<double*>one.out, <double*>one.sums, each // <int>sizeof(double), one.parts)
+            if is_by_own_transpose(&one):
+                # BLAS may sum up what is above the diagonal in another order than what is below it.
+                mirror_result(&one, one.out)
+    finally:
+        free(one.sums)
+    return 0
+
+
+cdef int call_in_chunks(Product* product) except -1:
+    cdef int threads = 1
+    cdef int64_t work = time_of(product)
+    cdef Py_ssize_t calls = product.count * product.blocks * product.parts
+    cdef bint done, is_small = product.rows * product.step * product.p <= alone_on(product.code)
+    cdef bint limited = not is_small and calls > 1 and begin_alone()
+    with nogil:
+        if is_small or limited:
+            threads = min(threads_for(work), <int>MOST_CALLERS)
+        done = run_equal_chunks(call_for_some, product, &product.matrices, calls, chunks_for(work, threads), threads)
+    if limited:
+        end_alone()
+    return 0 if done else -1  # with the exception of a signal handler
+
+
+cdef void call_for_some(void* context, int chunk) noexcept nogil:
+    """A chunk of the calls, for matrices with contiguous rows or contiguous columns."""
+    cdef const Product* whole = <const Product*>context
+    cdef Py_ssize_t size = itemsize_at(whole.code), first = chunk * whole.matrices, k, matrix, row, m, part, at, end
+    cdef bint own = is_by_own_transpose(whole) and whole.parts == 1
+    cdef bint transposed1 = whole.strides1[2] != size, transposed2 = whole.strides2[2] != size
+    cdef int how1 = TRANSPOSED if transposed1 else AS_IT_IS, how2 = TRANSPOSED if transposed2 else AS_IT_IS
+    cdef Py_ssize_t leading1 = whole.strides1[2 if transposed1 else 1] // size, leading2 = whole.strides2[2 if transposed2 else 1] // size
+    cdef const char* a
+    cdef const char* b
+    cdef char* c
+    for k in range(first, min(first + whole.matrices, whole.count * whole.blocks * whole.parts)):
+        matrix, part, row = k // (whole.blocks * whole.parts), k // whole.blocks % whole.parts, k % whole.blocks * whole.rows
+        m = min(whole.rows, whole.m - row)
+        a = whole.left + matrix * whole.strides1[0] + row * whole.strides1[1]
+        b = whole.right + matrix * whole.strides2[0]
+        c = (whole.out + matrix * whole.m * whole.p * size if whole.parts == 1 else whole.sums + part * whole.m * whole.p * size) + row * whole.p * size
+        if own:
+            if whole.code == FLOAT32:
+                syrk32(BY_ROWS, UPPER, how1, whole.p, whole.n, 1, a, leading1, 0, c, whole.p)
+            else:
+                syrk64(BY_ROWS, UPPER, how1, whole.p, whole.n, 1, a, leading1, 0, c, whole.p)
+            mirror_result(whole, c)
+            continue
+        end = min(part * whole.length + whole.length, whole.n)
+        for at from part * whole.length <= at < end by whole.step:
+            multiply(
+                whole, how1, how2, m, min(whole.step, end - at), a + at * whole.strides1[2], leading1, b + at * whole.strides2[1], leading2,
+                c, at > part * whole.length)
+
+
+cdef inline void multiply(
+    const Product* product, int how1, int how2, Py_ssize_t m, Py_ssize_t n, const char* a, Py_ssize_t leading1, const char* b,
+    Py_ssize_t leading2, char* c, bint adds
+) noexcept nogil:
+    """One call of gemm, which adds to what is at `c`, or replaces it."""
+    cdef float[2] one32 = [1, 0]
+    cdef float[2] beta32 = [adds, 0]
+    cdef double[2] one64 = [1, 0]
+    cdef double[2] beta64 = [adds, 0]
+    if product.code == FLOAT32:
+        gemm32(BY_ROWS, how1, how2, m, product.p, n, 1, a, leading1, b, leading2, adds, c, product.p)
+    elif product.code == FLOAT64:
+        gemm64(BY_ROWS, how1, how2, m, product.p, n, 1, a, leading1, b, leading2, adds, c, product.p)
+    elif product.code == COMPLEX64:
+        gemm_complex64(BY_ROWS, how1, how2, m, product.p, n, one32, a, leading1, b, leading2, beta32, c, product.p)
+    else:
+        gemm_complex128(BY_ROWS, how1, how2, m, product.p, n, one64, a, leading1, b, leading2, beta64, c, product.p)
+
+
+cdef void add_parts(Real* out, const Real* sums, Py_ssize_t size, Py_ssize_t parts) noexcept nogil:
+    cdef Py_ssize_t part, i
+    for i in range(size):
+        out[i] = sums[i]
+    for part in range(1, parts):
+        for i in range(size):
+            out[i] += sums[part * size + i]
+
+
+cdef void mirror_result(const Product* product, char* c) noexcept nogil:
+    """Make what is below the diagonal of a product of real numbers the mirror image of what is above."""
+    if product.code == FLOAT32:
+        mirror(<float*>c, product.p)
+    else:
+        mirror(<double*>c, product.p)
+
+
+cdef void mirror(Real* c, Py_ssize_t p) noexcept nogil:
+    """Copy what is above the diagonal of a matrix of p rows to below it: of each row a cache line, to so many rows."""
+    cdef Py_ssize_t side = CACHE_LINE // <Py_ssize_t>sizeof(Real), band, i, j
+    for band in range((p + side - 1) // side):
+        for i in range(min(band * side + side, p)):
+            for j in range(max(band * side, i + 1), min(band * side + side, p)):
+                c[j * p + i] = c[i * p + j]
+
+
+cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1:
+    """
+    Multiply stacks of matrices by functions of BLAS, Note [Calls of BLAS], or return False.
+
+    Their shapes are ([L,] M, K) and ([L,] K, N), where either L may be 1, their dtypes equal. One of the last two axes of
+    each has stride 1, and the other one a stride not less than the size of the first. `out`, of shape ([L,] M, N), is in
+    C order.
+    """
+    cdef Product product
+    cdef int lead = x1.ndim - 2
+    cdef bint is_single
+    if lead > 1:
+        return False
+    if not s0_read_int(has_blas):
+        ask_for_blas()
+    product.code, product.count = x1.code, out.shape_[0] if lead else 1
+    product.m, product.n, product.p = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1]
+    matrix_strides(product.strides1, x1)
+    matrix_strides(product.strides2, x2)
+    product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
+    if not is_known(&product):
+        return False
+    split(&product)
+    # Those of double precision are read as fast.
+    is_single = product.code == FLOAT32 or product.code == COMPLEX64
+    if product.rows < product.m and (product.n * product.p <= THIN or (is_single and product.step == product.n)):
+        x2 = as_operand(x2, x2.code, True)
+        matrix_strides(product.strides2, x2)
+        product.right = data_of(x2)
+    call_blas(&product)
+    return True
+
+
+cdef void matrix_strides(Py_ssize_t* strides, Array x) noexcept:
+    """The strides of a matrix, or of a stack with one leading axis: 0 along that if its size is 1."""
+    strides[0] = x.strides_[0] if x.ndim == 3 and x.shape_[0] > 1 else 0
+    strides[1], strides[2] = x.strides_[x.ndim - 2], x.strides_[x.ndim - 1]
+
+
+cdef int64_t time_of(const Product* product) noexcept nogil:
+    """A rough estimate of its time on one thread, in nanoseconds."""
+    cdef int64_t work = product.count * product.m * product.n * product.p
+    if product.m * product.n * product.p <= QUICK_PRODUCTS:
+        return work // 4
+    if letter_at(product.code) == c"c":
+        return work * itemsize_at(product.code) // 64
+    if product.p == 1:
+        return work * itemsize_at(product.code) // 100 if letter_at(product.code) == c"f" else work // 8
+    return work * itemsize_at(product.code) // 128
+
+
+cdef Array as_operand(Array x, int code, bint in_rows):
+    """A stack of matrices of a dtype, with contiguous rows where that is asked for: x itself, or packed."""
+    cdef int last = x.ndim - 1
+    if x.code == code and (not in_rows or x.shape_[last] == 1 or x.strides_[last] == itemsize_at(code)):
+        return x
+    return packed(x, code)
+
+
+cdef Array packed(Array x, int code):
+    """A stack of matrices of a dtype in C order; along broadcast axes it is copied only once."""
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef Array base
+    cdef int axis
+    if x.ndim == 2:
+        return copy_array(x, code, True)
+    base = copy_array(without_broadcast_axes(x, tuple(range(x.ndim - 2))), code, True)
+    for axis in range(x.ndim):
+        strides[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
+    return view_of(base, data_of(base), x.ndim, x.shape_, strides)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_other_threads)

@@ -1,0 +1,101 @@
+# See `matmul.pyx`.
+
+from libc.stdint cimport int64_t
+
+from stride0._core.memory.dtype cimport DType
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.array.array cimport Array
+
+# Products of matrices by BLAS: see `blas.pyx`.
+
+
+
+cdef struct Product:
+    const char* left
+    const char* right
+    char* out               # in C order
+    Py_ssize_t strides1[3]    # in bytes, from matrix to matrix, row to row and column to column
+    Py_ssize_t strides2[3]
+    Py_ssize_t count        # of matrices with
+    Py_ssize_t m            # rows and
+    Py_ssize_t n            # columns, times such of n rows and
+    Py_ssize_t p            # columns
+    # A chunk: so many matrices, or so many rows of each. For BLAS each matrix is `blocks` blocks of `rows` rows in `parts`
+    # sums of `length` elements, `step` of them in a call, and a chunk is `matrices` of these.
+    Py_ssize_t matrices
+    Py_ssize_t rows
+    Py_ssize_t blocks
+    Py_ssize_t length
+    Py_ssize_t step
+    Py_ssize_t parts
+    char* sums              # a result for each part, where there are several
+    int code
+    bint failed             # for lack of memory
+
+cdef enum:
+    MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
+
+cdef bint begin_alone() except -1
+cdef void end_alone() noexcept
+cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1
+cdef int64_t time_of(const Product* product) noexcept nogil
+cdef Array as_operand(Array x, int code, bint in_rows)
+cdef Array packed(Array x, int code)
+
+
+# Inner loops of NumPy's LAPACK and FFT: see `gufuncs.pyx`.
+
+
+# In the order of `ROUTINES` in `exchange/numpy_calls.py`.
+cdef enum Routine:
+    CHOLESKY_LOWER
+    CHOLESKY_UPPER
+    DET
+    EIG
+    EIGH
+    EIGVALS
+    EIGVALSH
+    INV
+    LSTSQ
+    QR_RAW          # leaves both factors in its operand
+    QR_REDUCED
+    QR_COMPLETE
+    SLOGDET
+    SOLVE
+    SVD
+    SVD_REDUCED
+    SVD_FULL
+    FFT
+    IFFT
+    RFFT_EVEN
+    RFFT_ODD
+    IRFFT
+    MATMUL
+    N_ROUTINES
+
+cdef bint has_loop(int routine, int code) except -1
+cdef Array aligned_copy(Array x)
+cdef bint run_lapack(int routine, tuple arrays) except -1
+cdef int run_fft(int routine, Array x, double factor, Array out) except -1
+cdef int run_matmul(Array x1, Array x2, Array out) except -1
+
+
+# Products of matrices: see `product.pyx`.
+
+
+cdef enum:
+    SHORT = 16384       # elements of a dot product that the reduction "dot" makes, if there is but one
+
+cdef Array usual_product(Array x1, Array x2)
+cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype)
+
+
+# Contractions of labelled axes: see `contraction.pyx`.
+
+
+cdef enum:
+    MOST_LABELS = 2 * MAX_NDIM      # as in `_base/subscripts.py`: of two operands
+
+cdef Array contract_one(Array x, const unsigned char* labels, int count, const unsigned char* out, str name)
+cdef Array contract_two(
+    Array a, const unsigned char* of_a, Array b, const unsigned char* of_b, int count, const unsigned char* out, str name)

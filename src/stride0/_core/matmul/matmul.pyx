@@ -1,0 +1,47 @@
+# cython: wraparound=True
+"""Products of matrices: BLAS, our own kernels, contractions and einsum.
+
+One compiled module, read in this order: `blas.pxi`, `gufuncs.pxi`, `product.pxi`, `contraction.pxi`, `einsum.pxi`, `functions.pxi`.
+"""
+
+from cpython.exc cimport PyErr_Clear, PyErr_Occurred
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uintptr_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcmp, memcpy, memset
+
+from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_int, s0_write_int
+from stride0._core.memory.dtype cimport (
+    BOOL, COMPLEX128, COMPLEX64, DType, FLOAT32, FLOAT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes,
+)
+from stride0._core.plan.threads cimport may_raise, run_chunks, run_equal_chunks
+from stride0._core.plan.operations cimport OP_BITWISE_AND, OP_MULTIPLY, OP_NOT_EQUAL
+from stride0._core.plan.plan cimport LONG_RUN, MAX_NDIM, Operand, TABLE, chunks_for, s0_bit_length, threads_for
+from stride0._core.array.modes cimport guarding
+from stride0._core.array.array cimport (
+    Array, c_strides_of, data_of, guard_gradient, is_aligned, new_array, read_operand, same_shape, swapped_matrix, view_of,
+    without_axes,
+)
+from stride0._core.elementwise.elementwise cimport binary_raw, copy_array
+from stride0._core.call.binding cimport array_argument, check_total, implement
+from stride0._core.reduce.reduce cimport accumulate
+
+import os
+
+from stride0._base.errors import ArgumentTypeError, AxisError, ShapeError, brief, shown
+from stride0._base.shapes import broadcast_shapes, c_strides, check_ndim, normalize_axis, normalize_index
+from stride0._base.subscripts import (
+    AUTO, check_optimize, find_path, labels_of_tensordot, parse_lists, parse_string, read_list, sizes_of, steps_of,
+)
+from stride0._core.array.modes import check_broadcasting
+from stride0._core.array.array import empty, restride, strides, without_broadcast_axes, zeros
+from stride0._core.elementwise.elementwise import copy
+from stride0._core.reduce.reduce import reduce2
+from stride0._core.call.checks import check_array, promote_all
+
+include "blas.pxi"
+include "gufuncs.pxi"
+include "product.pxi"
+include "contraction.pxi"
+include "einsum.pxi"
+include "functions.pxi"

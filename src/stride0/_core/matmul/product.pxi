@@ -1,0 +1,571 @@
+# Products of stacks of matrices: which algorithm computes them, and those of our own (`products.h`).
+#
+# Note [Algorithms of matrix products]
+#     The batch is first merged into as few axes as strides allow, and folded: an axis that is broadcast in `x2`
+#     goes into the rows of `x1` (also that of two axes along which each matrix of one is multiplied by each of the other, so that
+#     BLAS is called for fewer and larger products), one that is broadcast in `x1` into the columns of `x2`. Other broadcast
+#     axes keep the stride 0 and are never copied. Then
+#
+#     1. a column times a row (K = 1) is a broadcast multiplication;
+#     2. integers, few or tiny products of real numbers, and matrices by vectors use kernels of our own, which
+#        read any layout: Note [Products of our own]. NumPy is not even imported;
+#     3. one dot product (`SHORT`), few or narrow products of complex numbers (`FEW_COMPLEX`, `NARROW_COMPLEX`) and long sums of
+#        integers are the core's reduction "dot" over views of shape (..., M, 1, K) and (..., 1, N, K), copied
+#        only where integers that are read repeatedly are not contiguous along K;
+#     4. many tiny complex matrices (`MANY`, `TINY`) use the same reduction with the batch as the innermost
+#        axis, so that one vector instruction computes many matrices;
+#     5. all others use BLAS, into memory of ours: Note [Calls of BLAS]. Where the
+#        batch is folded away, that is one call; otherwise one call per matrix. Operands whose strides BLAS
+#        cannot read are packed first.
+#
+# Note [Thresholds of matrix products]
+#     Measured on an AVX-512 server with NumPy 2.4, in microseconds. NumPy's times do not
+#     include conversion to NumPy and back, which costs some 4 more.
+#
+#     1000 products of                2x2  3x3  4x4  8x8  16x16  2x2 times 2x1  2x8 times 8x1  1x128 times 128x2
+#     complex128  numpy.matmul         60   79   86  210   1150             32             38                167
+#                 dot in place (3)     31   66  113  676   4973             15             23                537
+#                 batch innermost (4)  23   57  116  803   7090
+#
+#     One dot product of float64: 0.6 against 0.8 (1000 elements), 1.5 against 1.6 (10,000), 9.6 against 5.8
+#     (100,000).
+#
+# Note [Products of our own]
+#     Integers: every product, except those by few columns with long sums, which are the reduction "dot". Real
+#     floating dtypes: where the call of BLAS takes longer than the product, and matrices by a vector of SHORT_SUM
+#     elements or more, if the matrix has contiguous rows, or contiguous columns that are long or few. Their time is that of
+#     reading the matrix. Complex numbers: none. One thread of an AVX-512 server, NumPy 2.4, microseconds:
+#
+#     1000 products of         2x2   3x3   4x4   8x8   4x4 by 4x1   8x8 by 8x1
+#     float64  these loops     2.1   6.1   5.5   190        3.5         17
+#              numpy.matmul     27    32    31    52         37         44
+#     float32  these loops     3.4    10    16    79        5.8         30
+#              numpy.matmul     26    31    31    52         28         31
+#     int64    these loops     2.7           5.4
+#              numpy.matmul     13            51
+#
+#     One product of           128x128  300x300         A matrix by a vector  100x100  300x300  768x768  7680x8
+#     int64    these loops          90     1400         float64  these loops     1.0        9       64
+#              numpy.matmul       1700    18000                  numpy.matmul    1.8       10       72
+#     int8     these loops          23                  float32  these loops     0.7        4       28       22
+#              numpy.matmul       1250                           numpy.matmul    1.4        5       33        6
+#
+#     Large products of int64 and uint64 are computed in double where their elements are small enough for exact sums
+#     (`products64.h`). 128x128 with AVX2: 119 so, and 194 by halves of 32 bits for other elements.
+
+cdef enum:
+    SHORT_SUM = 32          # inner elements from which a product of reals is no longer summed up in order in double
+    FEW_PRODUCTS = 256      # multiplications altogether, or
+    TINY_PRODUCT = 64       # of each matrix of a stack
+    LONG_SUM = 16           # inner elements from which a product of integers by
+    FEW_COLUMNS = 4         # fewer columns is a reduction
+    MANY_ROWS = 128         # rows of a matrix with contiguous columns from which it is multiplied by a vector here, or
+    FEW_ROWS = 16           # if it has no more elements than
+    FEW_ELEMENTS = 1 << 14
+
+# Note [Thresholds of matrix products]
+cdef enum:
+    FEW_COMPLEX = 256           # multiplications of complex numbers altogether
+    NARROW_COMPLEX = 4          # elements of the result per matrix, with
+    NARROW_INNER = 4    # K, from
+    SEVERAL = 8         # matrices on
+    TINY = 27           # multiplications per matrix, from
+    MANY = 200          # matrices on
+
+cdef enum:      # how products are computed: Note [Algorithms of matrix products]
+    OWN
+    DOT
+    BATCH_INNERMOST
+    BLAS
+
+cdef enum:      # what is known of the operands' layout
+    ANY_ORDER
+    IN_COLUMNS  # columns of the first one are contiguous elements of the common dtype
+    IN_ROWS     # rows are
+    C_ORDER     # both
+
+
+cdef int algorithm_of(const Product* product, int code, int layout) noexcept nogil:
+    """Notes [Algorithms of matrix products] and [Thresholds of matrix products]."""
+    cdef Py_ssize_t each = product.m * product.n * product.p, sums = product.count * product.m * product.p
+    cdef char letter = letter_at(code)
+    cdef bint own = of_our_own(product, code)
+    # Of floats, every layout has the bits of the reduction.
+    if sums == 1 and product.n <= SHORT and not (own and layout == C_ORDER and letter != c"f"):
+        return DOT
+    if own and (letter != c"f" or product.p > 1 or product.n < SHORT_SUM or may_read(product.m, product.n, layout)):
+        return OWN
+    if letter == c"c":
+        if sums * product.n <= FEW_COMPLEX or (product.count >= SEVERAL and product.m * product.p <= NARROW_COMPLEX and product.n <= NARROW_INNER):
+            return DOT
+        if product.count >= MANY and product.m > 1 and product.p > 1 and each <= TINY:
+            return BATCH_INNERMOST
+    elif letter != c"f":
+        return DOT
+    return DOT if is_stored(code) else BLAS
+
+
+cdef inline bint may_read(Py_ssize_t rows, Py_ssize_t columns, int layout) noexcept nogil:
+    """Whether our kernels multiply a matrix by a vector as fast as BLAS does, for long sums."""
+    if layout != IN_COLUMNS:
+        return layout != ANY_ORDER
+    return rows >= MANY_ROWS or (rows >= FEW_ROWS and rows * columns <= FEW_ELEMENTS)
+
+
+cdef bint of_our_own(const Product* product, int code) noexcept nogil:
+    """Note [Products of our own]: whether a product of matrices in C order is one."""
+    cdef Py_ssize_t work = product.m * product.n * product.p
+    if TABLE.products[code] is NULL or product.n < 2:
+        return False
+    if letter_at(code) != c"f":
+        return product.p >= FEW_COLUMNS or product.n < LONG_SUM
+    # The reduction "dot" sums up in double.
+    if product.count == 1 and product.m == 1 and product.p == 1:
+        return product.n < SHORT_SUM
+    if work <= TINY_PRODUCT or (product.p == 1 and product.n >= SHORT_SUM):
+        return True
+    return product.count * work <= FEW_PRODUCTS and product.n < SHORT_SUM
+
+
+cdef Array usual_product(Array x1, Array x2):
+    """
+    Stacks of matrices, or one, by as many, by one matrix or by a vector, and a row by a matrix, in any layout.
+
+    The inner sizes are equal, and so are the dtypes. None where the general algorithms are needed.
+    """
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Product product
+    cdef Array out
+    cdef int algorithm, layout, ndim
+    cdef Py_ssize_t size = itemsize_at(x1.code)
+    if x1.size == 0 or x2.size == 0 or not describe(&product, x1, x2) or product.n < 2 or is_stored(x1.code):
+        return None
+    ndim = x1.ndim - 1 if x2.ndim == 1 else x1.ndim
+    memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
+    if x2.ndim > 1:
+        shape[ndim - 1] = product.p
+    if product.m == 1 and product.p > 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f":
+        # A vector by columns is the transpose by it, which kernels of our own compute.
+        if may_read(product.p, product.n, order_of(product.strides2[2], product.strides2[1], size)):
+            transpose(&product)
+            x1, x2 = x2, x1
+    layout = C_ORDER if x1.c_contiguous and x2.c_contiguous else order_of(product.strides1[1], product.strides1[2], size)
+    algorithm = algorithm_of(&product, x1.code, layout)
+    # One row by one column, of which the general algorithms know more.
+    if algorithm == BATCH_INNERMOST or (algorithm == BLAS and product.m == product.p == 1 and letter_at(x1.code) == c"f"):
+        return None
+    if algorithm == DOT:
+        x1 = stack_view(x1, product.count, product.m, product.n, product.strides1)
+        x2 = stack_view(x2, product.count, product.n, product.p, product.strides2)
+        return view_in_c_order(by_dot(x1, x2, x1.code), ndim, shape)
+    out = new_array(x1.code, ndim, shape, NULL, False)
+    if algorithm == OWN:
+        if product.p == 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f" and product.strides2[1] != size:
+            x2 = as_packed(x2, product.strides2, product.n, product.p)
+        product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
+        run_products(&product, x1.code)
+        return out
+    if not is_readable(product.strides1, product.m, product.n, size):
+        x1 = as_packed(x1, product.strides1, product.m, product.n)
+    if not is_readable(product.strides2, product.n, product.p, size):
+        x2 = as_packed(x2, product.strides2, product.n, product.p)
+    x1 = stack_view(x1, product.count, product.m, product.n, product.strides1)
+    x2 = stack_view(x2, product.count, product.n, product.p, product.strides2)
+    in_rows_of(product.strides1, product.m, product.p, size)
+    matrices = stack_view(out, product.count, product.m, product.p, product.strides1)
+    if not multiply_by_blas(x1, x2, matrices):
+        run_matmul(x1, x2, matrices)
+    return out
+
+
+cdef bint describe(Product* product, Array x1, Array x2) noexcept:
+    """
+    The sizes and strides of a product of x1's matrices with x2's, or with one for all of them, which is then one product.
+
+    False where the leading axes do not merge into one, or those of x2 are more than those of x1.
+    """
+    cdef int axis, own, lead = max(x1.ndim - 2, 0), other = max(x2.ndim - 2, 0)
+    cdef Py_ssize_t size, stride1, stride2
+    if other > lead or x1.ndim + x2.ndim == 2:
+        return False
+    product.count, product.strides1[0], product.strides2[0] = 1, 0, 0
+    product.m, product.strides1[1] = 1, 0
+    if x1.ndim > 1:
+        product.m, product.strides1[1] = x1.shape_[lead], x1.strides_[lead]
+    product.n, product.strides1[2] = x1.shape_[x1.ndim - 1], x1.strides_[x1.ndim - 1]
+    product.strides2[1], product.p, product.strides2[2] = x2.strides_[other], 1, 0
+    if x2.ndim > 1:
+        product.p, product.strides2[2] = x2.shape_[other + 1], x2.strides_[other + 1]
+    for axis in range(lead - 1, -1, -1):
+        own = axis - lead + other
+        size, stride1, stride2 = x1.shape_[axis], x1.strides_[axis], 0
+        if own >= 0 and x2.shape_[own] != 1:
+            if x2.shape_[own] != size:
+                return False
+            stride2 = x2.strides_[own]
+        if size == 1:
+            continue
+        if product.count == 1:
+            product.strides1[0], product.strides2[0] = stride1, stride2
+        elif stride1 != product.count * product.strides1[0] or stride2 != product.count * product.strides2[0]:
+            return False
+        # Broadcast matrices are for the general algorithms.
+        if stride1 == 0:
+            return False
+        product.count *= size
+    if product.count > 1 and product.strides2[0] == 0:
+        if product.m == 1:
+            product.strides1[1] = product.strides1[0]
+        elif product.strides1[0] != product.m * product.strides1[1]:
+            return True
+        product.m *= product.count
+        product.count = 1
+    return True
+
+
+cdef int order_of(Py_ssize_t down, Py_ssize_t across, Py_ssize_t size) noexcept:
+    """What is known of the layout of matrices by their strides."""
+    return IN_ROWS if across == size else IN_COLUMNS if down == size else ANY_ORDER
+
+
+cdef void transpose(Product* product) noexcept:
+    """The transposed second matrices by the transposed first ones, whose product is the transposed one."""
+    cdef Py_ssize_t k
+    product.m, product.p = product.p, product.m
+    for k in range(3):
+        product.strides1[k], product.strides2[(3 - k) % 3] = product.strides2[(3 - k) % 3], product.strides1[k]
+
+
+cdef bint is_readable(Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t size) noexcept:
+    """Whether BLAS can read matrices, as `readable` says; the strides of axes of size 1, which are arbitrary, become valid ones."""
+    if columns == 1:
+        strides[2] = size
+    if rows == 1:
+        strides[1] = columns * size if strides[2] == size else size
+    return (strides[2] == size and strides[1] >= columns * size) or (strides[1] == size and strides[2] >= rows * size)
+
+
+cdef void in_rows_of(Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t size) noexcept:
+    """The strides of matrices in C order."""
+    strides[0], strides[1], strides[2] = rows * columns * size, columns * size, size
+
+
+cdef Array as_packed(Array x, Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns):
+    """A copy in C order of a stack of matrices, or of one for all, whose strides become those of the copy."""
+    cdef bint one = strides[0] == 0
+    x = copy_array(x, x.code, True)
+    in_rows_of(strides, rows, columns, itemsize_at(x.code))
+    if one:
+        strides[0] = 0
+    return x
+
+
+cdef Array stack_view(Array x, Py_ssize_t count, Py_ssize_t rows, Py_ssize_t columns, const Py_ssize_t* strides):
+    """The memory of x as a matrix, or as a stack of several with one leading axis."""
+    cdef Py_ssize_t shape[3]
+    cdef int ndim = 2 if count == 1 else 3
+    shape[0], shape[1], shape[2] = count, rows, columns
+    return view_of(x, data_of(x), ndim, &shape[3 - ndim], &strides[3 - ndim])
+
+
+cdef Array view_in_c_order(Array x, int ndim, const Py_ssize_t* shape):
+    """An array in C order in another shape."""
+    cdef Py_ssize_t strides[MAX_NDIM]
+    if x.ndim == ndim and memcmp(x.shape_, shape, ndim * sizeof(Py_ssize_t)) == 0:
+        return x
+    c_strides_of(itemsize_at(x.code), ndim, shape, strides)
+    return view_of(x, data_of(x), ndim, shape, strides)
+
+
+cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype):
+    """
+    The products of two stacks of matrices: a new array of shape (*batch, M, N), of `dtype`, to which theirs promote.
+
+    Their shapes are (..., M, K) and (..., K, N), their dtypes numeric; the leading axes broadcast to `batch`.
+    """
+    cdef int code = arithmetic_code(dtype.code)
+    if code != dtype.code:
+        return copy_array(multiply_stacks(copy_array(x1, code, False), copy_array(x2, code, False), batch, dtype_at(code)), dtype.code, False)
+    rows, inner = x1.shape[-2:]
+    columns = x2.shape[-1]
+    shape = (*batch, rows, columns)
+    if not inner or 0 in shape:
+        return zeros(shape, dtype)
+    if inner == 1:
+        return <Array>binary_raw(OP_MULTIPLY, x1, x2, "matmul", False)
+    plain = x1.ndim == x2.ndim == 2 or (x1.c_contiguous and x2.c_contiguous)
+    if len(batch) <= 1 and x1.shape[:-2] == x2.shape[:-2] and plain:
+        return multiply_alike(x1, x2, dtype)
+    strides1, strides2 = batch_strides(x1, batch), batch_strides(x2, batch)
+    x1, x2 = merged_batch(x1, x2, batch, strides1, strides2)
+    # Along an axis that is broadcast in both operands, one product is computed for all indices.
+    moving = tuple([n if s1 or s2 else 1 for n, s1, s2 in zip(batch, strides1, strides2)])
+    order = list(range(len(batch)))
+    if x1.ndim == 4 and strides(x1)[1] == 0 and strides(x2)[0] == 0:
+        # Each matrix by each: those of x1 are rows of one matrix, where the axis along which they are is the second one.
+        order = [axis for axis in order if strides1[axis] == 0] + [axis for axis in order if strides1[axis] != 0]
+        x1, x2 = exchanged(x1), exchanged(x2)
+    sizes = [moving[axis] for axis in order]
+    if x1.ndim == 3 and strides(x1)[0] == 0 and (folded := folded_rows(swapped_matrix(x2))) is not None:
+        # Computed transposed, so that the batch is the first axis in memory.
+        result = multiply_alike(folded, swapped_matrix(restride(x1, x1.shape[1:], strides(x1)[1:])), dtype)
+        result_strides = (*[rows * columns * s for s in c_strides(sizes)], 1, rows)
+    else:
+        while x1.ndim > 2 and strides(x2)[-3] == 0 and (folded := folded_rows(x1)) is not None:
+            x1 = folded
+            x2 = restride(x2, (*x2.shape[:-3], *x2.shape[-2:]), (*strides(x2)[:-3], *strides(x2)[-2:]))
+        result = multiply_alike(x1, x2, dtype)
+        result_strides = c_strides((*sizes, rows, columns))
+    result_strides = (*[result_strides[order.index(axis)] for axis in range(len(batch))], *result_strides[-2:])
+    if moving == batch:
+        return restride(result, shape, result_strides)
+    broadcast_strides = [s if n == m else 0 for s, n, m in zip(result_strides, batch, moving)]
+    return copy(restride(result, shape, (*broadcast_strides, *result_strides[-2:])), None, "C")
+
+
+cdef Array exchanged(Array x):
+    """A stack with its two leading axes exchanged."""
+    return restride(x, (x.shape[1], x.shape[0], *x.shape[2:]), (strides(x)[1], strides(x)[0], *strides(x)[2:]))
+
+
+cdef tuple batch_strides(Array x, tuple batch):
+    """The strides of the leading axes of `x` when it is broadcast to `batch`."""
+    missing = len(batch) - x.ndim + 2
+    own = zip(x.shape, strides(x), batch[missing:])
+    return (*(0,) * missing, *[s if n == m else 0 for n, s, m in own])
+
+
+cdef tuple merged_batch(Array x1, Array x2, tuple batch, tuple strides1, tuple strides2):
+    """Both operands with the same batch axes: merged, without axes that are broadcast in both."""
+    cdef list merged = []
+    for n, s1, s2 in zip(batch, strides1, strides2):
+        if n == 1 or not (s1 or s2):
+            continue
+        if merged and merged[-1][1:] == (n * s1, n * s2):
+            merged[-1] = (merged[-1][0] * n, s1, s2)
+        else:
+            merged.append((n, s1, s2))
+    sizes = [n for n, _, _ in merged]
+    return (
+        restride(x1, (*sizes, *x1.shape[-2:]), (*[s for _, s, _ in merged], *strides(x1)[-2:])),
+        restride(x2, (*sizes, *x2.shape[-2:]), (*[s for _, _, s in merged], *strides(x2)[-2:])),
+    )
+
+
+cdef Array folded_rows(Array x):
+    """A stack (..., n, R, C) as (..., n * R, C), or None where that is no view."""
+    *lead, n, rows, columns = x.shape
+    *lead_strides, stride, down, across = strides(x)
+    if rows == 1:
+        down = stride
+    elif stride != rows * down:
+        return None
+    return restride(x, (*lead, n * rows, columns), (*lead_strides, down, across))
+
+
+cdef Array multiply_alike(Array x1, Array x2, DType dtype):
+    """The products of stacks with equal leading axes, in C order."""
+    cdef int code = dtype.code, lead = x1.ndim - 2
+    cdef int algorithm = algorithm_of_stacks(x1, x2, code)
+    cdef Array out, transposed, column
+    # A vector by columns is the transpose by it.
+    if letter_at(code) == c"f" and x1.shape_[lead] == 1 and x2.shape_[lead + 1] > 1 and (algorithm != OWN or x1.shape_[lead + 1] >= SHORT_SUM):
+        transposed, column = swapped_matrix(x2), swapped_matrix(x1)
+        if algorithm_of_stacks(transposed, column, code) == OWN:
+            out = own_product(transposed, column, code)
+            return restride(out, (*x1.shape[:-1], x2.shape[-1]), (*strides(out)[:-2], x2.shape[-1], 1))
+    if algorithm == OWN:
+        return own_product(x1, x2, code)
+    if algorithm == BATCH_INNERMOST:
+        return batch_innermost(x1, x2, dtype)
+    if algorithm == DOT:
+        return by_dot(x1, x2, code)
+    out = empty((*x1.shape[:-1], x2.shape[-1]), dtype)
+    x1, x2 = readable(x1, dtype), readable(x2, dtype)
+    if not multiply_by_blas(x1, x2, out):
+        run_matmul(x1, x2, out)
+    return out
+
+
+cdef int algorithm_of_stacks(Array x1, Array x2, int code) noexcept:
+    cdef Product product
+    cdef int axis, lead = x1.ndim - 2
+    product.m, product.n, product.p, product.count = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1], 1
+    for axis in range(lead):
+        product.count *= x1.shape_[axis]
+    return algorithm_of(&product, code, order_of(x1.strides_[lead], x1.strides_[lead + 1], itemsize_at(code)) if x1.code == code else ANY_ORDER)
+
+
+cdef Array by_dot(Array x1, Array x2, int code):
+    """Sum up products in the core: (..., M, 1, K) times (..., 1, N, K). Integers that are read repeatedly are packed first."""
+    cdef int lead = x1.ndim - 2
+    if letter_at(code) == c"i" or letter_at(code) == c"u":
+        if x2.shape_[lead + 1] > 1:
+            x1 = as_operand(x1, x1.code, True)
+        if x1.shape_[lead] > 1:
+            x2 = swapped_matrix(as_operand(swapped_matrix(x2), x2.code, True))
+    left = beside_other_axis(x1, lead + 1, x1.strides_[lead], x1.strides_[lead + 1])
+    right = beside_other_axis(x2, lead, x2.strides_[lead + 1], x2.strides_[lead])
+    return accumulate("dot", 2, left, right, (lead + 2,), False, code, code)
+
+
+cdef Array beside_other_axis(Array x, int axis, Py_ssize_t along, Py_ssize_t inner):
+    """A view of a stack of matrices with an axis of size 1 in front of or behind that of the rows, or columns, and the inner one last."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef int lead = x.ndim - 2, rows = lead + (axis == lead), is_right = axis == lead
+    if x.ndim == MAX_NDIM:
+        check_ndim("matmul", x.ndim + 1)
+    memcpy(shape, x.shape_, lead * sizeof(Py_ssize_t))
+    memcpy(strides, x.strides_, lead * sizeof(Py_ssize_t))
+    shape[axis], strides[axis] = 1, 0
+    shape[rows], strides[rows] = x.shape_[lead + is_right], along
+    shape[lead + 2], strides[lead + 2] = x.shape_[lead + 1 - is_right], inner
+    return view_of(x, data_of(x), x.ndim + 1, shape, strides)
+
+
+cdef Array batch_innermost(Array x1, Array x2, DType dtype):
+    """Sum up products in the core: (M, 1, K, ...) times (1, N, K, ...), both copied to that order."""
+    left = batch_last(x1)
+    right = batch_last(swapped_matrix(x2))
+    strides1, strides2 = strides(left), strides(right)
+    result = reduce2(
+        "dot",
+        restride(left, (left.shape[0], 1, *left.shape[1:]), (strides1[0], 0, *strides1[1:])),
+        restride(right, (1, *right.shape), (0, *strides2)),
+        (2,),
+        False,
+        dtype,
+    )
+    down, across, *lead = strides(result)
+    rows, columns, *sizes = result.shape
+    return copy(restride(result, (*sizes, rows, columns), (*lead, down, across)), None, "C")
+
+
+cdef Array batch_last(Array x):
+    x = without_broadcast_axes(x, tuple(range(x.ndim - 2)))
+    *sizes, rows, columns = x.shape
+    *lead, down, across = strides(x)
+    return copy(restride(x, (rows, columns, *sizes), (down, across, *lead)), None, "C")
+
+
+cdef Array readable(Array x, DType dtype):
+    """A stack of `dtype` whose matrices BLAS can read: `x` itself, or packed.
+
+    One of the two axes must have stride 1, the other one at least the size of the first. (NumPy would take
+    any matrix, but multiply it without BLAS, a hundred times slower.)
+    """
+    if x.dtype is dtype and x.c_contiguous:
+        return x
+    rows, columns = x.shape[-2:]
+    *lead, down, across = strides(x)
+    # The stride of an axis of size 1 is arbitrary, so a valid one is chosen.
+    if columns == 1:
+        across = 1
+    if rows == 1:
+        down = columns if across == 1 else 1
+    good = (across == 1 and down >= columns) or (down == 1 and across >= rows)
+    return restride(x, x.shape, (*lead, down, across)) if good and x.dtype is dtype else packed(x, dtype.code)
+
+
+# --- kernels of our own
+
+
+cdef void run_product(void* context, int chunk) noexcept nogil:
+    cdef Product* whole = <Product*>context
+    cdef Py_ssize_t size = itemsize_at(whole.code), first, k
+    cdef int status = 0
+    if whole.matrices:
+        first = chunk * whole.matrices
+        status = TABLE.products[whole.code](
+            whole.left + first * whole.strides1[0], whole.strides1, whole.right + first * whole.strides2[0], whole.strides2,
+            whole.out + first * whole.m * whole.p * size, min(whole.matrices, whole.count - first), whole.m, whole.n, whole.p)
+    else:
+        first = chunk * whole.rows
+        for k in range(whole.count):
+            status |= TABLE.products[whole.code](
+                whole.left + k * whole.strides1[0] + first * whole.strides1[1], whole.strides1, whole.right + k * whole.strides2[0],
+                whole.strides2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
+                whole.p)
+    if status:
+        s0_write_int(whole.failed, True)
+
+
+cdef int run_products(Product* product, int code) except -1:
+    """Compute the products, on several threads where that is faster: partitioned between matrices, else between rows."""
+    cdef int64_t work
+    cdef int threads
+    cdef Py_ssize_t chunks
+    cdef bint done = True
+    product.code, product.failed = code, False
+    work = time_of(product)
+    product.matrices, product.rows = product.count, 0
+    if work < LONG_RUN:
+        run_product(product, 0)
+    else:
+        with nogil:
+            threads = threads_for(work)
+            chunks = chunks_for(work, threads)
+            if chunks > 1:
+                # Elements are independent: any partition gives the same bits.
+                if product.count >= chunks:
+                    product.matrices = (product.count + chunks - 1) // chunks
+                    chunks = (product.count + product.matrices - 1) // product.matrices
+                else:
+                    product.matrices = 0
+                    product.rows = ((product.m + chunks - 1) // chunks + 7) // 8 * 8
+                    chunks = (product.m + product.rows - 1) // product.rows
+            done = run_chunks(run_product, product, chunks, threads, True)
+    if not done:
+        return -1  # with the exception of a signal handler
+    if product.failed:
+        raise MemoryError("matmul: no memory for the blocks of a product")
+    return 0
+
+
+cdef Array own_product(Array x1, Array x2, int code):
+    """The products of two stacks with equal leading axes, by kernels of our own; a new array in C order."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef Product product
+    cdef Array out
+    cdef int axis, lead = x1.ndim - 2
+    cdef Py_ssize_t size = itemsize_at(code), outer = 1, k
+    guard_gradient(x1, "matmul")
+    guard_gradient(x2, "matmul")
+    product.m, product.n, product.p = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1]
+    product.count = x1.shape_[lead - 1] if lead else 1
+    for axis in range(lead - 1):
+        outer *= x1.shape_[axis]
+    product.count *= outer
+    if product.p == 1 and letter_at(code) == c"f" and product.n >= SHORT_SUM:
+        x2 = as_operand(x2, code, False)
+        if x2.strides_[lead] != size:
+            x2 = swapped_matrix(as_operand(swapped_matrix(x2), code, True))
+    x1, x2 = as_operand(x1, code, False), as_operand(x2, code, False)
+    memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
+    shape[lead + 1] = product.p
+    out = new_array(code, x1.ndim, shape, NULL, False)
+    for k in range(3):
+        product.strides1[k] = x1.strides_[lead - 1 + k] if lead or k else 0
+        product.strides2[k] = x2.strides_[lead - 1 + k] if lead or k else 0
+    product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
+    product.count //= outer
+    # The leading axes but the last one.
+    memset(position, 0, sizeof(position))
+    while True:
+        run_products(&product, code)
+        product.out += product.count * product.m * product.p * size
+        axis = lead - 2
+        while axis >= 0:
+            position[axis] += 1
+            product.left += x1.strides_[axis]
+            product.right += x2.strides_[axis]
+            if position[axis] < x1.shape_[axis]:
+                break
+            product.left -= position[axis] * x1.strides_[axis]
+            product.right -= position[axis] * x2.strides_[axis]
+            position[axis] = 0
+            axis -= 1
+        if axis < 0:
+            return out

@@ -1,3 +1,0 @@
-from stride0._core.array.array import Array
-
-def counted(places: Array, weights: Array | None, size: int) -> Array: ...

@@ -1,6 +1,0 @@
-from typing import Any
-
-from stride0._core.array.array import Array, Operand
-
-def multiply_masked(x1: Operand, x2: Operand, /) -> Array: ...
-def conjugate(x: Any) -> Any: ...

@@ -1,3 +1,0 @@
-from stride0._core.array.array import Array
-
-def substitute(a: Array, x: Array, upper: bool, unit: bool) -> None: ...

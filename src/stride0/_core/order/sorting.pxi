@@ -1,0 +1,450 @@
+# Sorting, selection by rank, and searching in sorted arrays (kernels: `sorting.h`, `searching.h`, `distinct.h`).
+#
+# Note [Sorting]
+#     Lanes of real numbers are sorted by kernels of our own (`sorting.h`), always stably: that costs no time here.
+#     Several short lanes of a matrix are sorted side by side, those of either axis where they are (`aside.h`): a lane to each lane
+#     of the vectors. Along another axis than the last, a transposed copy of others is sorted, which costs less than the sort; the
+#     columns of a small matrix one by one where they are. NumPy sorts complex numbers, for the set functions.
+#
+#     Threads sort different lanes. Where there are fewer lanes than threads, they sort parts of one lane, which are merged;
+#     the words that are sorted have one order only, so that the result is the same.
+#
+#     Selection (`selecting.h`) finds the words of the first and the last rank that are wanted, by the same divisions, of which it
+#     goes on with the parts that contain these ranks: some 1.5 n words are moved for a median. A pass over all words takes the
+#     indices of what lies between, and these alone are sorted. The words of a few least ranks are found without divisions: none is
+#     greater than the greatest of as many of the least words of groups. Threads select from different lanes.
+#
+#     A partition keeps the order of the elements before and behind the ranks that are wanted, so that it is the same everywhere.
+
+cdef extern from "distinct.h":
+    enum:
+        S0_FEW_DISTINCT
+    Py_ssize_t s0_distinct(char* data, Py_ssize_t n, int width, int kind) noexcept nogil
+    Py_ssize_t s0_few_values(const char* x, Py_ssize_t n, int width, int kind, char* found, int64_t* counts) noexcept nogil
+
+cdef extern from "searching.h":
+    void s0_search(const char* lane, Py_ssize_t stride, Py_ssize_t n, const char* wanted, Py_ssize_t count, int width, int kind, int right, int64_t* out) noexcept nogil
+
+TABLE.interrupted = is_stopped
+
+
+cdef int kind_of(int code) noexcept:
+    """The kind of a dtype that is not complex: the interpretation of its bits."""
+    cdef char letter = letter_at(code)
+    return S0_FLOATING if letter == c"f" else S0_SIGNED if letter == c"i" else S0_BOOLEAN if letter == c"b" else S0_UNSIGNED
+
+
+cdef Array axis_last(Array x, int axis):
+    """A view of x with an axis behind all others."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef int k, own = 0
+    for k in range(x.ndim):
+        if k != axis:
+            shape[own], strides[own] = x.shape_[k], x.strides_[k]
+            own += 1
+    shape[own], strides[own] = x.shape_[axis], x.strides_[axis]
+    return view_of(x, data_of(x), x.ndim, shape, strides)
+
+
+cdef enum:
+    MOST_PARTS = 64
+    FEW_WORDS = 512     # of scratch memory on the stack
+    SORT_TIME = 10      # nanoseconds of an element, roughly
+    SELECT_TIME = 4
+
+ctypedef struct Lanes:
+    # Adjacent lanes to sort, in chunks for several threads.
+    s0_lane first
+    Py_ssize_t words        # of scratch memory for each chunk
+    Py_ssize_t count
+    Py_ssize_t each         # lanes in a chunk
+    int wide                # bytes of an element of the result
+
+ctypedef struct Parts:
+    # One lane, in parts for several threads.
+    s0_lane lane
+    s0_seen seen[MOST_PARTS]
+    Py_ssize_t each         # elements in a part
+    Py_ssize_t run          # elements in a run that is in order
+
+
+cdef s0_lane lane_at(const Lanes* lanes, Py_ssize_t i, int chunk) noexcept nogil:
+    cdef s0_lane lane = lanes.first
+    lane.source += i * lane.n * lane.width
+    lane.out += i * lane.n * lanes.wide
+    lane.scratch += chunk * lanes.words
+    return lane
+
+
+cdef void sort_lanes(void* context, int chunk) noexcept nogil:
+    cdef Lanes* lanes = <Lanes*>context
+    cdef Py_ssize_t i, first = chunk * lanes.each
+    cdef s0_lane lane
+    for i in range(first, min(first + lanes.each, lanes.count)):
+        if is_stopped():
+            return
+        lane = lane_at(lanes, i, chunk)
+        TABLE.sorter.lane(&lane)
+
+
+cdef void encode_part(void* context, int part) noexcept nogil:
+    cdef Parts* parts = <Parts*>context
+    cdef Py_ssize_t first = part * parts.each
+    TABLE.sorter.encode(&parts.lane, first, min(first + parts.each, parts.lane.n), &parts.seen[part])
+
+
+cdef void order_part(void* context, int part) noexcept nogil:
+    cdef Parts* parts = <Parts*>context
+    cdef Py_ssize_t first = part * parts.each
+    TABLE.sorter.order(&parts.lane, first, min(first + parts.each, parts.lane.n))
+
+
+cdef void merge_part(void* context, int part) noexcept nogil:
+    cdef Parts* parts = <Parts*>context
+    cdef Py_ssize_t start = part * parts.each, n = parts.lane.n, first = start - start % (2 * parts.run)
+    TABLE.sorter.merge(&parts.lane, first, min(first + parts.run, n), min(first + 2 * parts.run, n), start, min(start + parts.each, n))
+
+
+cdef void decode_part(void* context, int part) noexcept nogil:
+    cdef Parts* parts = <Parts*>context
+    cdef Py_ssize_t first = part * parts.each
+    TABLE.sorter.decode(&parts.lane, first, min(first + parts.each, parts.lane.n))
+
+
+cdef bint sort_in_parts(Parts* parts, int threads) noexcept nogil:
+    """Sort `parts.lane` by several threads; False where a signal interrupted it."""
+    cdef Py_ssize_t n = parts.lane.n
+    cdef int count = 1, part
+    cdef s0_seen seen
+    while count < threads and count < MOST_PARTS:
+        count *= 2
+    parts.each = parts.run = (n + count - 1) // count
+    count = <int>((n + parts.each - 1) // parts.each)
+    if not run_chunks(encode_part, parts, count, threads, True):
+        return False
+    seen = parts.seen[0]
+    for part in range(1, count):
+        seen.least, seen.most = min(seen.least, parts.seen[part].least), max(seen.most, parts.seen[part].most)
+        seen.ones |= parts.seen[part].ones
+        seen.zeroes |= parts.seen[part].zeroes
+        seen.nans += parts.seen[part].nans
+        seen.zeros += parts.seen[part].zeros
+        seen.negative_zeros += parts.seen[part].negative_zeros
+    TABLE.sorter.plan(&parts.lane, &seen)
+    if not run_chunks(order_part, parts, count, threads, True):
+        return False
+    while parts.run < n:
+        if not run_chunks(merge_part, parts, count, threads, True):
+            return False
+        parts.lane.words, parts.lane.other = parts.lane.other, parts.lane.words
+        parts.run *= 2
+    return run_chunks(decode_part, parts, count, threads, True) and TABLE.sorter.finish(&parts.lane)
+
+
+ctypedef struct Adjacent:
+    # Lanes of a matrix to sort, in chunks for several threads.
+    s0_adjacent lanes
+    Py_ssize_t words        # of scratch memory for each chunk
+    Py_ssize_t count
+    Py_ssize_t each         # S0_BESIDE lanes each in a chunk
+
+
+cdef void sort_adjacent(void* context, int chunk) noexcept nogil:
+    cdef Adjacent* adjacent = <Adjacent*>context
+    cdef Py_ssize_t first = chunk * adjacent.each * S0_BESIDE
+    cdef s0_adjacent lanes = adjacent.lanes
+    lanes.lane.scratch += chunk * adjacent.words
+    TABLE.sorter.lanes(&lanes, first, min(first + adjacent.each * S0_BESIDE, adjacent.count))
+
+
+cdef bint is_sorted_aside(Array x, int axis, bint indices) noexcept:
+    """Whether lanes are sorted side by side where they are, or one by one, but without transposed copies."""
+    cdef Py_ssize_t n = x.shape_[axis]
+    if x.ndim < 2 or x.size == 0 or not (x.ndim == 2 or (axis == x.ndim - 1 and x.c_contiguous)):
+        return False
+    if itemsize_at(x.code) >= 4 and not indices and n > 1 and n * itemsize_at(x.code) <= S0_ASIDE and x.size > 2 * n:
+        return True
+    return axis == 0 and x.size < LONG_RUN
+
+
+cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indices):
+    """`sorted_lanes` where `is_sorted_aside`; `code` is that of the result."""
+    cdef Array out = new_array(code, x.ndim, x.shape_, NULL, False), scratch
+    cdef Adjacent all
+    cdef Py_ssize_t n = x.shape_[axis], groups, chunks = 1, words
+    cdef int other = 1 - axis if x.ndim == 2 else axis - 1, threads = 1, width = itemsize_at(x.code), wide = itemsize_at(code)
+    cdef bint done
+    cdef uint64_t few[FEW_WORDS]
+    cdef s0_lane* lane = &all.lanes.lane
+    lane.source, lane.out, lane.n, lane.stride, lane.width = data_of(x), data_of(out), n, x.strides_[axis], width
+    lane.kind, lane.mask, lane.indices, lane.nans_last = kind_of(x.code), -1 if descending else 0, indices, False
+    all.lanes.next, all.lanes.out_stride, all.lanes.out_next = x.strides_[other], out.strides_[axis], out.strides_[other]
+    if x.ndim > 2:
+        all.lanes.next, all.lanes.out_next = n * width, n * wide
+    all.count, all.words = x.size // n, 16 * n + 2 * S0_SLACK
+    groups = all.each = (all.count + S0_BESIDE - 1) // S0_BESIDE
+    if x.size >= LONG_RUN:
+        threads = threads_for(x.size * SORT_TIME)
+        # All scratch memory together is not larger than source and result.
+        chunks = min(chunks_for(x.size * SORT_TIME, threads), groups, x.size * (width + wide) // (8 * all.words))
+        chunks = max(<Py_ssize_t>1, chunks)
+    words = all.words * chunks
+    lane.scratch = few
+    if words > FEW_WORDS:
+        scratch = new_array(UINT64, 1, &words, NULL, False)
+        lane.scratch = <uint64_t*>data_of(scratch)
+    if x.size < LONG_RUN:
+        sort_adjacent(&all, 0)
+        return out
+    with nogil:
+        done = run_equal_chunks(sort_adjacent, &all, &all.each, groups, chunks, threads)
+    if not done:
+        not_completed("sort")
+    return out
+
+
+cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
+    """The sorted elements of x along an axis, or their indices; a new array in C order."""
+    cdef Py_ssize_t n = x.shape_[axis], i, chunks = 1
+    cdef int threads = 1, code = INT64 if indices else x.code, width = itemsize_at(x.code)
+    cdef Array out, source, result, scratch = None
+    cdef Lanes lanes
+    cdef Parts parts
+    cdef bint done, last = axis == x.ndim - 1
+    guard_gradient(x, "sort")
+    if is_stored(x.code):
+        # The dtype that it computes in has the same numbers in the same order.
+        result = sorted_lanes(copy_array(x, arithmetic_code(x.code), True), axis, descending, indices)
+        return result if indices else copy_array(result, x.code, True)
+    if is_sorted_aside(x, axis, indices):
+        return sorted_aside(x, axis, code, descending, indices)
+    if not last:
+        result = new_array(code, x.ndim, x.shape_, NULL, False)
+        assign_array(axis_last(result, axis), sorted_lanes(axis_last(x, axis), x.ndim - 1, descending, indices), "sort")
+        return result
+    out = new_array(code, x.ndim, x.shape_, NULL, False)
+    if x.size == 0:
+        return out
+    source = x if x.ndim == 1 or x.c_contiguous else copy_array(x, x.code, True)
+    lanes.first.source, lanes.first.out = data_of(source), data_of(out)
+    lanes.first.n, lanes.first.stride = n, source.strides_[axis] if n > 1 else width
+    lanes.first.mask, lanes.first.kind, lanes.first.indices = -1 if descending else 0, kind_of(x.code), indices
+    lanes.first.width, lanes.wide = width, itemsize_at(code)
+    lanes.first.nans_last = False
+    lanes.first.scratch, lanes.count = NULL, x.size // n
+    lanes.words = (3 if indices else 2) * n + S0_SLACK if n > S0_FEW else 0
+    if x.size >= LONG_RUN:
+        threads = threads_for(x.size * SORT_TIME)
+        chunks = min(chunks_for(x.size * SORT_TIME, threads), lanes.count)
+    if lanes.words:
+        # All scratch memory together is not larger than source and result.
+        chunks = max(<Py_ssize_t>1, min(chunks, x.size * (width + lanes.wide) // (8 * lanes.words)))
+        i = lanes.words * chunks
+        scratch = new_array(UINT64, 1, &i, NULL, False)
+        lanes.first.scratch = <uint64_t*>data_of(scratch)
+    if x.size < LONG_RUN:
+        lanes.each = lanes.count
+        sort_lanes(&lanes, 0)
+        return out
+    with nogil:
+        if lanes.count < threads and lanes.first.kind != S0_BOOLEAN:
+            done = True
+            for i in range(lanes.count):
+                parts.lane = lane_at(&lanes, i, 0)
+                done = done and sort_in_parts(&parts, threads)
+        else:
+            done = run_equal_chunks(sort_lanes, &lanes, &lanes.each, lanes.count, chunks, threads)
+    if not done:
+        not_completed("sort")
+    return out
+
+
+cdef void select_lanes(void* context, int chunk) noexcept nogil:
+    cdef Lanes* lanes = <Lanes*>context
+    cdef Py_ssize_t i, first = chunk * lanes.each, count = lanes.first.n if lanes.first.whole else lanes.first.last - lanes.first.first
+    cdef s0_lane lane
+    for i in range(first, min(first + lanes.each, lanes.count)):
+        if is_stopped():
+            return
+        lane = lanes.first
+        lane.source += i * lane.n * lane.width
+        lane.out += i * count * lanes.wide
+        lane.scratch += chunk * lanes.words
+        TABLE.sorter.select(&lane)
+
+
+cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, bint descending, bint whole, bint indices=True):
+    """
+    The indices of the elements that a sort along an axis would put at the positions from `first` to `last`.
+
+    NaN is last, in descending order too. Equal elements keep their order. Of the `whole` lane, indices of elements that come
+    before stand before these, in their order, and those of elements that come after behind them. Not the indices but the elements
+    themselves of the whole lane are given where they have 4 or 8 bytes.
+    """
+    cdef Py_ssize_t n = x.shape_[axis], count = n if whole else last - first, chunks = 1, words
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef int threads = 1, k, code = INT64 if indices else x.code
+    cdef Array out, source, result, scratch = None
+    cdef Lanes lanes
+    cdef bint done
+    guard_gradient(x, "argpartition")
+    if is_stored(x.code):
+        # The dtype that it computes in has the same numbers in the same order.
+        x = copy_array(x, arithmetic_code(x.code), True)
+    elif letter_at(x.code) == c"b":
+        x = copy_array(x, UINT8, True)
+    for k in range(x.ndim):
+        shape[k] = x.shape_[k]
+    shape[axis] = count
+    if axis != x.ndim - 1:
+        result = new_array(code, x.ndim, shape, NULL, False)
+        assign_array(axis_last(result, axis), selected_lanes(axis_last(x, axis), x.ndim - 1, first, last, descending, whole, indices), "argpartition")
+        return result
+    out = new_array(code, x.ndim, shape, NULL, False)
+    if out.size == 0:
+        return out
+    source = x if (x.ndim == 1 and indices) or x.c_contiguous else copy_array(x, x.code, True)
+    lanes.first.source, lanes.first.out = data_of(source), data_of(out)
+    lanes.first.width, lanes.wide = itemsize_at(x.code), itemsize_at(code)
+    lanes.first.n, lanes.first.stride = n, source.strides_[axis] if n > 1 else lanes.first.width
+    lanes.first.mask, lanes.first.kind, lanes.first.indices = -1 if descending else 0, kind_of(x.code), indices
+    lanes.first.nans_last, lanes.first.first, lanes.first.last, lanes.first.whole = True, first, last, whole
+    lanes.first.scratch, lanes.count = NULL, x.size // n
+    lanes.words = 3 * n + 2 * (last - first + 1) + S0_SLACK if n > S0_FEW else 0
+    if x.size >= LONG_RUN:
+        threads = threads_for(x.size * SELECT_TIME)
+        chunks = min(chunks_for(x.size * SELECT_TIME, threads), lanes.count)
+    if lanes.words:
+        # All scratch memory together is not larger than the elements and their indices.
+        chunks = max(<Py_ssize_t>1, min(chunks, x.size * (lanes.first.width + lanes.wide) // (8 * lanes.words)))
+        words = lanes.words * chunks
+        scratch = new_array(UINT64, 1, &words, NULL, False)
+        lanes.first.scratch = <uint64_t*>data_of(scratch)
+    if x.size < LONG_RUN:
+        lanes.each = lanes.count
+        select_lanes(&lanes, 0)
+        return out
+    with nogil:
+        done = run_equal_chunks(select_lanes, &lanes, &lanes.each, lanes.count, chunks, threads)
+    if not done:
+        not_completed("argpartition")
+    return out
+
+
+def sort_along(Array x not None, int axis, bint descending, bint indices):
+    """The elements of x, or their indices, in order along an axis that is not negative: a new array in C order."""
+    check_axis(x, axis, "sort")
+    if letter_at(x.code) == c"c":
+        raise DTypeError("sort", f"Unsupported dtype {dtype_at(x.code).name}")
+    return sorted_lanes(x, axis, descending, indices)
+
+
+def few_counts(Array x not None):
+    """
+    The distinct elements of x and how many there are of each, in no order; None where they are not known to be few.
+
+    Of -0.0 and 0.0 the first one is found.
+    """
+    cdef int width = itemsize_at(x.code), kind
+    cdef char found[8 * S0_FEW_DISTINCT]
+    cdef int64_t each[S0_FEW_DISTINCT]
+    cdef Py_ssize_t n
+    cdef const char* elements
+    cdef Array flat, values, counts
+    guard_gradient(x, "unique_counts")
+    if x.size < S0_FEW_DISTINCT or width < 4 or letter_at(x.code) == c"c":
+        return None
+    kind = kind_of(x.code)
+    flat = x if x.c_contiguous else copy_array(x, x.code, True)
+    elements, n = data_of(flat), x.size
+    with nogil:
+        n = s0_few_values(elements, n, width, kind, found, each)
+    if n < 0:
+        return None
+    values, counts = new_array(x.code, 1, &n, NULL, False), new_array(INT64, 1, &n, NULL, False)
+    memcpy(data_of(values), found, n * width)
+    memcpy(data_of(counts), each, n * sizeof(int64_t))
+    return values, counts
+
+
+cdef Array distinct_values(Array x):
+    """The distinct elements of x in order: each NaN is one of them, -0.0 and 0.0 are one."""
+    if is_stored(x.code):
+        return copy_array(distinct_values(copy_array(x, arithmetic_code(x.code), True)), x.code, True)
+    cdef Py_ssize_t stride = itemsize_at(x.code), n
+    cdef int width = itemsize_at(x.code), kind = kind_of(x.code)
+    cdef Array flat = x if x.c_contiguous else copy_array(x, x.code, True), ordered, out
+    few = few_counts(flat)
+    if few is not None:
+        return sorted_lanes(few[0], 0, False, False)
+    ordered = sorted_lanes(view_of(flat, data_of(flat), 1, &flat.size, &stride), 0, False, False)
+    cdef char* values = data_of(ordered)
+    with nogil:
+        n = s0_distinct(values, ordered.size, width, kind)
+    if n == ordered.size:
+        return ordered
+    out = new_array(x.code, 1, &n, NULL, False)
+    memcpy(data_of(out), data_of(ordered), n * width)
+    return out
+
+cdef enum:
+    SEARCH_TIME = 200   # nanoseconds of a search in a lane that is not in a cache
+    FEW_SOUGHT = 8  # a lane with more than so many elements for each search is not copied
+
+ctypedef struct Search:
+    # Elements to search for in a sorted lane, in chunks for several threads.
+    const char* lane
+    Py_ssize_t stride
+    Py_ssize_t n
+    const char* wanted
+    Py_ssize_t count
+    Py_ssize_t each         # elements in a chunk
+    int width
+    int kind
+    bint right
+    int64_t* out
+
+
+cdef void search_chunk(void* context, int chunk) noexcept nogil:
+    cdef Search* search = <Search*>context
+    cdef Py_ssize_t first = chunk * search.each, count = min(search.each, search.count - first)
+    s0_search(search.lane, search.stride, search.n, search.wanted + first * search.width, count, search.width, search.kind, search.right, search.out + first)
+
+
+cdef Array indices_in(Array among, Array wanted, bint right):
+    """The indices at which elements belong into a sorted lane of their dtype: a new array in C order."""
+    if is_stored(among.code):
+        among, wanted = copy_array(among, arithmetic_code(among.code), True), copy_array(wanted, arithmetic_code(wanted.code), True)
+    cdef Array lane = among
+    cdef Array given = wanted if wanted.c_contiguous else copy_array(wanted, wanted.code, True)
+    cdef Array out = new_array(INT64, wanted.ndim, wanted.shape_, NULL, False)
+    cdef Search search
+    cdef int threads
+    cdef bint done
+    if not among.c_contiguous and among.strides_[0] != 0 and among.size // FEW_SOUGHT < wanted.size:
+        # A search at large strides costs more than the copy; for a few elements the copy costs more.
+        lane = copy_array(among, among.code, True)
+    search.lane, search.n, search.wanted, search.count = data_of(lane), lane.size, data_of(given), out.size
+    search.stride = itemsize_at(among.code) if lane.c_contiguous else lane.strides_[0]
+    search.width, search.kind, search.right = itemsize_at(among.code), kind_of(among.code), right
+    search.out = <int64_t*>data_of(out)
+    if out.size < LONG_RUN:
+        search.each = out.size
+        search_chunk(&search, 0)
+    else:
+        with nogil:
+            threads = threads_for(out.size * 8)
+            done = run_equal_chunks(search_chunk, &search, &search.each, out.size, chunks_for(out.size * SEARCH_TIME, threads), threads)
+        if not done:
+            not_completed("searchsorted")
+    return out
+
+
+def search_among(Array among not None, Array wanted not None, bint right):
+    """`indices_in` of an array of one axis, for elements of its dtype, which is bool or real."""
+    guard_gradient(among, "searchsorted")
+    guard_gradient(wanted, "searchsorted")
+    if among.ndim != 1 or among.code != wanted.code or letter_at(among.code) == c"c":
+        raise ShapeError("searchsorted", "not a lane of the same dtype")
+    return indices_in(among, wanted, right)

@@ -1,0 +1,564 @@
+# How the work of a chain is partitioned: into chunks, for threads and for signals, and reductions into fixed chunks.
+#
+# Note [Partitions]
+#     No result depends on the number of threads, since work is only partitioned where results do not depend on it: an
+#     elementwise kernel anywhere; a reduction between the elements of its result. Where a result has few elements, the
+#     reduced elements are partitioned into fixed chunks, which depend only on the shape, the strides and the accumulator,
+#     not on threads: each has accumulators of its own, and these are folded in the order of the chunks.
+
+cdef enum:
+    MOST_CHUNKS = 1 << 20
+    UNIT = 64               # elements; an innermost axis is partitioned at multiples of it, which keeps alignment,
+    COLUMN_UNIT = 16        # and that of a reduction at multiples of this
+    WIDTH = 4096            # fewest bytes of a row of the result for each thread
+    COLUMNS = 128           # fewest columns to which rows are added for each thread
+    FIXED_CHUNKS = 64       # fixed chunks of a reduction, at most
+    FEW = 64                # results of runs from which a reduction is partitioned between them instead
+    NARROW = 1024           # the same for rows: columns
+    WIDE = 512              # columns to which adjacent rows are merged
+    ACCUMULATORS = 4096     # most results for which fixed chunks have accumulators
+    ROWS_LEAST = 32         # fewest rows of a fixed chunk with accumulators of its own
+    CHUNKS_PER_THREAD = 4   # the others wait for one chunk of the slowest thread, not for its whole range
+
+
+cdef int64_t work_of(const Plan* plan, Kernel kernel, const Chain* chain) noexcept nogil:
+    """
+    A rough estimate of the time of a plan on one thread, in nanoseconds, with its operands in a cache.
+
+    For a single kernel where `chain` is NULL.
+    """
+    cdef int64_t total = 1, moved, work = 0
+    cdef int k, d, each = 0
+    cdef bint strided = False
+    if chain is NULL:
+        each = cost_of(kernel)
+    else:
+        # Each step reads and writes slots.
+        for k in range(chain.count):
+            each += cost_of(chain.steps[k].kernel) + 2
+    for d in range(plan.ndim):
+        total *= plan.shape[d]
+    for k in range(plan.nop):
+        moved = itemsize_at(plan.code[k])
+        if chain is NULL and kernel.kind <= KIND_REDUCTION and plan.code[k] != (input_code(kernel, k) if k < plan.nop - 1 else result_code(kernel)):
+            moved *= 3
+        for d in range(plan.ndim):
+            if plan.strides[k][d] != 0:
+                moved *= plan.shape[d]
+        work += moved
+        if plan.ndim and plan.strides[k][0] != 0 and plan.strides[k][0] != itemsize_at(plan.code[k]):
+            strided = True
+    return work // 64 + total * (each + (8 if strided else 0)) // 16
+
+
+cdef bint is_short(const Plan* plan, Kernel kernel) noexcept nogil:
+    """Whether a plan is so small that one thread runs it, without an estimate of its time."""
+    cdef int64_t total = cost_of(kernel) + 64
+    cdef int d
+    for d in range(plan.ndim):
+        total *= plan.shape[d]
+    return total < 16 * min(tuning.threads_from, tuning.chunk_to)
+
+
+cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil:
+    """Whether an elementwise kernel takes so long, apart from memory access, that signals are checked in between."""
+    return kernel.kind == KIND_OP and size * cost_of(kernel) // 16 >= tuning.chunk_to
+
+
+cdef int threads_for(int64_t work) noexcept nogil:
+    """The number of threads for a call of so many nanoseconds."""
+    return threads_worth(work, tuning.wake_from, tuning.per_thread) if work >= tuning.threads_from else 1
+
+
+cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil:
+    """
+    The number of chunks of a call of so many nanoseconds: 1 where it is short on one thread.
+
+    If the data of each thread is small enough to be in its cache from the call before, each thread has one chunk.
+    """
+    cdef int64_t least = 1 if threads < 2 else threads if work <= threads * tuning.cached_to else threads * CHUNKS_PER_THREAD
+    return <Py_ssize_t>min(max(least, work // tuning.chunk_to), <int64_t>MOST_CHUNKS)
+
+
+cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, int64_t work) except -1:
+    """
+    Run `body` for `count` items that take `work` nanoseconds on one thread: at once, or in chunks of `each` on threads.
+
+    Fails with the exception of a signal handler.
+    """
+    cdef int threads
+    cdef bint done
+    if work < LONG_RUN:
+        each[0] = count
+        body(context, 0)
+        return 0
+    with nogil:
+        threads = threads_for(work)
+        done = run_equal_chunks(body, context, each, count, chunks_for(work, threads), threads)
+    return 0 if done else -1
+
+
+ctypedef struct Split:
+    const Plan* plan
+    const Program* program
+    int axis
+    Py_ssize_t extent       # of a chunk along the axis
+    bint failed
+    # For a reduction in fixed chunks: the accumulators of each, and the element that ends it early.
+    char* accumulators
+    Py_ssize_t size         # of those of a fixed chunk
+    int fixed               # how many fixed chunks
+    int across              # an axis of the result along which each is partitioned, too, or -1
+    Py_ssize_t breadth      # of a part along it
+    int absorbing
+    bint stop
+
+
+cdef void run_chunk(void* context, int chunk) noexcept nogil:
+    cdef Split* split = <Split*>context
+    cdef Plan part
+    cdef int fixed = chunk % split.fixed
+    if split.stop:
+        return
+    copy_plan(&part, split.plan)
+    if split.accumulators is not NULL:
+        part.data[part.nop - 1] = split.accumulators + fixed * split.size
+    take_part(&part, split.axis, fixed * split.extent, split.extent)
+    if split.across >= 0:
+        take_part(&part, split.across, (chunk // split.fixed) * split.breadth, split.breadth)
+    if not run_program(split.program, &part):
+        split.failed = True
+    if split.absorbing >= 0 and split.accumulators[fixed * split.size] == split.absorbing:
+        split.stop = True
+
+
+cdef void take_part(Plan* plan, int axis, Py_ssize_t first, Py_ssize_t extent) noexcept nogil:
+    """Restrict a plan to a part of an axis."""
+    cdef int k
+    plan.shape[axis] = min(extent, plan.shape[axis] - first)
+    for k in range(plan.nop):
+        plan.data[k] += first * plan.strides[k][axis]
+
+
+cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int whole, bint interruptible) noexcept nogil:
+    """
+    Run in chunks, on several threads where that is faster: along an axis of the result, other than `whole`.
+
+    False where there is no memory for slots, or with the exception of a signal handler set.
+    """
+    cdef int threads = threads_for(work), d, axis = -1, result = plan.nop - 1
+    cdef Py_ssize_t chunks = chunks_for(work, threads), unit, most
+    cdef Split split
+    if chunks > 1:
+        for d in range(plan.ndim - 1, -1, -1):
+            if d == whole or (program.folds and plan.strides[result][d] == 0):
+                continue
+            if axis < 0 or plan.shape[d] > plan.shape[axis]:
+                axis = d
+            if plan.shape[axis] >= max(chunks, threads * CHUNKS_PER_THREAD) and axis > 0:
+                break
+    if axis < 0:
+        return run_program(program, plan)
+    if axis == 0 and plan.ndim > 1:
+        # Threads that write adjacent short rows would contend for cache lines.
+        most = plan.shape[0] // COLUMNS if program.folds else plan.shape[0] * itemsize_at(plan.code[result]) // WIDTH
+        chunks = min(chunks, most)
+        if chunks < 2:
+            return run_program(program, plan)
+    unit = (COLUMN_UNIT if program.folds else UNIT) if axis == 0 else tile_rows(program, plan) if program.transposed and axis == program.axis else 1
+    split.plan, split.program, split.axis = plan, program, axis
+    split.extent = (plan.shape[axis] + chunks * unit - 1) // (chunks * unit) * unit
+    split.failed, split.stop, split.absorbing, split.accumulators, split.size = False, False, -1, NULL, 0
+    chunks = (plan.shape[axis] + split.extent - 1) // split.extent
+    split.fixed, split.across = <int>chunks, -1
+    return run_chunks(run_chunk, &split, chunks, threads, interruptible) and not split.failed
+
+
+cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexcept nogil:
+    """
+    Run one kernel, whose operands are those of the plan: the chain of one step.
+
+    Operands of another dtype than the kernel's are cast. False where there is no memory for slots, or with the
+    exception of a signal handler set: an `interruptible` call checks for signals, and a reduction always does.
+    """
+    cdef Program program
+    cdef int64_t work = 0 if is_short(plan, kernel) else work_of(plan, kernel, NULL)
+    if kernel.kind == KIND_REDUCTION:
+        return run_reduction(plan, kernel, NULL, NULL, work, True)
+    prepare(&program, plan, kernel, False)
+    return run_split(plan, &program, work, -1, interruptible) if work else run_program(&program, plan)
+
+
+cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil:
+    """
+    Run a kernel that needs a complete axis of the plan, the innermost or the next one, in any layout.
+
+    False with the exception of a signal handler set.
+    """
+    cdef Program program
+    prepare(&program, plan, kernel, False)
+    if is_short(plan, kernel):
+        return run_program(&program, plan)
+    return run_split(plan, &program, work_of(plan, kernel, NULL), axis, True)
+
+
+cdef bint run_long(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssize_t n) noexcept nogil:
+    """One contiguous run, which is long: `run_contiguous`."""
+    cdef Plan plan
+    cdef int k, nin = inputs_of(kernel)
+    plan.nop, plan.ndim, plan.pitch, plan.shape[0], plan.axis[0] = 0, 1, 1, n, 0
+    for k in range(nin + 1):
+        add_operand(&plan, args[k], input_code(kernel, k) if k < nin else result_code(kernel))
+        plan.strides[k][0] = strides[k]
+    return run_kernel(&plan, kernel, True)
+
+
+cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) noexcept nogil:
+    """
+    Run a chain; Note [Chains] of `chain.pxd`. The operands of the plan are its leaves, then its outputs.
+
+    False as `run_kernel`; and where the chain exceeds the limits.
+    """
+    cdef Program program
+    cdef Plan space, reduced
+    cdef Chain inner
+    cdef Kernel last
+    cdef int d, k, nin, result = plan.nop - 1
+    cdef int values[2]
+    cdef int64_t work = work_of(plan, kernel_of(KIND_OP, 0, 0), chain)
+    cdef bint done
+    last = chain.steps[max(chain.count - 1, 0)].kernel
+    if chain.count == 0 or last.kind != KIND_REDUCTION:
+        done = prepare_chain(&program, plan, chain, False) and run_split(plan, &program, work, -1, interruptible)
+        release_program(&program)
+        return done
+    if is_single(chain):
+        return run_reduction(plan, last, NULL, NULL, work, True)
+    # Note [Computed operands]: the reduction reads dense arrays, which are the last outputs of the other steps.
+    copy_chain(&inner, chain)
+    inner.count -= 1
+    inner.outputs -= 1
+    copy_plan(&space, plan)
+    space.nop = result
+    nin = inputs_of(last)
+    for k in range(nin):
+        values[k] = chain.steps[inner.count].inputs[k]
+    if nin > 1 and values[0] == values[1]:
+        nin = 1
+    if not (nin == 1 and move_last(&space, &inner, values[0])):
+        if result + nin > MAX_VIEWS:
+            return False
+        for k in range(nin - 1, -1, -1):
+            add_operand(&space, NULL, code_of(plan, chain, values[k]))
+            set_dense(&space, space.nop - 1)
+            inner.stored[inner.outputs] = values[k]
+            inner.outputs += 1
+    copy_space(&reduced, plan)
+    for k in range(nin):
+        add_operand(&reduced, space.data[space.nop - 1 - k], space.code[space.nop - 1 - k])
+        set_dense(&reduced, k)
+    add_operand(&reduced, plan.data[result], plan.code[result])
+    for d in range(plan.ndim):
+        reduced.strides[nin][d] = plan.strides[result][d]
+    coalesce(&reduced, 0)
+    coalesce(&space, 0)
+    done = prepare_chain(&program, &space, &inner, True) and run_reduction(&reduced, last, &program, &space, work, chain.outputs == 1)
+    release_program(&program)
+    return done
+
+
+cdef void set_dense(Plan* plan, int k) noexcept nogil:
+    """Give an operand the strides of a dense array in the order of the axes."""
+    cdef Py_ssize_t stride = itemsize_at(plan.code[k])
+    cdef int d
+    for d in range(plan.ndim):
+        plan.strides[k][d] = stride
+        stride *= plan.shape[d]
+
+
+cdef bint move_last(Plan* space, Chain* chain, int value) noexcept nogil:
+    """Make the output that stores a value, in its dtype and dense in the order of the axes, the last one; whether there is one."""
+    cdef int o, d, k, last = space.nop - 1
+    cdef Py_ssize_t stride
+    cdef bint dense
+    for o in range(chain.outputs):
+        k = chain.leaves + o
+        if chain.stored[o] != value or space.code[k] != code_of(space, chain, value):
+            continue
+        stride, dense = itemsize_at(space.code[k]), True
+        for d in range(space.ndim):
+            dense = dense and space.strides[k][d] == stride
+            stride *= space.shape[d]
+        if dense:
+            chain.stored[o], chain.stored[chain.outputs - 1] = chain.stored[chain.outputs - 1], chain.stored[o]
+            space.data[k], space.data[last] = space.data[last], space.data[k]
+            space.code[k], space.code[last] = space.code[last], space.code[k]
+            space.strides[k], space.strides[last] = space.strides[last], space.strides[k]
+            return True
+    return False
+
+
+# --- reductions
+
+
+cdef Py_ssize_t widened(const Plan* plan) noexcept nogil:
+    """How many adjacent short rows are merged to a row of about WIDE columns; 1 where they are not merged."""
+    cdef int k
+    cdef Py_ssize_t several
+    if plan.ndim != 2 or plan.strides[plan.nop - 1][0] == 0 or plan.strides[plan.nop - 1][1] != 0:
+        return 1
+    several = WIDE // max(plan.shape[0], <Py_ssize_t>1)
+    if several < 2 or plan.shape[1] < 8 * several:
+        return 1
+    for k in range(plan.nop - 1):
+        if plan.strides[k][0] == 0 or plan.strides[k][1] != plan.shape[0] * plan.strides[k][0]:
+            return 1
+    return several
+
+
+cdef Py_ssize_t fixed_chunks_of(const Plan* plan, int* axis, Py_ssize_t* extent) noexcept nogil:
+    """The number of fixed chunks of a reduction, their axis and extent; 1 where it is not partitioned."""
+    cdef int d, result = plan.nop - 1
+    cdef bint rows = plan.ndim > 0 and plan.strides[result][0] != 0
+    cdef Py_ssize_t total = 1, results = 1, unit, size, least, count, most = 1
+    for d in range(plan.ndim):
+        total *= plan.shape[d]
+        if plan.strides[result][d] != 0:
+            results *= plan.shape[d]
+    # The dtype of the accumulator decides: a cast before a sum changes no bit.
+    size = total * (itemsize_at(plan.code[result]) if rows else 16)
+    if size < 16 * tuning.fixed_from or results > ACCUMULATORS or (rows and plan.shape[0] >= NARROW) or (not rows and results >= FEW):
+        return 1
+    for d in range(plan.ndim - 1, -1, -1):
+        if plan.strides[result][d] != 0:
+            continue
+        # Loops fold blocks of runs, and rows by fours: fixed chunks start at multiples, so that the order stays the same.
+        unit = FOLD_BLOCK if d == 0 else 4 if rows and d == 1 else 1
+        least = tuning.fixed_chunk // (total // plan.shape[d])
+        if unit == 4:
+            least = max(least, <Py_ssize_t>ROWS_LEAST)
+        size = max(least, (plan.shape[d] + FIXED_CHUNKS - 1) // FIXED_CHUNKS)
+        size = (size + unit - 1) // unit * unit
+        count = (plan.shape[d] + size - 1) // size
+        if count > most:
+            most, axis[0], extent[0] = count, d, size
+    return most
+
+
+cdef Py_ssize_t partition_results(Split* split, int threads) noexcept nogil:
+    """
+    Partition fixed chunks between results along the outermost axis, where elementwise operations are; the number of parts.
+
+    So each thread reads what it has written: to read from the cache of another processor takes several times as long.
+    """
+    cdef const Plan* plan = split.plan
+    cdef int d = plan.ndim - 1
+    split.across = -1
+    if threads < 2 or d <= split.axis or plan.strides[plan.nop - 1][d] == 0 or plan.shape[d] < threads * CHUNKS_PER_THREAD:
+        return 1
+    split.across = d
+    split.breadth = (plan.shape[d] + threads - 1) // threads
+    return (plan.shape[d] + split.breadth - 1) // split.breadth
+
+
+cdef bint is_broadcast(const Plan* plan, int k) noexcept nogil:
+    """Whether the stride of an operand is 0 along all axes."""
+    cdef int d
+    for d in range(plan.ndim):
+        if plan.strides[k][d] != 0:
+            return False
+    return True
+
+
+cdef void make_ready(Program* program, const Plan* plan, Kernel kernel, const Program* inner, const Plan* space) noexcept nogil:
+    if inner is NULL:
+        prepare(program, plan, kernel, False)
+    else:
+        prepare_computed(program, plan, kernel, inner, space)
+
+
+cdef bint run_alone(const Plan* plan, Kernel kernel) noexcept nogil:
+    """Run one kernel on this thread."""
+    cdef Program program
+    prepare(&program, plan, kernel, False)
+    return run_program(&program, plan)
+
+
+cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, const Plan* space, int64_t work, bint early) noexcept nogil:
+    """
+    Accumulate into the result, whose stride is 0 along the reduced axes; False as `run_kernel`.
+
+    The result holds the identity, or elements that may be folded again: every fixed chunk starts from it, by
+    Note [Partitions]. `inner`, if not NULL, computes the operand over the plan `space`. With `early`, the reduction may
+    end before it has read all elements.
+    """
+    cdef Plan whole
+    cdef Plan fold
+    cdef Program program
+    cdef Py_ssize_t several = widened(plan) if merges_rows(kernel) else 1, old = plan.shape[0], count, extent = 0, remainder, size, each
+    cdef int axis = 0, d, k, threads, result = plan.nop - 1, end = absorbing(kernel) if early else -1
+    cdef int code = plan.code[result]
+    cdef Split split
+    cdef char* memory
+    cdef bint done
+    for d in range(plan.ndim):
+        if plan.shape[d] == 0:
+            return True
+    if end >= 0 and is_broadcast(plan, result):
+        # Often the first elements decide. Folding them again changes nothing.
+        copy_plan(&whole, plan)
+        whole.ndim = min(whole.ndim, 1)
+        whole.shape[0] = min(whole.shape[0], <Py_ssize_t>FOLD_BLOCK)
+        make_ready(&program, &whole, kernel, inner, space)
+        if run_program(&program, &whole) and plan.data[result][0] == end:
+            return True
+    count = 1 if several > 1 else fixed_chunks_of(plan, &axis, &extent)
+    if count < 2 and several < 2:
+        make_ready(&program, plan, kernel, inner, space)
+        return run_split(plan, &program, work, -1, True) if work else run_program(&program, plan)
+    copy_plan(&whole, plan)
+    if several > 1:
+        # The remainder at the end is added afterwards.
+        whole.shape[0] *= several
+        whole.shape[1] //= several
+        for k in range(plan.nop):
+            whole.strides[k][1] *= several
+        count = fixed_chunks_of(&whole, &axis, &extent)
+        if count < 2:
+            axis, extent = 1, whole.shape[1]
+    # The accumulators of all fixed chunks are adjacent, in the order of the plan's axes.
+    size = itemsize_at(code)
+    fold.nop, fold.ndim, fold.pitch = 0, 0, whole.ndim + 2
+    add_operand(&fold, NULL, code)
+    add_operand(&fold, plan.data[result], code)
+    each = size
+    for d in range(whole.ndim):
+        if d == 0 and several > 1:
+            whole.strides[result][0] = size
+            add_axis(&fold, old, size, plan.strides[result][0])
+            add_axis(&fold, several, old * size, 0)
+        elif plan.strides[result][d] != 0:
+            whole.strides[result][d] = each
+            add_axis(&fold, whole.shape[d], each, plan.strides[result][d])
+        else:
+            continue
+        each *= whole.shape[d]
+    add_axis(&fold, count, each, 0)
+    # The kernel for rows iterates over the fixed chunks too; other axes are iterated over here.
+    if fold.ndim > 2 and several == 1 and plan.strides[result][0] != 0:
+        for d in range(fold.ndim - 1, 1, -1):
+            swap_axes(&fold, d, d - 1)
+    memory = <char*>malloc(count * each)
+    if memory is NULL:
+        return False
+    # Copy the start into the accumulators of every fixed chunk, and fold them into the result.
+    fold.data[0] = memory
+    swap_operands(&fold)
+    run_alone(&fold, cast_kernel(code, code))
+    make_ready(&program, &whole, kernel, inner, space)
+    split.plan, split.program, split.axis, split.extent = &whole, &program, axis, extent
+    split.failed, split.stop, split.accumulators, split.size = False, False, memory, each
+    split.absorbing = end if each == 1 else -1
+    split.fixed, threads = <int>count, threads_for(work)
+    count *= partition_results(&split, threads)
+    done = run_chunks(run_chunk, &split, count, threads, True)
+    swap_operands(&fold)
+    coalesce(&fold, 0)
+    done = done and not split.failed and run_alone(&fold, fold_of(kernel))
+    free(memory)
+    remainder = plan.shape[1] - whole.shape[1] * several if several > 1 else 0
+    if done and remainder:
+        copy_plan(&whole, plan)
+        for k in range(plan.nop):
+            whole.data[k] += (plan.shape[1] - remainder) * plan.strides[k][1]
+        whole.shape[1] = remainder
+        make_ready(&program, &whole, kernel, inner, space)
+        done = run_program(&program, &whole)
+    return done
+
+
+cdef void add_axis(Plan* plan, Py_ssize_t size, Py_ssize_t step0, Py_ssize_t step1) noexcept nogil:
+    plan.axis[plan.ndim] = plan.ndim
+    plan.shape[plan.ndim] = size
+    plan.strides[0][plan.ndim], plan.strides[1][plan.ndim] = step0, step1
+    plan.ndim += 1
+
+
+cdef void swap_operands(Plan* plan) noexcept nogil:
+    plan.data[0], plan.data[1] = plan.data[1], plan.data[0]
+    plan.strides[0], plan.strides[1] = plan.strides[1], plan.strides[0]
+
+
+# --- for tests
+
+
+cdef int read_operand(Operand* operand, Py_ssize_t* room, tuple given) except -1:
+    cdef int d
+    address, dtype, shape, strides = given
+    operand.data, operand.code, operand.ndim = <char*><uintptr_t>address, CODES[dtype], len(shape)
+    for d in range(operand.ndim):
+        room[d], room[MAX_NDIM + d] = shape[d], strides[d]
+    operand.shape, operand.strides = room, room + MAX_NDIM
+    return 0
+
+
+def run_steps(leaves, steps, outputs, constants=()):
+    """
+    Run a chain, for tests: the axes are ordered by the leaves.
+
+    Parameters
+    ----------
+    leaves : sequence of tuple
+        Address, name of the dtype, shape and strides in bytes of each.
+    steps : sequence of tuple
+        Name of an operation or reduction of the table, "cast" or "where", of a dtype, and the numbers of the values.
+    outputs : sequence of tuple
+        As the leaves, and the number of the value that each holds.
+    constants : sequence of tuple
+        Address and name of the dtype of each.
+    """
+    cdef Operand operands[MAX_VIEWS]
+    cdef Py_ssize_t layouts[MAX_VIEWS][2 * MAX_NDIM]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Plan plan
+    cdef Chain chain
+    cdef int k, s, ndim
+    cdef bint done
+    if len(leaves) + len(outputs) > MAX_VIEWS or len(steps) > MAX_STEPS or len(constants) > MAX_CONSTANTS:
+        raise ValueError("run_steps: beyond the limits of a chain")
+    ops = {row.name: number for number, row in enumerate(operations.OPS)}
+    reductions = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
+    chain.leaves, chain.constants, chain.count, chain.outputs = len(leaves), len(constants), len(steps), len(outputs)
+    for k, (address, dtype) in enumerate(constants):
+        chain.constant[k], chain.constant_code[k] = <char*><uintptr_t>address, CODES[dtype]
+    for s, (name, dtype, inputs) in enumerate(steps):
+        code = CODES[dtype]
+        if name in ops:
+            chain.steps[s].kernel = kernel_of(KIND_OP, ops[name], code)
+        elif name in reductions:
+            chain.steps[s].kernel = kernel_of(KIND_REDUCTION, reductions[name], code)
+        elif name == "where":
+            chain.steps[s].kernel = kernel_of(KIND_WHERE, 0, code)
+        else:
+            raise ValueError(f"run_steps: there is no kernel {name}")
+        if loops_of(chain.steps[s].kernel)[0] is NULL:
+            raise ValueError(f"run_steps: there is no kernel {name} of {dtype}")
+        for k, value in enumerate(inputs):
+            chain.steps[s].inputs[k] = value
+    for k, given in enumerate(leaves):
+        read_operand(&operands[k], layouts[k], given)
+    if broadcast(operands, chain.leaves, shape, &ndim) != 0:
+        raise ValueError("run_steps: shapes do not broadcast")
+    if ndim > MAX_CHAIN_NDIM:
+        raise ValueError("run_steps: beyond the limits of a chain")
+    set_strides(&plan, operands, chain.leaves, shape, ndim)
+    order_axes(&plan, False)
+    for k, (given, value) in enumerate(outputs):
+        read_operand(&operands[chain.leaves + k], layouts[chain.leaves + k], given)
+        set_result(&plan, &operands[chain.leaves + k], shape, ndim)
+        chain.stored[k] = value
+    coalesce(&plan, 0)
+    with nogil:
+        done = run_chain(&plan, &chain, True)
+    if not done:
+        raise MemoryError("run_steps: no memory for slots, or beyond the limits of a chain")

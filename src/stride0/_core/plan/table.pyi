@@ -1,1 +1,0 @@
-instruction_set: str

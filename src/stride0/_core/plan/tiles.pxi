@@ -1,0 +1,372 @@
+# The executor: runs a prepared chain, tile by tile.
+#
+# Note [Computed operands]
+#     A reduction of the result of a chain has the same bits as one that reads an array. That array, in the memory order of the
+#     plan's axes, is an operand of the reduction like any other, except that it has no memory: its addresses are byte offsets
+#     from 0. (If the same elements are an output, in the same order, it is that memory, and is written before it is read.) The reduction is ordered, partitioned and made of fixed chunks like one of an array; where it reads elements from
+#     an address on, these are computed: the offset gives their indices in the iteration space.
+
+cdef extern from *:
+    """
+    /* Into the second-level cache. Without the empty asm, GCC takes a function that only prefetches for one without
+     * effects, and drops calls of it. */
+    #define s0_prefetch(place) do { __builtin_prefetch(place, 0, 2); __asm__ volatile (""); } while (0)
+    """
+    void s0_prefetch(const char* place) nogil
+
+cdef enum:
+    CACHE_LINE = 64
+    PAGE = 4096
+    TILE_BYTES = 1 << 13    # of the widest value in a tile, so that the live ones stay in the L1 cache
+    MOST_TILE = 1 << 12     # elements, at most
+    LEAST_TILE = 1 << 10     # and at least
+    # Where the next tile is prefetched, each is a part of that: few cache lines at once, since the processor waits for more.
+    AHEAD_PARTS = 2
+    FOLD_ROWS = 4           # and rows
+    MOST_ROWS = 64          # of a tile whose slots have one row each
+    FEW_ROWS = 4            # and where some of them have
+    TRANSPOSED_BYTES = 1 << 14  # of the widest value in a tile with a transposed leaf; the most, but for folds
+    SIDE = 128              # elements along the side of such a tile, at most
+    ROW_BYTES = 256         # bytes of a row of the leaf that are read at once: some cache lines
+    STACK = 4096            # bytes of slots and calls on the stack, which may be small in a thread
+
+
+ctypedef struct Bound:
+    # A call, for the tiles of a size.
+    s0_loop loop                # NULL: by `run_special`
+    int nop
+    int view[MAX_OPERANDS]      # of the plan, or -1 where the argument is the same for each tile
+    Py_ssize_t n
+    Py_ssize_t m
+    Py_ssize_t inner[MAX_OPERANDS]
+    Py_ssize_t outer[MAX_OPERANDS]
+    char* args[MAX_OPERANDS]
+
+
+ctypedef struct Ahead:
+    # What is prefetched next: Note [Prefetching].
+    int view                    # of `ahead_view`
+    Py_ssize_t row
+    Py_ssize_t line
+    Py_ssize_t quota            # lines after each call
+    Py_ssize_t i                # the tile
+    Py_ssize_t j
+    Py_ssize_t n
+    Py_ssize_t m
+
+
+cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssize_t* wide, Py_ssize_t* high) noexcept nogil:
+    """Elements of a tile along its two axes, for a plan with n and m elements along them."""
+    cdef Py_ssize_t limit = max(<Py_ssize_t>LEAST_TILE, min(<Py_ssize_t>MOST_TILE, TILE_BYTES // program.widest)), unit = 1
+    if program.ahead:
+        limit //= AHEAD_PARTS
+    if program.slots == 0 and not program.folds and not program.transposed:
+        # Tiles keep slots in the cache; without any, complete runs are faster.
+        wide[0], high[0] = n, m
+    elif program.transposed and not program.folds:
+        high[0] = min(<Py_ssize_t>SIDE, ROW_BYTES // program.widest)
+        wide[0] = min(n, TRANSPOSED_BYTES // (high[0] * program.widest))
+    elif program.folds:
+        if program.rows:
+            unit = FOLD_ROWS
+        wide[0] = min(n, FOLD_BLOCK // unit)
+        high[0] = max((FOLD_BLOCK if program.transposed else limit) // max(wide[0], <Py_ssize_t>1) // unit * unit, unit)
+        if program.transposed:
+            high[0] = max(high[0], <Py_ssize_t>SHORTEST)
+    else:
+        # Rows of slots are computed once per tile, for several of its rows.
+        wide[0] = min(n, limit if program.flat or not program.has_rows else limit // FEW_ROWS)
+        high[0] = MOST_ROWS if program.flat else limit // max(wide[0], <Py_ssize_t>1)
+    high[0] = min(high[0], m)
+
+
+cdef Py_ssize_t tile_rows(const Program* program, const Plan* plan) noexcept nogil:
+    """Elements along the other axis of tiles with transposed leaves: the best extent of chunks is a multiple of it."""
+    cdef Py_ssize_t wide, high
+    tile_shape(program, plan.shape[0], plan.shape[program.axis], &wide, &high)
+    return high
+
+
+cdef inline Py_ssize_t slot_size(const Program* program, Py_ssize_t elements) noexcept nogil:
+    """Bytes of a slot: whole cache lines, or pages, since a load from one slot after stores to another would be 4K aliasing."""
+    cdef Py_ssize_t size = elements * program.widest, unit = PAGE if size > PAGE // 2 else CACHE_LINE
+    return (size + unit - 1) & ~(unit - 1)
+
+
+cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
+    """
+    Run a program over its plan or a chunk of it, on this thread.
+
+    False, with nothing done, where there is no memory for the slots.
+    """
+    cdef Py_ssize_t n = plan.shape[0] if plan.ndim > 0 else 1
+    cdef Py_ssize_t m = plan.shape[program.axis] if program.axis else 1
+    cdef Py_ssize_t outer[MAX_VIEWS]
+    cdef Py_ssize_t inner[MAX_VIEWS]
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef Py_ssize_t wide = 0, high = 0, slot_bytes = 0, total, calls, unit = CACHE_LINE
+    cdef Bound* bounds = NULL
+    cdef char* data[MAX_VIEWS]
+    cdef char stack[STACK + CACHE_LINE]
+    cdef char* memory = NULL
+    cdef char* slots = NULL
+    cdef int k, d
+    for d in range(plan.ndim):
+        if plan.shape[d] == 0:
+            return True
+        position[d] = 0
+    for k in range(plan.nop):
+        data[k] = plan.data[k]
+        inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == plan.nop - 1 else itemsize_at(plan.code[k])
+        outer[k] = plan.strides[k][program.axis] if program.axis else 0
+    if not program.direct:
+        tile_shape(program, n, m, &wide, &high)
+        slot_bytes = slot_size(program, wide if program.flat else wide * high)
+        total, calls = program.slots * slot_bytes, program.count
+        if program.inner is not NULL:
+            total += program.inner.slots * <Py_ssize_t>TRANSPOSED_BYTES
+            calls += program.inner.count
+        slots = stack
+        # Of each call, for complete tiles and those at the end of a run.
+        calls *= 2 * <Py_ssize_t>sizeof(Bound)
+        if total + calls > STACK:
+            unit = PAGE
+            slots = memory = <char*>malloc(total + calls + PAGE)
+            if memory is NULL:
+                return False
+        # Page-aligned, as large arrays are: loads from these are ahead of the stores to a slot, and the other way round.
+        slots += -<Py_ssize_t>(<size_t>slots) & (unit - 1)
+        bounds = <Bound*>(slots + total)
+    while True:
+        if program.direct:
+            program.loop(data, inner, outer, n, m)
+        else:
+            run_tiles(program, bounds, slots, slot_bytes, data, inner, outer, n, m, wide, high)
+        d = 1
+        while d < plan.ndim:
+            if d != program.axis:
+                position[d] += 1
+                for k in range(plan.nop):
+                    data[k] += plan.strides[k][d]
+                if position[d] < plan.shape[d]:
+                    break
+                for k in range(plan.nop):
+                    data[k] -= position[d] * plan.strides[k][d]
+                position[d] = 0
+            d += 1
+        if d >= plan.ndim:
+            break
+    free(memory)
+    if program.streams:
+        s0_stream_end()
+    return True
+
+
+cdef void bind(
+    const Program* program, Bound* bounds, char* slots, Py_ssize_t slot_bytes, const Py_ssize_t* inner, const Py_ssize_t* outer,
+    Py_ssize_t n, Py_ssize_t m
+) noexcept nogil:
+    """Describe all calls for tiles of n elements by m."""
+    cdef const Call* call
+    cdef const Call* source
+    cdef Bound* bound
+    cdef Py_ssize_t size
+    cdef int c, q, place
+    for c in range(program.count):
+        call, bound = &program.calls[c], &bounds[c]
+        bound.nop, bound.n, bound.m = call.nop, n, m
+        bound.loop = call.loop if call.kind == CALL_LOOP else NULL
+        for q in range(call.nop):
+            place = call.place[q]
+            bound.view[q] = -1
+            if place < FIRST_CONSTANT:
+                bound.view[q], bound.inner[q], bound.outer[q] = place, inner[place], outer[place]
+            elif place < FIRST_SLOT:
+                bound.args[q] = <char*>program.constant[place - FIRST_CONSTANT]
+                bound.inner[q] = bound.outer[q] = 0
+            else:
+                source = &program.calls[place - FIRST_SLOT]
+                size = source.size
+                bound.args[q] = slots + source.slot * slot_bytes
+                bound.inner[q] = size if source.varies & INNER else 0
+                bound.outer[q] = (size * n if source.varies & INNER else size) if source.varies & OUTER else 0
+        if call.kind != CALL_LOOP:
+            continue
+        if call.varies != (INNER | OUTER):
+            bound.m = 1
+            if call.varies == OUTER:
+                bound.n = m
+                for q in range(call.nop):
+                    bound.inner[q] = bound.outer[q]
+            elif call.varies == 0:
+                bound.n = 1
+        elif m > 1 and (call.slot >= 0 or not program.folds):
+            # Rows that are adjacent in all operands are one run.
+            for q in range(call.nop):
+                if bound.outer[q] != n * bound.inner[q]:
+                    break
+            else:
+                bound.n, bound.m = n * m, 1
+
+
+cdef void run_tiles(
+    const Program* program, Bound* bounds, char* slots, Py_ssize_t slot_bytes, char** data, const Py_ssize_t* inner,
+    const Py_ssize_t* outer, Py_ssize_t n, Py_ssize_t m, Py_ssize_t wide, Py_ssize_t high
+) noexcept nogil:
+    """Run all tiles of two axes, along the innermost one first: the memory order of the results."""
+    cdef Py_ssize_t i, j, bn, bm
+    cdef Py_ssize_t[2] bound_m = [-1, -1]
+    cdef Bound* first
+    cdef Bound* bound
+    cdef Ahead ahead
+    cdef int c, q, view, edge
+    for j from 0 <= j < m by high:
+        bm = min(high, m - j)
+        for i from 0 <= i < n by wide:
+            bn = min(wide, n - i)
+            edge = bn < wide
+            first = bounds + edge * program.count
+            if bm != bound_m[edge]:
+                bind(program, first, slots, slot_bytes, inner, outer, bn, bm)
+                bound_m[edge] = bm
+            if program.ahead:
+                prefetch_next(program, &ahead, inner, outer, n, m, i, j, wide, high)
+            for c in range(program.count):
+                bound = first + c
+                for q in range(bound.nop):
+                    view = bound.view[q]
+                    if view >= 0:
+                        bound.args[q] = data[view] + i * inner[view] + j * outer[view]
+                if bound.loop is not NULL:
+                    bound.loop(bound.args, bound.inner, bound.outer, bound.n, bound.m)
+                else:
+                    run_special(program, &program.calls[c], bounds + 2 * program.count, slots + program.slots * slot_bytes, bound)
+                if program.ahead:
+                    prefetch(program, &ahead, data, inner, outer)
+
+
+cdef void prefetch_next(
+    const Program* program, Ahead* ahead, const Py_ssize_t* inner, const Py_ssize_t* outer,
+    Py_ssize_t n, Py_ssize_t m, Py_ssize_t i, Py_ssize_t j, Py_ssize_t wide, Py_ssize_t high
+) noexcept nogil:
+    """The tile after one, and how much of it is prefetched after each call."""
+    cdef Py_ssize_t lines = 0
+    cdef int k
+    ahead.view, ahead.row, ahead.line, ahead.quota = program.ahead, 0, 0, 0
+    if i + wide < n:
+        ahead.i, ahead.j, ahead.n, ahead.m = i + wide, j, min(wide, n - i - wide), min(high, m - j)
+    elif j + high < m:
+        ahead.i, ahead.j, ahead.n, ahead.m = 0, j + high, min(wide, n), min(high, m - j - high)
+    elif program.linear:
+        # What is computed next follows in memory.
+        ahead.i, ahead.j, ahead.n, ahead.m = 0 if m > 1 else i + wide, j + high if m > 1 else j, min(wide, n), min(high, m)
+    else:
+        return
+    ahead.view = 0
+    for k in range(program.ahead):
+        lines += (ahead.n * inner[program.ahead_view[k]] + CACHE_LINE - 1) // CACHE_LINE
+    ahead.quota = (lines * ahead.m + program.count - 1) // program.count
+
+
+cdef void prefetch(const Program* program, Ahead* ahead, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer) noexcept nogil:
+    """Prefetch the next lines."""
+    cdef int view
+    cdef Py_ssize_t lines, count, left = ahead.quota
+    cdef const char* first
+    while ahead.view < program.ahead and left > 0:
+        view = program.ahead_view[ahead.view]
+        lines = (ahead.n * inner[view] + CACHE_LINE - 1) // CACHE_LINE - ahead.line
+        count = min(lines, left)
+        first = data[view] + ahead.i * inner[view] + (ahead.j + ahead.row) * outer[view] + ahead.line * CACHE_LINE
+        left -= count
+        ahead.line += count
+        if count == lines:
+            ahead.line = 0
+            ahead.row += 1
+            if ahead.row == ahead.m:
+                ahead.row = 0
+                ahead.view += 1
+        while count > 0:
+            s0_prefetch(first)
+            first += CACHE_LINE
+            count -= 1
+
+
+cdef void run_special(const Program* program, const Call* call, Bound* more_bounds, char* more, Bound* bound) noexcept nogil:
+    """Run a call that is not a loop. `more_bounds` and `more` are for the program that computes an operand: its calls and slots."""
+    cdef char* source = bound.args[0]
+    cdef char* target = bound.args[1]
+    cdef char* second = NULL
+    cdef Py_ssize_t n = bound.n, m = bound.m, j, index, count = n * call.size, line
+    cdef int result
+    if call.kind == CALL_TRANSPOSE:
+        # For an operand of negative stride, the last row of the tile comes first.
+        line = bound.outer[1]
+        if bound.outer[0] < 0:
+            source += (m - 1) * bound.outer[0]
+            target += (m - 1) * line
+            line = -line
+        TABLE.transpose[width_of(call.size)](source, bound.inner[0], target, line, n, m)
+    elif call.kind == CALL_STREAM:
+        for j in range(m):
+            TABLE.stream(target + j * bound.outer[1], source + j * bound.outer[0], count)
+    elif call.kind != CALL_RESERVE:
+        # With two computed operands, the second one is an argument before the result.
+        result = call.nop - 1
+        target = bound.args[result]
+        if result > 1:
+            second = bound.args[1]
+        index = source - program.space.data[program.space.nop - 1]
+        if m == 1 or bound.outer[0] == count:
+            compute(program.inner, program.space, more_bounds, more, target, second, index // call.size, n * m)
+            return
+        for j in range(m):
+            compute(program.inner, program.space, more_bounds, more, target, second, index // call.size, n)
+            target += bound.outer[result]
+            index += bound.outer[0]
+            if second is not NULL:
+                second += bound.outer[1]
+
+
+cdef void compute(
+    const Program* inner, const Plan* space, Bound* bounds, char* slots, char* target, char* second, Py_ssize_t index, Py_ssize_t count
+) noexcept nogil:
+    """Compute a range of elements of a computed operand, and of a second one if not NULL, in the order of the axes of their plan."""
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_VIEWS]
+    cdef Py_ssize_t outer[MAX_VIEWS]
+    cdef Py_ssize_t n, m, wide, high, quotient, size, other = 0, length = space.shape[0] if space.ndim else 1
+    cdef char* data[MAX_VIEWS]
+    cdef int d, k, result = space.nop - 1
+    size = itemsize_at(space.code[result])
+    if second is not NULL:
+        other = itemsize_at(space.code[result - 1])
+    while count > 0:
+        quotient = index
+        for k in range(space.nop):
+            data[k] = space.data[k]
+            strides[k] = space.strides[k][0] if space.ndim else itemsize_at(space.code[k])
+            outer[k] = space.strides[k][1] if space.ndim > 1 else 0
+        for d in range(space.ndim):
+            position[d] = quotient % space.shape[d]
+            quotient //= space.shape[d]
+            for k in range(result):
+                data[k] += position[d] * space.strides[k][d]
+        # Complete rows if one starts here, else the remainder of one.
+        n, m = length, 1
+        if space.ndim > 1 and position[0] == 0 and count >= 2 * length:
+            m = min(count // length, space.shape[1] - position[1])
+        elif space.ndim:
+            n = min(length - position[0], count)
+        data[result], strides[result], outer[result] = target, size, n * size
+        if second is not NULL:
+            data[result - 1], strides[result - 1], outer[result - 1] = second, other, n * other
+            second += n * m * other
+        if inner.direct:
+            inner.loop(data, strides, outer, n, m)
+        else:
+            tile_shape(inner, n, m, &wide, &high)
+            run_tiles(inner, bounds, slots, TRANSPOSED_BYTES, data, strides, outer, n, m, wide, high)
+        target += n * m * size
+        index += n * m
+        count -= n * m

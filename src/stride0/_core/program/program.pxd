@@ -1,0 +1,145 @@
+# See `program.pyx`.
+
+from cpython.object cimport PyObject
+
+from stride0._core.memory.guards cimport (
+    FREE_THREADED, s0_drops, s0_enter_section, s0_has_drops, s0_is_last_leave, s0_leave_section, s0_section,
+)
+from stride0._core.memory.storage cimport Storage
+from stride0._core.plan.plan cimport Chain, Kernel, MAX_CHAIN_NDIM, MAX_CONSTANTS, MAX_STEPS, MAX_VIEWS, Operand, Plan, Step
+from stride0._core.array.array cimport Array
+
+# Deferred results: see `deferred.pyx`.
+
+
+
+cdef enum:
+    MOST_VIEWS = 16             # leaves in memory
+    MOST_LEAVES = MOST_VIEWS + MAX_CONSTANTS
+    MOST_AXES = MAX_CHAIN_NDIM
+    MOST_REDUCTIONS = 4
+    MOST_KNOWN = 3              # results of a pass that later ones read
+    MOST_OUTPUTS = 4            # of a pass; the views of a chain are leaves, known results, outputs and a reduction's result
+
+
+ctypedef struct Leaf:
+    PyObject* storage                   # a reference; NULL where the leaf is one value, a constant of the chain
+    char* data                          # the first element; NULL while it is deferred itself
+    int code
+    Py_ssize_t strides[MOST_AXES]       # along the axes of the chain
+    char value[16]
+
+
+ctypedef struct Reduction:
+    Kernel kernel
+    int inputs[2]                       # what it reduces, as the inputs of a step; -1 for no second one
+    PyObject* result                    # a storage, not a reference: NULL once nothing refers to it
+    PyObject* name                      # a reference
+    Py_ssize_t strides[MOST_AXES]       # of the result, along the axes of the chain: 0 along reduced ones
+    bint from_first                     # starts from the first elements along the reduced axes
+    char start[16]                      # or from this value
+    double divisor                      # of the accumulators; 0 for none
+    int code                            # dtype of the result: the accumulators, perhaps divided, are cast to it
+
+
+ctypedef Py_ssize_t Along[MOST_AXES]
+
+
+ctypedef struct Places:
+    # What a chain holds: some 20 KiB, of which most chains use a part, so that nothing clears it.
+    Leaf leaf[MOST_LEAVES]
+    Step steps[MAX_STEPS]
+    Along strides[MAX_STEPS]
+    PyObject* results[MAX_STEPS]
+    PyObject* names[MAX_STEPS]
+    Reduction reduction[MOST_REDUCTIONS]
+
+
+cdef class PendingChain:
+    # Note [Deferred results]. The inputs of a step are numbers of leaves, or MOST_LEAVES and the number of a step.
+    cdef int ndim
+    cdef Py_ssize_t shape[MOST_AXES]
+    cdef Py_ssize_t size
+    cdef int leaves
+    cdef int constants                  # of these
+    cdef int count
+    cdef int evaluating                   # how many calls are computing it now
+    cdef bint dependent                 # whether a leaf is deferred
+    cdef Py_ssize_t serial              # a leaf is deferred only by chains of smaller ones
+    cdef unsigned long thread
+    cdef Places* places                 # where the following are
+    cdef Leaf* leaf
+    cdef Step* steps
+    cdef Along* strides
+    cdef PyObject** results             # storages, not references: NULL once nothing refers to the result
+    cdef PyObject** names               # references: the operations
+    cdef int reductions
+    cdef Reduction* reduction
+    cdef PyObject* before               # chains of the list of all, not references
+    cdef PyObject* after
+
+
+cdef s0_section pending_lock
+cdef s0_drops dropped
+
+cdef void drop_and_leave() noexcept
+
+
+cdef inline void enter_pending() noexcept:
+    """Enter the lock of chains, in a free-threaded interpreter; a thread may do so again."""
+    s0_enter_section(&pending_lock)
+
+
+cdef inline void leave_pending() noexcept:
+    if FREE_THREADED and s0_is_last_leave(&pending_lock) and s0_has_drops(&dropped):
+        drop_and_leave()
+    else:
+        s0_leave_section(&pending_lock)
+
+
+cdef object alive(PyObject* pointer)
+cdef int release(PendingChain chain) noexcept
+cdef int drop_leaf(PyObject* storage) noexcept
+cdef void forget_result(Storage storage) noexcept
+cdef list pending_chains()
+cdef bint defers(Py_ssize_t size, bint pending) except -1
+cdef bint drop_reductions(PendingChain chain) noexcept
+cdef int drop_unread(PendingChain chain) noexcept
+cdef int drop_step(PendingChain chain, Storage result, Storage root) noexcept
+cdef bint may_be_leaf(Array x) except -1
+cdef bint replace_pending(Array x, Array other) noexcept
+cdef Array try_to_defer_reduction(
+    Kernel kernel, int nin, Array x, Array x2, tuple axes, bint keepdims, bint from_first, const char* start, int code, str name
+)
+cdef bint divide_pending(Array total, double divisor, int code) except -1
+cdef Array defer(
+    Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, str name
+)
+
+
+# Passes over memory for deferred results: see `passes.pyx`.
+
+
+
+
+ctypedef struct Pass:
+    # Room for one: some 10 KiB, which would be much of a thread's stack.
+    Chain program
+    Plan plan
+    Operand operands[MAX_VIEWS + 1]
+
+
+cdef int run_pass(
+    PendingChain chain, Pass* current, char** known, const int* outputs, int count, PyObject** memory, Reduction* reduction, Storage total, Array x
+) except -1
+cdef void divide_sums(double* total, char* out, bint is_single, double count, Py_ssize_t n) noexcept
+cdef int finish_reduction(const Reduction* reduction, Storage total, Storage result) except -1
+
+
+# Computing deferred results: see `evaluation.pyx`.
+
+
+
+cdef bint assign_pending(Array x, Array source) except -1
+cdef bint store_result(Array result, Array x, Storage spared) except -1
+cdef bint copy_pending(Array out, Array source) except -1
