@@ -64,11 +64,10 @@ from stride0._compat.comparing import *  # noqa: F403
 from stride0._compat.extras import *  # noqa: F403
 from stride0._core.array.array import Array
 from stride0._core.call.binding import shared_by_threads as _shared_by_threads
-from stride0._core.exchange.exchange import asarray
-from stride0._core.exchange.exchange import from_dlpack
+from stride0._core.elementwise.functions import where
+from stride0._core.exchange.exchange import asarray, from_dlpack
 from stride0._core.memory import dtype as _dtype
 from stride0._core.memory.dtype import *  # noqa: F403
-from stride0._core.elementwise.functions import where
 from stride0._core.plan.plan import instruction_set as _instruction_set  # noqa: F401
 from stride0._core.plan.threads import get_num_threads, set_num_threads
 from stride0._modes.broadcasting import broadcasting

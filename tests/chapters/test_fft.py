@@ -21,8 +21,8 @@ from helpers import (
 )
 
 import stride0 as xp
-from stride0._core.plan import threads as pool
 from stride0._core.plan import plan as tuning
+from stride0._core.plan import threads as pool
 
 TO_COMPLEX = ["fft", "ifft"]
 FROM_REAL = ["rfft", "ihfft"]

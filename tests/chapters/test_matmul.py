@@ -18,11 +18,10 @@ from strategies import examples
 
 import stride0 as xp
 from stride0 import autograd, strided
-from stride0._core.exchange import numpy_calls
-from stride0._core.matmul.matmul import set_blas
-from stride0._core.matmul.matmul import set_gufuncs
-from stride0._core.plan import threads as pool
+from stride0._core.matmul import numpy_loops
+from stride0._core.matmul.matmul import set_blas, set_gufuncs
 from stride0._core.plan import plan as tuning
+from stride0._core.plan import threads as pool
 
 ROUNDING = {"float32": 2e-4, "complex64": 2e-4, "float64": 1e-11, "complex128": 1e-11}
 
@@ -267,7 +266,7 @@ def test_no_warnings_of_overflow_and_nan():
 
 
 class Counted:
-    """Stands for `numpy` in `exchange.numpy_calls`, and notes the shapes that its `matmul` is called with."""
+    """Stands for `numpy` in `matmul.numpy_loops`, and notes the shapes that its `matmul` is called with."""
 
     asarray, errstate, ufunc = staticmethod(np.asarray), np.errstate, np.ufunc
 
@@ -285,7 +284,7 @@ class Counted:
 @pytest.fixture
 def counted(monkeypatch):
     counter = Counted()
-    monkeypatch.setattr(numpy_calls, "numpy", counter)
+    monkeypatch.setattr(numpy_loops, "numpy", counter)
     # The core has what it needs loaded anew, now and after the test. This NumPy has no ufuncs.
     load_anew()
     yield counter
@@ -294,8 +293,8 @@ def counted(monkeypatch):
 
 
 def load_anew():
-    set_blas(lambda: numpy_calls.functions_of_blas())
-    set_gufuncs(numpy_calls.load_gufuncs, numpy_calls.compute)
+    set_blas(lambda: numpy_loops.functions_of_blas())
+    set_gufuncs(numpy_loops.load_gufuncs, numpy_loops.compute)
 
 
 STACKS = [
@@ -338,14 +337,14 @@ def test_numpys_own_builds_have_a_blas_that_is_known():
     name = np.show_config("dicts")["Build Dependencies"]["blas"]["name"]
     if name != "scipy-openblas":
         pytest.skip(f"NumPy's BLAS is {name} here")
-    assert all(numpy_calls.functions_of_blas())
+    assert all(numpy_loops.functions_of_blas())
 
 
 @pytest.mark.parametrize("dtype", FLOATING)
 def test_stacks_without_a_blas_that_is_known(dtype, monkeypatch):
     x, y = matrices(dtype, 64, 64, 64), matrices(dtype, 64, 64, 64)
     there = np.asarray(xp.matmul(x[0], y[0]))
-    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0,) * 8)
+    monkeypatch.setattr(numpy_loops, "functions_of_blas", lambda: (0,) * 8)
     try:
         load_anew()
         product(x, y)
@@ -448,7 +447,7 @@ def test_tall_matrices_and_long_sums_are_multiplied_in_pieces(monkeypatch):
     numbers = [ctypes.c_int] * 3 + [ctypes.c_int64] * 3
     places = [ctypes.c_void_p, ctypes.c_int64] * 2 + [ctypes.c_double, ctypes.c_void_p, ctypes.c_int64]
     prototype = ctypes.CFUNCTYPE(None, *numbers, ctypes.c_double, *places)
-    _, there, _, _, _, _, *threads = numpy_calls.functions_of_blas()
+    _, there, _, _, _, _, *threads = numpy_loops.functions_of_blas()
     if not there:
         pytest.skip("this NumPy's BLAS is not known")
     calls = []
@@ -459,7 +458,7 @@ def test_tall_matrices_and_long_sums_are_multiplied_in_pieces(monkeypatch):
         prototype(there)(*arguments)
 
     address = ctypes.cast(watched, ctypes.c_void_p).value
-    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, address, 0, 0, 0, 0, *threads))
+    monkeypatch.setattr(numpy_loops, "functions_of_blas", lambda: (0, address, 0, 0, 0, 0, *threads))
     try:
         load_anew()
         for m, k, n in (*TALL, *LONG, *MIDDLE, (190, 200, 150), (30, 511, 40), (101, 1000, 20)):
@@ -526,7 +525,7 @@ def test_long_sums(dtype, shape):
 
 def test_blas_is_called_without_numpy_where_it_is_known(counted):
     counted._core = np._core
-    if not all(numpy_calls.functions_of_blas()):
+    if not all(numpy_loops.functions_of_blas()):
         pytest.skip("this NumPy's BLAS is not known")
     load_anew()
     for m, k, n in (*TALL, (200, 300, 400)):

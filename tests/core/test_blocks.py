@@ -15,8 +15,8 @@ from helpers import function_of
 
 import stride0 as xp
 from stride0._core.memory.dtype import STANDARD_DTYPES
-from stride0._core.plan import threads as pool
 from stride0._core.plan import plan as tuning
+from stride0._core.plan import threads as pool
 from stride0._tables import operations
 
 NAMES = [dtype.name for dtype in STANDARD_DTYPES]

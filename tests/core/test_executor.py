@@ -16,12 +16,12 @@ import pytest
 from helpers import function_of
 
 import stride0 as xp
-from stride0._core.memory.dtype import STANDARD_DTYPES
 from stride0._core.index.index import dot_into
-from stride0._core.reduce.reduce import reduce, reduce2
-from stride0._core.plan import threads as pool
+from stride0._core.memory.dtype import STANDARD_DTYPES
 from stride0._core.plan import plan as tuning
+from stride0._core.plan import threads as pool
 from stride0._core.plan.plan import run_steps
+from stride0._core.reduce.reduce import reduce, reduce2
 from stride0._tables.operations import OPS, REDUCTIONS, body_for
 
 THREADS = (1, 3)

@@ -10,23 +10,23 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.exchange import numpy_calls
+from stride0._core.matmul import numpy_loops
 from stride0._core.matmul.matmul import set_gufuncs
-from stride0._core.plan import threads as pool
 from stride0._core.plan import plan as tuning
+from stride0._core.plan import threads as pool
 
 WIDE = ["float64", "complex128"]
 FLOATING = ["float32", "float64", "complex64", "complex128"]
 EPS = {"float32": 1e-5, "complex64": 1e-5, "float64": 1e-12, "complex128": 1e-12}
 
 
-def load_anew(load=numpy_calls.load_gufuncs):
-    set_gufuncs(load, numpy_calls.compute)
+def load_anew(load=numpy_loops.load_gufuncs):
+    set_gufuncs(load, numpy_loops.compute)
 
 
 @pytest.fixture
 def without_loops():
-    load_anew(lambda: [None] * len(numpy_calls.ROUTINES))
+    load_anew(lambda: [None] * len(numpy_loops.ROUTINES))
     yield
     load_anew()
 
@@ -62,7 +62,7 @@ FEW_ROWS = 32
 
 
 def test_every_loop_of_this_numpy_is_called():
-    assert [r.ufuncs for r in numpy_calls.ROUTINES if numpy_calls._loaded(r) is None] == []
+    assert [r.ufuncs for r in numpy_loops.ROUTINES if numpy_loops._loaded(r) is None] == []
 
 
 @pytest.mark.parametrize("dtype", WIDE)
@@ -182,7 +182,7 @@ def test_public_functions_take_the_place_of_loops(dtype, without_loops):
 def test_a_ufunc_with_other_types_or_operands_is_not_called():
     """What would be read as the loop of another function is left alone."""
     for other in (np.linalg._umath_linalg.slogdet, np.add, np.matmul):
-        load_anew(lambda other=other: [(other, ((0, 0), ()), ("d->d", "D->D"))] * len(numpy_calls.ROUTINES))
+        load_anew(lambda other=other: [(other, ((0, 0), ()), ("d->d", "D->D"))] * len(numpy_loops.ROUTINES))
         try:
             assert float(xp.linalg.det(xp.asarray([[2.0, 0.0], [0.0, 3.0]]))) == 6.0
         finally:
@@ -211,7 +211,7 @@ def test_failures_name_the_first_matrix():
 @pytest.fixture
 def blas_threads():
     """What returns the number of threads of NumPy's BLAS, and what sets it; 3 threads within the test."""
-    *_, count, limit = numpy_calls.functions_of_blas()
+    *_, count, limit = numpy_loops.functions_of_blas()
     if not limit:
         pytest.skip("this NumPy's BLAS is not known")
     count, limit = ctypes.CFUNCTYPE(ctypes.c_int)(count), ctypes.CFUNCTYPE(None, ctypes.c_int)(limit)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.program.program import describe_pending
 from stride0._core.plan import threads
+from stride0._core.program.program import describe_pending
 from stride0.strided import as_strided
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")

@@ -26,12 +26,11 @@ import pytest
 from helpers import function_of
 
 import stride0 as xp
+from stride0._core.elementwise.elementwise import copy, multiply_masked
 from stride0._core.kernels import _dispatch
 from stride0._core.memory.dtype import DTYPES, STANDARD_DTYPES
-from stride0._core.elementwise.elementwise import copy
-from stride0._core.elementwise.elementwise import multiply_masked
-from stride0._core.reduce.reduce import argreduce, reduce, reduce2, scan
 from stride0._core.plan import plan as table
+from stride0._core.reduce.reduce import argreduce, reduce, reduce2, scan
 from stride0._tables import instruction_sets
 from stride0._tables.operations import ARG_REDUCTIONS, OPS, PAIRS, REDUCTIONS, SCANS
 

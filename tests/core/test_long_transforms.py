@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.plan import threads as pool
 from stride0._core.plan import plan as tuning
+from stride0._core.plan import threads as pool
 
 # A prime number, twice one, and matrices whose rows are left to pocketfft.
 LENGTHS = [65537, 2 * 32771, 17 << 12, 16 * 4099, 3 * 25 * 887]

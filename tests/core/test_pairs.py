@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.plan import plan as table, plan as tuning
+from stride0._core.plan import plan as table
+from stride0._core.plan import plan as tuning
 from stride0._core.plan.plan import run_steps
 from stride0._tables.operations import OPS, PAIRS, Pair
 

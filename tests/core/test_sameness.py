@@ -27,8 +27,8 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.kernels import _dispatch
 from stride0._core.elementwise import special
+from stride0._core.kernels import _dispatch
 from stride0._tables.operations import OPS
 
 RECORD = pathlib.Path(__file__).with_name("sameness.json")

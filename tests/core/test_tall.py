@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.exchange import numpy_calls
+from stride0._core.matmul import numpy_loops
 
 EPS = 2.0**-52
 # Below and at the bounds of blocks and of sections, and columns that fill units of 8 and do not.
@@ -330,11 +330,11 @@ def test_without_the_loops_of_numpy():
 
     a = random(700, 10)
     expected = [np.asarray(part) for part in results(xp.asarray(a))]
-    set_gufuncs(lambda: [None] * len(numpy_calls.ROUTINES), numpy_calls.compute)
+    set_gufuncs(lambda: [None] * len(numpy_loops.ROUTINES), numpy_loops.compute)
     try:
         found = [np.asarray(part) for part in results(xp.asarray(a))]
     finally:
-        set_gufuncs(numpy_calls.load_gufuncs, numpy_calls.compute)
+        set_gufuncs(numpy_loops.load_gufuncs, numpy_loops.compute)
     for got, wanted in zip(found, expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-12)
 

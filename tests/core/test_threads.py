@@ -22,11 +22,11 @@ from helpers import function_of
 
 import stride0 as xp
 from stride0._base.processors import available
+from stride0._core.elementwise.elementwise import copy, multiply_masked
 from stride0._core.memory.dtype import DTYPES
-from stride0._core.elementwise.elementwise import copy
-from stride0._core.elementwise.elementwise import multiply_masked
+from stride0._core.plan import plan as tuning
+from stride0._core.plan import threads
 from stride0._core.reduce.reduce import argreduce, reduce, reduce2, scan
-from stride0._core.plan import threads, plan as tuning
 from stride0._tables.operations import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
 
 COUNTS = (2, 7)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.plan import threads as pool
 from stride0._core.plan import plan as tuning
+from stride0._core.plan import threads as pool
 
 EPS = {"float32": 2.0**-24, "complex64": 2.0**-24, "float64": 2.0**-53, "complex128": 2.0**-53}
 # Of every radix, of matrices whose rows and columns fill vectors or do not, and those left to pocketfft.

@@ -84,8 +84,8 @@ def test_gradient():
 
 def test_a_full_trace_shows_them(run):
     text = "import stride0 as xp\ndef test_chapter():\n    xp.concat([xp.ones(3), xp.ones((2, 2))])\n"
-    assert "joining.py" in "".join(run(text, "--full-trace"))
-    assert "joining.py" not in "".join(run(text))
+    assert "joining.pxi" in "".join(run(text, "--full-trace"))
+    assert "joining.pxi" not in "".join(run(text))
 
 
 @pytest.mark.parametrize("name", ["", ".autograd", ".testing", ".memory", "._explain.explain", ".linalg"])
@@ -102,4 +102,4 @@ assert len(loaded) > 40 and all(vars(module)["__tracebackhide__"] is True for mo
 def test_python_shows_them_all():
     with pytest.raises(xp.ShapeError) as caught:
         xp.concat([xp.ones(3), xp.ones((2, 2))])
-    assert "joining.py" in "".join(traceback.format_exception(caught.value))
+    assert "joining.pxi" in "".join(traceback.format_exception(caught.value))

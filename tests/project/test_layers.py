@@ -32,10 +32,11 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("kernels", ("_core.kernels",)),
     ("numbers of operations", ("_core.plan.operations",)),
     ("guards", ("_core.memory.guards",)),
-    *((f"core: {name}", (f"_core.{name}",)) for name in COMPILED if not name.startswith("calls.")),
+    *((f"core: {name}", (f"_core.{name}",)) for name in COMPILED[: COMPILED.index("call.binding")]),
     ("NumPy", ("_core.exchange",)),
-    ("checks of arguments", ("_core.calls.checks",)),
-    *((f"core: {name}", (f"_core.{name}",)) for name in COMPILED if name.startswith("calls.")),
+    ("checks of arguments", ("_core.call.checks",)),
+    ("NumPy's loops", ("_core.matmul.numpy_loops",)),
+    *((f"core: {name}", (f"_core.{name}",)) for name in COMPILED[COMPILED.index("call.binding") :]),
     ("chapters", ("_chapters",)),
     ("modes", ("_modes",)),
     (
@@ -89,7 +90,7 @@ GENERATORS = {
         for name in ("common", "kernels", "loops", "reductions")
     },
     "_core/generators/methods.py": "_core.array.array",
-    "_core/generators/operators.py": "_core.ops.functions",
+    "_core/generators/operators.py": "_core.elementwise.functions",
 }
 SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi")  # a template's name ends in ".in" after these
 NO_CODE = ("meson.build", "py.typed", ".h", ".c")  # ends of the names of files without imports
@@ -135,7 +136,9 @@ def included() -> dict[str, str]:
     found = {}
     for file, text in TEXT.items():
         for name in re.findall(r'^include "(.*)"', text, re.MULTILINE):
-            found[(Path(file).parent / name).as_posix()] = file
+            # Generated modules are not beside what they include.
+            beside = (Path(file).parent / name).as_posix()
+            found[name.removeprefix("stride0/") if file.endswith(".in") else beside] = file
     return found
 
 
@@ -345,9 +348,9 @@ def test_few_imports_inside_functions() -> None:
     late = [f for f in ALL if f.inside_function and f.target.partition(".")[0] != "numpy"]
     assert {(f.importer, f.target) for f in late} == {
         ("_compat.html", "html"),
-        ("_core.exchange.numpy_calls", "ctypes"),
-        ("_core.calls.primitive", "inspect"),
-        *((f"_core.calls.{module}", "stride0._tables.documents") for module in ("methods", "primitive")),
+        ("_core.matmul.numpy_loops", "ctypes"),
+        ("_core.call.binding", "inspect"),
+        *((f"_core.call.{module}", "stride0._tables.documents") for module in ("binding", "methods")),
         ("_modes.switches", "inspect"),
         *((module, "stride0._tables.numpy_names") for module in ("", "fft", "linalg", "random")),
         ("special._scipy", "scipy"),
@@ -375,7 +378,7 @@ def test_dynamic_imports() -> None:
     # controller is registered with another library, if that is there; `hide_frames` marks modules that are;
     # an error finds the name of a function that is running.
     assert users(r"\bsys\.modules\b") <= {
-        *("_core.exchange.convert", "_base.errors", "_base.callers", "_compat.threadpoolctl"),
+        *("_core.exchange.exchange", "_base.errors", "_base.callers", "_compat.threadpoolctl"),
     }
 
 

@@ -229,7 +229,7 @@ def test_what_is_added_is_built_and_works(tree: Path) -> None:
         bits.append(run(sys.executable, "-P", str(program), str(site), cwd=site, **variables).split())
     assert [found[0] for found in bits] == listed[1:]
     assert len({found[1] for found in bits}) == 1, bits
-    stub = (site / "stride0/_core/ops/functions.pyi").read_text(encoding="utf-8")
+    stub = (site / "stride0/_core/elementwise/functions.pyi").read_text(encoding="utf-8")
     assert "def cube(x: Operand, /) -> Array: ..." in stub and '    "cube",' in stub
     assert "float8_e5m2: Final[DType]" in (site / "stride0/_core/memory/dtype.pyi").read_text(
         encoding="utf-8"

@@ -33,11 +33,10 @@ from stride0._base.shapes import (
     size_of,
 )
 from stride0._chapters.data_types import iinfo, iinfo_object
-from stride0._core.array.array import Array
+from stride0._core.array.array import Array, is_c_contiguous, restride, strides, without_broadcast_axes
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
 from stride0._core.array.modes import check_broadcasting, check_standard
-from stride0._core.array.array import is_c_contiguous, restride, strides, without_broadcast_axes
 from stride0._core.call.checks import (
     KINDS,
     as_float,
@@ -51,11 +50,7 @@ from stride0._core.call.checks import (
     promote_all,
     refuse_dtype,
 )
-from stride0._core.exchange.exchange import asarray
-from stride0._core.exchange.numpy_calls import to_numpy
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, DTypeLike, promote
-from stride0._core.elementwise.elementwise import assign, copy, iota
+from stride0._core.elementwise.elementwise import as_array, assign, copy, iota
 from stride0._core.elementwise.elementwise import copy as _copy
 from stride0._core.elementwise.functions import (
     abs as abs_,
@@ -72,11 +67,22 @@ from stride0._core.elementwise.functions import (
     subtract,
     where,
 )
+from stride0._core.exchange.exchange import asarray
+from stride0._core.exchange.numpy_calls import to_numpy
 from stride0._core.index.index import gather, nonzero
-from stride0._core.elementwise.elementwise import as_array
 from stride0._core.matmul.matmul import multiply_stacks
-from stride0._core.reduce.reduce import OFF_CENTRE, argreduce, mean_of_total, reduce, reduce2, reduce_whole, scan
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike, promote
 from stride0._core.order.order import search_among, sort_along
+from stride0._core.reduce.reduce import (
+    OFF_CENTRE,
+    argreduce,
+    mean_of_total,
+    reduce,
+    reduce2,
+    reduce_whole,
+    scan,
+)
 
 # Elements of the longest dot product that the core sums up.
 SHORT = 16384

@@ -63,12 +63,34 @@ LAYERS = (
     ),
     Layer("settings", "python", (("_modes", "broadcasting, strict, fused, test configurations"),)),
     Layer("chapters", "python", (("_chapters", "a module for each chapter of the standard: declarations"),)),
-    Layer("calls", "compiled", (("_core/calls", "binding of arguments; implementations of functions"),)),
-    Layer("exchange", "compiled", (("_core/exchange", "DLPack, buffers, asarray, pickles"),)),
+    Layer(
+        "functions",
+        "compiled",
+        (
+            ("_core/fourier", "transforms"),
+            ("_core/linalg", "decompositions"),
+            ("_core/matmul", "products, einsum"),
+            ("_core/order", "sort, search"),
+            ("_core/manipulation", "create, join"),
+        ),
+    ),
+    Layer(
+        "calls",
+        "compiled",
+        (
+            ("_core/index", "keys, gather"),
+            ("_core/reduce", "reductions"),
+            ("_core/call", "binding, methods"),
+            ("_core/exchange", "DLPack, asarray"),
+        ),
+    ),
     Layer(
         "operations",
         "compiled",
-        (("_core/ops", "elementwise, reduce, index, sort, product, deferred chains"),),
+        (
+            ("_core/elementwise", "operands, the planned route, copies"),
+            ("_core/program", "deferred chains"),
+        ),
     ),
     Layer("array", "compiled", (("_core/array", "the type Array, views, hooks for modes and tape"),)),
     Layer("plan", "compiled", (("_core/plan", "iteration space, chains, executor, thread pool"),)),

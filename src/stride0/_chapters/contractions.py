@@ -7,8 +7,8 @@ from typing import Any
 
 from stride0._base.subscripts import find_path
 from stride0._core.array.array import Array
-from stride0._core.matmul.matmul import read_subscripts
 from stride0._core.call.binding import intercepted, primitive
+from stride0._core.matmul.matmul import read_subscripts
 
 __all__ = ["einsum", "einsum_path"]
 

@@ -18,8 +18,8 @@ from stride0._chapters.selection import STORAGE
 from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import max, min, sum
 from stride0._chapters.utility import all, any, diff, every, some
-from stride0._core.array.array import Array
-from stride0._core.array.array import reinterpret
+from stride0._core.array.array import Array, reinterpret
+from stride0._core.call.binding import intercepted, primitive
 from stride0._core.call.checks import (
     KINDS,
     as_real,
@@ -29,12 +29,7 @@ from stride0._core.call.checks import (
     refuse_dtype,
     to_scalar,
 )
-from stride0._core.call.binding import intercepted, primitive
-from stride0._core.exchange.exchange import asarray
-from stride0._core.exchange.numpy_calls import numpy, to_numpy
-from stride0._core.memory import dtype as dt
-from stride0._core.index.index import put
-from stride0._core.order.order import count_places
+from stride0._core.elementwise.elementwise import as_array, is_recorded, whole
 from stride0._core.elementwise.functions import (
     add,
     ceil,
@@ -60,7 +55,11 @@ from stride0._core.elementwise.functions import (
     subtract,
     where,
 )
-from stride0._core.elementwise.elementwise import as_array, is_recorded, whole
+from stride0._core.exchange.exchange import asarray
+from stride0._core.exchange.numpy_calls import numpy, to_numpy
+from stride0._core.index.index import put
+from stride0._core.memory import dtype as dt
+from stride0._core.order.order import count_places
 
 __all__ = ["bincount", "histogram", "interp"]
 

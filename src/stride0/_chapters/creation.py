@@ -9,10 +9,10 @@ from typing import Any, Literal
 from stride0._base.devices import DeviceLike, check_device
 from stride0._base.errors import ArgumentValueError, RangeError, ShapeError, shown
 from stride0._base.shapes import ShapeLike, normalize_index, normalize_shape
-from stride0._core.array.array import Array
+from stride0._core.array.array import Array, restride, strides
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
-from stride0._core.array.array import restride, strides
+from stride0._core.call.binding import intercepted, primitive
 from stride0._core.call.checks import (
     KINDS,
     as_float,
@@ -24,11 +24,10 @@ from stride0._core.call.checks import (
     limits_of,
     refuse_dtype,
 )
-from stride0._core.call.binding import intercepted, primitive
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DTypeLike
 from stride0._core.elementwise.elementwise import assign, copy, iota
 from stride0._core.elementwise.functions import add, divide, floor, floor_divide, less_equal, multiply, where
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DTypeLike
 
 __all__ = [
     "arange",

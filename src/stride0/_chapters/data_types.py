@@ -10,6 +10,7 @@ from __future__ import annotations
 from stride0._base.devices import Device
 from stride0._core.array.array import Array
 from stride0._core.array.modes import is_strict
+from stride0._core.call.binding import intercepted, primitive
 from stride0._core.call.checks import (
     KINDS,
     check_dtype,
@@ -20,7 +21,6 @@ from stride0._core.call.checks import (
     refuse_dtype,
 )
 from stride0._core.manipulation.manipulation import FINFOS, IINFOS
-from stride0._core.call.binding import intercepted, primitive
 from stride0._core.memory.dtype import DType, DTypeLike, promote
 from stride0._tables.dtypes import CODES, ROWS
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from stride0._base.devices import BY_NAME, CPU, Device, check_device
 from stride0._base.shapes import MAX_NDIM
 from stride0._core.array.modes import CONFIGURATION, check_standard
-from stride0._core.call.checks import kinds_named
 from stride0._core.call.binding import intercepted
+from stride0._core.call.checks import kinds_named
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType
 

@@ -21,11 +21,9 @@ from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import cumulative_sum
 from stride0._chapters.utility import any, every, some
 from stride0._core.array.array import Array
-from stride0._core.call.checks import KINDS, check_array, refuse_dtype
 from stride0._core.call.binding import intercepted, primitive
-from stride0._core.exchange.exchange import asarray
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType
+from stride0._core.call.checks import KINDS, check_array, refuse_dtype
+from stride0._core.elementwise.elementwise import is_recorded
 from stride0._core.elementwise.functions import (
     add,
     ceil,
@@ -48,7 +46,9 @@ from stride0._core.elementwise.functions import (
     where,
 )
 from stride0._core.elementwise.functions import round as nearest
-from stride0._core.elementwise.elementwise import is_recorded
+from stride0._core.exchange.exchange import asarray
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType
 
 __all__ = ["argpartition", "median", "partition", "percentile", "quantile", "top_k"]
 

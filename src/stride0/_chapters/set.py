@@ -13,15 +13,10 @@ from typing import NamedTuple
 from stride0._base.errors import ForeignArrayError
 from stride0._chapters.data_types import iinfo
 from stride0._chapters.manipulation import reshape
-from stride0._core.array.array import Array, empty, zeros
-from stride0._core.array.array import reinterpret, restride, strides
-from stride0._core.call.checks import Scalar, check_array, check_bool
+from stride0._core.array.array import Array, empty, reinterpret, restride, strides, zeros
 from stride0._core.call.binding import primitive
-from stride0._core.exchange.exchange import asarray
-from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import promote
-from stride0._core.elementwise.elementwise import assign, copy
+from stride0._core.call.checks import Scalar, check_array, check_bool
+from stride0._core.elementwise.elementwise import as_array, assign, copy
 from stride0._core.elementwise.functions import (
     equal,
     greater_equal,
@@ -33,10 +28,13 @@ from stride0._core.elementwise.functions import (
     not_equal,
     subtract,
 )
+from stride0._core.exchange.exchange import asarray
+from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0._core.index.index import gather, nonzero
-from stride0._core.elementwise.elementwise import as_array
-from stride0._core.reduce.reduce import reduce, scan
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import promote
 from stride0._core.order.order import few_counts, search_among, sort_along
+from stride0._core.reduce.reduce import reduce, scan
 
 __all__ = [
     "UniqueAllResult",

@@ -13,11 +13,9 @@ from stride0._chapters.data_types import astype, result_type
 from stride0._chapters.manipulation import broadcast_to, reshape
 from stride0._chapters.utility import some
 from stride0._core.array.array import Array
-from stride0._core.call.checks import KINDS, check_array, refuse_dtype
 from stride0._core.call.binding import intercepted, intercepted_in
-from stride0._core.exchange.exchange import asarray
-from stride0._core.memory import dtype as dt
-from stride0._core.index.index import is_spread_by, put, scatter_add
+from stride0._core.call.checks import KINDS, check_array, refuse_dtype
+from stride0._core.elementwise.elementwise import as_array
 from stride0._core.elementwise.functions import (
     divide,
     floor_divide,
@@ -31,7 +29,9 @@ from stride0._core.elementwise.functions import (
     subtract,
     where,
 )
-from stride0._core.elementwise.elementwise import as_array
+from stride0._core.exchange.exchange import asarray
+from stride0._core.index.index import is_spread_by, put, scatter_add
+from stride0._core.memory import dtype as dt
 
 __all__ = ["at", "put_along_axis"]
 

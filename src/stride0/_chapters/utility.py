@@ -6,11 +6,10 @@ from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._base.shapes import Axis, normalize_axis, normalize_index
 from stride0._chapters.manipulation import concat
 from stride0._core.array.array import Array
-from stride0._core.call.checks import check_array
 from stride0._core.call.binding import primitive
-from stride0._core.elementwise.elementwise import copy
+from stride0._core.call.checks import check_array
+from stride0._core.elementwise.elementwise import copy, whole
 from stride0._core.elementwise.functions import not_equal, subtract
-from stride0._core.elementwise.elementwise import whole
 
 __all__ = ["all", "any", "diff"]
 

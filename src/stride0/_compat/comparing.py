@@ -11,12 +11,10 @@ from stride0._chapters.linear_algebra import matmul
 from stride0._chapters.manipulation import concat, permute_dims, reshape, squeeze
 from stride0._chapters.statistical import sum
 from stride0._chapters.utility import all, any, every, some
-from stride0._core.array.array import Array
-from stride0._core.array.array import reinterpret
-from stride0._core.call.checks import KINDS, as_scalar, check_array, check_bool, check_dtype
+from stride0._core.array.array import Array, reinterpret
 from stride0._core.call.binding import intercepted
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, DTypeLike
+from stride0._core.call.checks import KINDS, as_scalar, check_array, check_bool, check_dtype
+from stride0._core.elementwise.elementwise import as_array, is_recorded
 from stride0._core.elementwise.functions import (
     abs,
     add,
@@ -41,7 +39,8 @@ from stride0._core.elementwise.functions import (
     subtract,
     where,
 )
-from stride0._core.elementwise.elementwise import as_array, is_recorded
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike
 from stride0.linalg import diagonal
 from stride0.strided import contiguous
 

@@ -24,6 +24,7 @@ from stride0._chapters.sorting import sort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
 from stride0._chapters.utility import all, any, every, some
 from stride0._core.array.array import Array
+from stride0._core.call.binding import intercepted
 from stride0._core.call.checks import (
     KINDS,
     as_real,
@@ -33,10 +34,7 @@ from stride0._core.call.checks import (
     check_fill,
     refuse_dtype,
 )
-from stride0._core.call.binding import intercepted
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, DTypeLike
-from stride0._core.elementwise.elementwise import assign
+from stride0._core.elementwise.elementwise import assign, is_recorded
 from stride0._core.elementwise.functions import (
     add,
     divide,
@@ -52,7 +50,8 @@ from stride0._core.elementwise.functions import (
     subtract,
     where,
 )
-from stride0._core.elementwise.elementwise import is_recorded
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike
 from stride0.linalg import diagonal, vector_norm
 
 __all__ = [

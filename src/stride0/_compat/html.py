@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stride0._core.array.array import Array, set_attribute
-from stride0._core.array.array import strides
+from stride0._core.array.array import Array, set_attribute, strides
 
 __all__: list[str] = []
 

@@ -26,11 +26,10 @@ from stride0._chapters import (
     statistical,
     utility,
 )
-from stride0._core.array.array import Array, set_attribute
-from stride0._core.array.array import reinterpret
+from stride0._core.array.array import Array, reinterpret, set_attribute
+from stride0._core.call.binding import intercepted
 from stride0._core.call.checks import check_dtype, refuse_dtype
 from stride0._core.call.methods import add_method
-from stride0._core.call.binding import intercepted
 from stride0._core.exchange.exchange import asarray
 from stride0._core.memory.dtype import DTypeLike, int64
 from stride0._tables import methods as method_table
@@ -43,7 +42,7 @@ CHAPTERS = (
 )
 
 
-# Methods that are more than a function with the array in front, implemented in `_core/calls/methods.pyx`.
+# Methods that are more than a function with the array in front, implemented in `_core/call/methods.pyx`.
 
 
 def conj(x: Array) -> Array:

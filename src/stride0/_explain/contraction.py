@@ -16,8 +16,7 @@ from stride0._base.subscripts import (
     sizes_of,
     steps_of,
 )
-from stride0._core.array.array import Array
-from stride0._core.array.array import strides
+from stride0._core.array.array import Array, strides
 from stride0._explain.facts import shape_of
 
 __all__ = ["Contraction", "ContractionStep", "describe"]

@@ -23,11 +23,10 @@ from stride0._base.errors import (
 )
 from stride0._base.shapes import MAX_NDIM, Shape, broadcast_shapes, c_strides, normalize_shape, size_of
 from stride0._chapters.linear_algebra import matmul
-from stride0._core.array.array import Array, empty
-from stride0._core.array.array import offset, restride, strides
+from stride0._core.array.array import Array, empty, offset, restride, strides
 from stride0._core.call.checks import component_dtype
-from stride0._core.memory.dtype import DType, bool, float64, int8, promote
 from stride0._core.elementwise.elementwise import plan_summary
+from stride0._core.memory.dtype import DType, bool, float64, int8, promote
 from stride0._tables import operations
 
 __all__ = [

@@ -21,12 +21,10 @@ from stride0._base.errors import (
     WriteError,
 )
 from stride0._chapters.data_types import astype, iinfo_object
-from stride0._core.array.array import Array
+from stride0._core.array.array import Array, shares_storage
 from stride0._core.array.modes import CONFIGURATION
-from stride0._core.array.array import shares_storage
 from stride0._core.call.checks import KINDS, promotes
-from stride0._core.exchange.exchange import device_number, put_on
-from stride0._core.exchange.exchange import asarray
+from stride0._core.exchange.exchange import asarray, device_number, put_on
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, known_dtype, promote
 from stride0._core.reduce.reduce import reduce_whole

@@ -9,8 +9,7 @@ from stride0._base.environment import read_flag, read_number
 from stride0._base.errors import ArgumentValueError, brief
 from stride0._base.shapes import normalize_index
 from stride0._core.array.modes import FUSED, FUSED_SIZE, set_fused_from
-from stride0._core.program.program import FusedBlock, evaluate_pending
-from stride0._core.program.program import statistics
+from stride0._core.program.program import FusedBlock, evaluate_pending, statistics
 from stride0._modes.switches import Setting, refuse_function
 
 __all__ = ["fused"]

@@ -14,9 +14,9 @@ from stride0._chapters.data_types import iinfo_object
 from stride0._core.array.array import Array
 from stride0._core.array.modes import frame_of_caller
 from stride0._core.call.checks import promotes
+from stride0._core.elementwise.elementwise import is_numpy_scalar
 from stride0._core.exchange.exchange import asarray
 from stride0._core.memory.dtype import STANDARD_DTYPES, DType, known_dtype, promote
-from stride0._core.elementwise.elementwise import is_numpy_scalar
 from stride0._modes.strict_keys import check_key
 from stride0._modes.strict_values import CHECKS
 from stride0._tables.operations import KINDS

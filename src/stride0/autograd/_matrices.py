@@ -9,12 +9,11 @@ from typing import Any
 from stride0._base.errors import ArgumentTypeError
 from stride0._chapters.creation import eye, zeros
 from stride0._chapters.manipulation import concat, reshape, stack
-from stride0._core.array.array import Array
-from stride0._core.array.array import is_writable
+from stride0._core.array.array import Array, is_writable
 from stride0._core.call.checks import check_function
-from stride0._core.exchange.exchange import asarray
-from stride0._core.elementwise.functions import conj
 from stride0._core.elementwise.elementwise import whole
+from stride0._core.elementwise.functions import conj
+from stride0._core.exchange.exchange import asarray
 from stride0.autograd._parts import FLOATING, Argnums, detached_results, numbers_of
 from stride0.autograd._tape.tape import Level, is_tracked
 from stride0.autograd._tape.trees import flatten

@@ -18,8 +18,8 @@ from stride0._base.shapes import normalize_axis
 from stride0._chapters.manipulation import broadcast_to, moveaxis
 from stride0._core.array.array import Array
 from stride0._core.call.checks import check_function
-from stride0._core.exchange.exchange import asarray
 from stride0._core.elementwise.elementwise import as_array
+from stride0._core.exchange.exchange import asarray
 from stride0.autograd._batching import table as _table
 from stride0.autograd._tape.tape import Level
 from stride0.autograd._tape.trees import flatten

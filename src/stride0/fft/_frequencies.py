@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from stride0._base.devices import DeviceLike, check_device
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, brief, shown
 from stride0._base.shapes import normalize_index
-from stride0._core.array.array import Array, empty
-from stride0._core.array.array import restride
-from stride0._core.call.checks import as_float, as_scalar, check_dtype, refuse_dtype
+from stride0._core.array.array import Array, empty, restride
 from stride0._core.call.binding import intercepted_in, primitive_in
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, DTypeLike
+from stride0._core.call.checks import as_float, as_scalar, check_dtype, refuse_dtype
 from stride0._core.elementwise.elementwise import copy, iota
 from stride0._core.elementwise.functions import divide
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 

@@ -15,18 +15,9 @@ from stride0._chapters.searching import argmax, count_nonzero
 from stride0._chapters.statistical import max, sum
 from stride0._chapters.utility import all, any
 from stride0._core.array.array import Array, empty
-from stride0._core.call.checks import check_array, check_bool
-from stride0._core.linalg.linalg import (
-    as_floating,
-    check_rows,
-    check_square,
-    least_squares,
-    refuse_storage_dtypes,
-)
 from stride0._core.call.binding import intercepted, primitive, primitive_in
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import promote
-from stride0._core.elementwise.elementwise import assign, copy
+from stride0._core.call.checks import check_array, check_bool
+from stride0._core.elementwise.elementwise import assign, copy, is_recorded
 from stride0._core.elementwise.functions import (
     abs,
     add,
@@ -41,8 +32,16 @@ from stride0._core.elementwise.functions import (
     subtract,
     where,
 )
-from stride0._core.elementwise.elementwise import is_recorded
-from stride0._core.linalg.linalg import substitute
+from stride0._core.linalg.linalg import (
+    as_floating,
+    check_rows,
+    check_square,
+    least_squares,
+    refuse_storage_dtypes,
+    substitute,
+)
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import promote
 from stride0.linalg._decompositions import (
     LinAlgError,
     floating_matrices,

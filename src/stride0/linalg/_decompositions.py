@@ -10,7 +10,10 @@ from stride0._chapters.data_types import finfo
 from stride0._chapters.linear_algebra import matmul, matrix_transpose
 from stride0._chapters.manipulation import expand_dims, reshape
 from stride0._core.array.array import Array
+from stride0._core.call.binding import primitive_in
 from stride0._core.call.checks import as_float, as_scalar, check_kind
+from stride0._core.elementwise.functions import conj, greater, isfinite, multiply, reciprocal, where
+from stride0._core.exchange.numpy_calls import numpy
 from stride0._core.linalg.linalg import (
     as_floating,
     check_matrices,
@@ -19,9 +22,6 @@ from stride0._core.linalg.linalg import (
     singular_values,
     singular_vectors,
 )
-from stride0._core.call.binding import primitive_in
-from stride0._core.exchange.numpy_calls import numpy
-from stride0._core.elementwise.functions import conj, greater, isfinite, multiply, reciprocal, where
 from stride0._core.reduce.reduce import reduce
 
 __all__ = [

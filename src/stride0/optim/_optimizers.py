@@ -19,11 +19,10 @@ from stride0._chapters.data_types import astype
 from stride0._chapters.manipulation import concat, reshape, stack
 from stride0._core.array.array import Array
 from stride0._core.call.checks import as_real, check_array, check_function
+from stride0._core.elementwise.elementwise import as_array, check_cast
+from stride0._core.elementwise.functions import add, divide, imag, multiply, real, sqrt
 from stride0._core.exchange.numpy_calls import from_numpy, to_numpy
 from stride0._core.memory.dtype import float64, promote
-from stride0._core.elementwise.elementwise import check_cast
-from stride0._core.elementwise.functions import add, divide, imag, multiply, real, sqrt
-from stride0._core.elementwise.elementwise import as_array
 from stride0.autograd._numpy import on_numpy
 from stride0.autograd._parts import matched
 from stride0.autograd._tape.trees import flatten

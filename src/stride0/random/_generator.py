@@ -11,8 +11,7 @@ from stride0._base.errors import ArgumentTypeError, DTypeError, ShapeError, hide
 from stride0._base.shapes import normalize_shape
 from stride0._core.array.array import Array, empty
 from stride0._core.call.binding import intercepted_in
-from stride0._core.exchange.exchange import may_be_filled
-from stride0._core.exchange.exchange import asarray, dtype_argument
+from stride0._core.exchange.exchange import asarray, dtype_argument, may_be_filled
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0._core.memory.dtype import DType, DTypeLike, float64, int64
 

@@ -15,8 +15,6 @@ from stride0._chapters.utility import any
 from stride0._core.array.array import Array
 from stride0._core.array.modes import check_broadcasting
 from stride0._core.call.binding import primitive_in
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import arithmetic_dtype, promote
 from stride0._core.elementwise.functions import (
     abs,
     add,
@@ -33,6 +31,8 @@ from stride0._core.elementwise.functions import (
     where,
 )
 from stride0._core.elementwise.special import digamma, gamma, gammaln
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import arithmetic_dtype, promote
 from stride0.special._scipy import by_scipy, floating_operands, several_by_scipy
 
 if TYPE_CHECKING:

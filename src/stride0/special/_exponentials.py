@@ -12,9 +12,8 @@ from stride0._chapters.manipulation import reshape
 from stride0._chapters.statistical import max, sum
 from stride0._core.array.array import Array
 from stride0._core.array.modes import check_broadcasting
-from stride0._core.call.checks import check_bool, component_dtype, refuse_dtype
 from stride0._core.call.binding import primitive_in
-from stride0._core.memory.dtype import DType, arithmetic_dtype
+from stride0._core.call.checks import check_bool, component_dtype, refuse_dtype
 from stride0._core.elementwise.functions import (
     abs,
     add,
@@ -33,6 +32,7 @@ from stride0._core.elementwise.functions import (
     subtract,
     where,
 )
+from stride0._core.memory.dtype import DType, arithmetic_dtype
 from stride0._modes.fused import fused
 from stride0.special._scipy import floating_operands
 

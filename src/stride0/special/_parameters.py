@@ -34,8 +34,7 @@ from stride0._chapters.manipulation import expand_dims
 from stride0._chapters.statistical import sum
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive_in
-from stride0._core.exchange.numpy_calls import from_numpy, numpy
-from stride0._core.memory import dtype as dt
+from stride0._core.elementwise.elementwise import as_array
 from stride0._core.elementwise.functions import (
     abs,
     equal,
@@ -52,8 +51,9 @@ from stride0._core.elementwise.functions import (
     sqrt,
     where,
 )
-from stride0._core.elementwise.elementwise import as_array
 from stride0._core.elementwise.special import digamma as psi
+from stride0._core.exchange.numpy_calls import from_numpy, numpy
+from stride0._core.memory import dtype as dt
 from stride0._modes.fused import fused
 from stride0.special._composed import polygamma
 from stride0.special._densities import beta_density, gamma_density

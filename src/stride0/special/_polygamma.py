@@ -16,8 +16,8 @@ from typing import Any
 from stride0._chapters.data_types import astype
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive_in
-from stride0._core.memory import dtype as dt
 from stride0._core.elementwise.functions import conj, exp, expm1, imag, less, real, reciprocal, round, where
+from stride0._core.memory import dtype as dt
 from stride0.special._zeta import BERNOULLI
 
 __all__ = ["polygamma_z"]

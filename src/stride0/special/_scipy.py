@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from stride0._core.array.array import Array
 from stride0._core.array.modes import check_broadcasting
-from stride0._core.call.checks import component_dtype, promote_all, refuse_dtype
 from stride0._core.call.binding import primitive_in
+from stride0._core.call.checks import component_dtype, promote_all, refuse_dtype
+from stride0._core.elementwise.elementwise import as_array, copy, new_result
 from stride0._core.exchange.numpy_calls import call_quietly, to_numpy
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, arithmetic_dtype
-from stride0._core.elementwise.elementwise import new_result
-from stride0._core.elementwise.elementwise import copy
-from stride0._core.elementwise.elementwise import as_array
 
 if TYPE_CHECKING:
     from stride0._core.array.array import Operand

@@ -16,8 +16,17 @@ from typing import TYPE_CHECKING, Any
 from stride0._chapters.data_types import astype
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive_in
+from stride0._core.elementwise.functions import (
+    equal,
+    greater,
+    less_equal,
+    log,
+    logical_and,
+    pow,
+    reciprocal,
+    where,
+)
 from stride0._core.memory import dtype as dt
-from stride0._core.elementwise.functions import equal, greater, less_equal, log, logical_and, pow, reciprocal, where
 from stride0.special._scipy import floating_operands
 
 if TYPE_CHECKING:

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from stride0._base.errors import OutOfBoundsError, ShapeError, counted
 from stride0._base.shapes import normalize_index, normalize_shape
 from stride0._core.array import array as _views
-from stride0._core.array.array import Array
-from stride0._core.array.modes import CONFIGURATION
-from stride0._core.array.array import is_c_contiguous
+from stride0._core.array.array import Array, is_c_contiguous
 from stride0._core.array.array import restride as _restride
 from stride0._core.array.array import storage_bounds as _storage_bounds
-from stride0._core.call.checks import check_array, check_sequence
+from stride0._core.array.modes import CONFIGURATION
 from stride0._core.call.binding import intercepted_in, primitive_in
-from stride0._core.memory.storage import memory_statistics
+from stride0._core.call.checks import check_array, check_sequence
 from stride0._core.elementwise.elementwise import as_array
+from stride0._core.memory.storage import memory_statistics
 
 __all__ = [
     "as_strided",

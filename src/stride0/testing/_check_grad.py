@@ -13,8 +13,8 @@ from stride0._chapters.statistical import sum
 from stride0._core.array.array import Array
 from stride0._core.array.modes import CONFIGURATION
 from stride0._core.call.checks import as_real, check_function, type_name
-from stride0._core.exchange.exchange import asarray
 from stride0._core.elementwise.functions import add, conj, multiply, real
+from stride0._core.exchange.exchange import asarray
 from stride0._modes.switches import Setting
 from stride0.autograd._parts import FLOATING
 from stride0.autograd._tape.trees import flatten

@@ -191,7 +191,7 @@ cdef inline int describe_operand(Operand* out, Array x) noexcept:
     return 0
 
 
-# Views of an array: see `views.pyx`.
+# Views of an array: see `views.pxi`.
 
 
 

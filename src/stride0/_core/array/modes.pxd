@@ -4,7 +4,7 @@ cimport cython
 
 from stride0._core.memory.guards cimport s0_shared_flag, s0_shared_size
 
-# Settings with a value per context: see `switches.pyx`.
+# Settings with a value per context: see `switches.pxi`.
 
 
 
@@ -64,7 +64,7 @@ cdef bint is_package_frame(frame) except -1
 cdef str module_of(frame)
 
 
-# Checks of calls: see `interceptors.pyx`.
+# Checks of calls: see `interceptors.pxi`.
 
 
 cdef int refuse_strictly(str name) except -1

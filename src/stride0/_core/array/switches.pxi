@@ -148,7 +148,7 @@ cdef object kept(list values, object value):
     return value
 
 
-# The fewest elements of a result that is deferred; 0 where none is: Note [Deferred results] of `ops/deferred`.
+# The fewest elements of a result that is deferred; 0 where none is: Note [Deferred results] of `program/deferred`.
 FUSED = Switch("stride0.fused", 0, guards=False)
 
 cdef Switch FUSING = FUSED

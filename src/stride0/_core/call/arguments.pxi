@@ -11,7 +11,7 @@
 #     An implementation of the usual calls only returns NotImplemented for the others, before it has done anything. For these
 #     the declaration has a body, which calls functions of the namespace: that of `interp` for tracked and batched arrays.
 #
-#     Unusual arguments go to functions in Python: `calls/checks.py` and `_base/shapes.py` convert arguments of
+#     Unusual arguments go to functions in Python: `call/checks.py` and `_base/shapes.py` convert arguments of
 #     unusual types and raise the errors.
 
 # Most elements of a shape that is accepted here; `normalize_shape` checks larger ones.

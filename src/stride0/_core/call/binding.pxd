@@ -7,7 +7,7 @@ from stride0._core.memory.dtype cimport DType
 from stride0._core.array.modes cimport is_only_device
 from stride0._core.array.array cimport Array
 
-# Arguments of compiled functions: see `arguments.pyx`.
+# Arguments of compiled functions: see `arguments.pxi`.
 
 
 
@@ -116,7 +116,7 @@ cdef inline bint read_axis(PyObject* x, int ndim, int* out) noexcept:
     return True
 
 
-# Functions of the namespace: see `primitive.pyx`.
+# Functions of the namespace: see `primitive.pxi`.
 
 
 

@@ -19,14 +19,14 @@ from stride0._base.errors import (
     shown,
 )
 from stride0._core.array.array import Array
+from stride0._core.elementwise.elementwise import check_cast as check_cast
+from stride0._core.elementwise.elementwise import is_numpy_scalar
+from stride0._core.elementwise.elementwise import refuse_dtype as refuse_dtype
 from stride0._core.exchange.exchange import asarray, dtype_argument
 from stride0._core.exchange.exchange import to_scalar as to_scalar
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, known_dtype
 from stride0._core.memory.dtype import promote_all as promote_all
-from stride0._core.elementwise.elementwise import check_cast as check_cast
-from stride0._core.elementwise.elementwise import is_numpy_scalar
-from stride0._core.elementwise.elementwise import refuse_dtype as refuse_dtype
 
 Scalar = bool | int | float | complex
 

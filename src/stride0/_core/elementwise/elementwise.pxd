@@ -9,7 +9,7 @@ from stride0._core.plan.operations cimport OP_EQUAL, OP_NOT_EQUAL
 from stride0._core.plan.plan cimport Kernel, cast_kernel, has_cast, run_contiguous
 from stride0._core.array.array cimport Array, data_of
 
-# Operands: see `operands.pyx`.
+# Operands: see `operands.pxi`.
 
 
 # Names of the operands, for errors.
@@ -28,7 +28,7 @@ cdef bint exports_buffer(object source)
 cdef Array value_operand(Array dst, object src, str operation)
 
 
-# How planned elementwise operations run: see `apply.pyx`.
+# How planned elementwise operations run: see `apply.pxi`.
 
 
 cdef int check_writable(Array out, str operation) except -1
@@ -36,7 +36,7 @@ cdef bint overlaps(Array out, Array x) except -1
 cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names)
 
 
-# Copies, casts and assignment: see `copy.pyx`.
+# Copies, casts and assignment: see `copies.pxi`.
 
 
 
@@ -91,7 +91,7 @@ cdef inline void count_up(number* out, Py_ssize_t n, number start, number step) 
         out[i] = start + <number>i * step
 
 
-# Comparisons that no loop answers: see `comparisons.pyx`.
+# Comparisons that no loop answers: see `comparisons.pxi`.
 
 
 cdef object compare_beyond(int op, Array a, object value, bint reflected, str name)
@@ -104,7 +104,7 @@ cdef inline bint is_equality(int op) noexcept:
     return op == OP_EQUAL or op == OP_NOT_EQUAL
 
 
-# Temporary elision: see `temporaries.pyx`.
+# Temporary elision: see `temporaries.pxi`.
 
 
 
@@ -122,7 +122,7 @@ cdef object into_argument(int op, object x, str name)
 cdef object watch_function(object function)
 
 
-# Elementwise operations: see `elementwise.pyx`.
+# Elementwise operations: see `operations.pxi`.
 
 
 cdef int loop_for(int op, int code, str name) except -1

@@ -1,7 +1,7 @@
 from typing import Any, Literal, NoReturn
 
-from stride0._core.memory.dtype import DType
 from stride0._core.array.array import Array, Operand
+from stride0._core.memory.dtype import DType
 
 def is_recorded(x: Array) -> bool: ...
 def whole(x: Any) -> Any: ...

@@ -6,7 +6,7 @@
 #     without a consumer calls it. So the deleter runs exactly once.
 #
 # Note [Exchange in C]
-#     A type may offer functions for code in C, as `__dlpack_c_exchange_api__` (DLPack 1.3): ours are in `exchange_api.pyx`.
+#     A type may offer functions for code in C, as `__dlpack_c_exchange_api__` (DLPack 1.3): ours are in `exchange_api.pxi`.
 #     `from_dlpack` calls those of another library where no argument asks for more than they give, and where the type
 #     itself has them: the `__dlpack__` of a derived type may do something else. They may refuse less than `__dlpack__`,
 #     too. PyTorch's export tensors that need a gradient or are to be conjugated, which is asked for here. Whatever they

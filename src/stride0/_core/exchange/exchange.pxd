@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from stride0._core.memory.storage cimport Storage
 from stride0._core.array.array cimport Array
 
-# The buffer protocol: see `buffers.pyx`.
+# The buffer protocol: see `buffers.pxi`.
 
 
 
@@ -22,7 +22,7 @@ cdef Array from_plain_buffer(object source)
 cdef bytes c_bytes(Array x)
 
 
-# DLPack: see `dlpack.pyx`.
+# DLPack: see `dlpack.pxi`.
 
 
 
@@ -97,7 +97,7 @@ cdef Array array_on(ImportedTensor owner, object copy, str operation, object exp
 cdef Array import_dlpack(object x, object device, object copy, str operation)
 
 
-# Conversions: see `convert.pyx`.
+# Conversions: see `convert.pxi`.
 
 
 cdef object nested_lists(Array x)

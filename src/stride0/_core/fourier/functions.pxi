@@ -1,4 +1,4 @@
-# Discrete Fourier transforms, Note [Fourier transforms] of `ops/transforms.pyx`. Declared in `fft/_functions.py`.
+# Discrete Fourier transforms, Note [Fourier transforms] of `fourier/transforms.pxi`. Declared in `fft/_functions.py`.
 
 # Samples from which on the declarations compute the frequencies.
 cdef Py_ssize_t FEW_FREQUENCIES = 2048

@@ -12,7 +12,7 @@
 #     an odd number as complex ones. What is float32 in memory is computed in float64, and rounded once.
 #
 #     Lengths with a larger prime factor, and those above LONGEST, whose turns would take more than 16 MB, are left to pocketfft
-#     (`ops/gufuncs`), or from LEAST_LONG numbers on to `ops/long_transforms`.
+#     (`matmul/gufuncs`), or from LEAST_LONG numbers on to `fourier/long_transforms`.
 
 cdef extern from *:
     """

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t, uint64_t, uint8_t
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array
 
-# Keys of arrays: see `keys.pyx`.
+# Keys of arrays: see `keys.pxi`.
 
 
 
@@ -26,7 +26,7 @@ cdef int check_axes(int ndim) except -1
 cdef Array basic_view(Array x, list items)
 
 
-# Fast gather: see `select.pyx`.
+# Fast gather: see `masks.pxi`.
 
 
 
@@ -59,7 +59,7 @@ cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1
 cdef Array index_offsets(Array index, Py_ssize_t size, Py_ssize_t stride)
 
 
-# Keys with arrays: see `index.pyx`.
+# Keys with arrays: see `gathering.pxi`.
 
 
 
@@ -92,7 +92,7 @@ cpdef object nonzero(Array x)
 cdef bint has_batched(object key)
 
 
-# Operations of backward passes: see `adjoint.pyx`.
+# Operations of backward passes: see `adjoint.pxi`.
 
 
 cdef Array scaled(Array x, object factor)

@@ -5,7 +5,7 @@
 # Note [Fast gather]
 #     No array of offsets is made for such a key: the true elements of a mask are counted and then read, indices are
 #     checked while they are used. For any other key, the functions here return None or False before they change
-#     anything; then `index.pyx` gathers, and it alone raises the error for an index that is out of bounds.
+#     anything; then `gathering.pxi` gathers, and it alone raises the error for an index that is out of bounds.
 
 cdef enum:
     NEAR = 4          # strides, in elements, of rows that are moved as they are read,

@@ -1,4 +1,4 @@
-/* Fourier transforms, Note [Fourier transforms] of ops/transforms.pyx: each lane of a vector holds a transform of its own, so that
+/* Fourier transforms, Note [Fourier transforms] of fourier/transforms.pxi: each lane of a vector holds a transform of its own, so that
  * neither the instruction set nor the threads change a bit. */
 #ifndef STRIDE0_FOURIER_H
 #define STRIDE0_FOURIER_H

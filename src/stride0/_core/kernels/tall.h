@@ -1,4 +1,4 @@
-/* Orthogonal factors of matrices with many more rows than columns, Note [Tall matrices] of ops/tall.pyx. Sums go down
+/* Orthogonal factors of matrices with many more rows than columns, Note [Tall matrices] of linalg/tall_matrices.pxi. Sums go down
  * rows, in an order that the shape alone determines: neither the instruction set nor the threads change a bit. */
 #ifndef STRIDE0_TALL_H
 #define STRIDE0_TALL_H

@@ -2,7 +2,7 @@
 
 from stride0._core.array.array cimport Array
 
-# Functions that write several arrays to a new one: see `joining.pyx`.
+# Functions that write several arrays to a new one: see `joining.pxi`.
 
 cdef enum:
     # Bytes of a run up to which memcpy copies it, without a plan. C libraries may copy longer ones by one instruction
@@ -10,7 +10,7 @@ cdef enum:
     RUN_BYTES = 1 << 12
 
 
-# Functions that write copies or blocks of an array to a new one: see `repeating.pyx`.
+# Functions that write copies or blocks of an array to a new one: see `repeating.pxi`.
 
 
 

@@ -84,8 +84,7 @@ ctypedef void (*LimitThreads)(int threads) noexcept nogil
 cdef s0_lock loading_blas = 0
 cdef bint has_blas = False
 
-# Set by `exchange/numpy_calls`, a higher layer.
-cdef object load_blas = None
+cdef object load_blas = functions_of_blas
 
 # The products in NumPy's BLAS, where they were found: Note [Calls of BLAS].
 cdef Gemm32 gemm32 = NULL
@@ -104,7 +103,7 @@ cdef int usual_threads = 1
 
 def set_blas(load):
     """
-    Set the function that loads NumPy and its BLAS.
+    Replace the function that loads NumPy and its BLAS. For tests.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@
 #
 #     The modules that have the ufuncs are private, so nothing is taken on trust: a loop is used where the ufunc has the
 #     expected number of operands and axes, the expected types among its `types`, and the structure says what its
-#     attributes say. Otherwise the public functions are called on views (`exchange/numpy_calls.py`), which is slower.
+#     attributes say. Otherwise the public functions are called on views (`numpy_loops.py`), which is slower.
 #
 #     The same holds for products of matrices, whose loop chooses among the functions of BLAS. A loop of LAPACK reports failure by the floating-point status "invalid", as it does to NumPy, and writes NaN.
 #
@@ -70,14 +70,14 @@ cdef Loop[N_ROUTINES][DTYPES] LOOPS
 cdef s0_lock loading_routines = 0
 cdef bint has_routines = False
 
-# Set by `exchange/numpy_calls`, a higher layer: what loads the ufuncs, and what computes without them.
-cdef object load_gufuncs = None
-cdef object compute = None
+# What loads the ufuncs, and what computes without them.
+cdef object load_gufuncs = load_ufuncs
+cdef object compute = compute_by_functions
 
 
 def set_gufuncs(load, by_functions):
     """
-    Set the functions that load the ufuncs of NumPy, and that compute without them.
+    Replace the functions that load the ufuncs of NumPy, and that compute without them. For tests.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from stride0._core.memory.dtype cimport DType
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array
 
-# Products of matrices by BLAS: see `blas.pyx`.
+# Products of matrices by BLAS: see `blas.pxi`.
 
 
 
@@ -43,10 +43,10 @@ cdef Array as_operand(Array x, int code, bint in_rows)
 cdef Array packed(Array x, int code)
 
 
-# Inner loops of NumPy's LAPACK and FFT: see `gufuncs.pyx`.
+# Inner loops of NumPy's LAPACK and FFT: see `gufuncs.pxi`.
 
 
-# In the order of `ROUTINES` in `exchange/numpy_calls.py`.
+# In the order of `ROUTINES` in `numpy_loops.py`.
 cdef enum Routine:
     CHOLESKY_LOWER
     CHOLESKY_UPPER
@@ -80,7 +80,7 @@ cdef int run_fft(int routine, Array x, double factor, Array out) except -1
 cdef int run_matmul(Array x1, Array x2, Array out) except -1
 
 
-# Products of matrices: see `product.pyx`.
+# Products of matrices: see `product.pxi`.
 
 
 cdef enum:
@@ -90,7 +90,7 @@ cdef Array usual_product(Array x1, Array x2)
 cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype)
 
 
-# Contractions of labelled axes: see `contraction.pyx`.
+# Contractions of labelled axes: see `contraction.pxi`.
 
 
 cdef enum:

@@ -2,8 +2,8 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._base.subscripts import Subscripts
-from stride0._core.memory.dtype import DType
 from stride0._core.array.array import Array
+from stride0._core.memory.dtype import DType
 
 def set_blas(load: Callable[[], tuple[Any, ...]]) -> None: ...
 def set_gufuncs(

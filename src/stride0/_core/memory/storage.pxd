@@ -15,7 +15,7 @@ cdef class Storage:
     cdef object history  # log of writes; None where no tape needs it: Note [Logged storages]. The batch of a batched array
     cdef void* saved      # the first of the values here that tapes saved, or NULL: Note [Overwritten values]
     cdef bint batched     # of a batched array, which has no memory of its own: Note [Batched arrays]
-    # Note [Deferred results] of `ops/deferred`:
+    # Note [Deferred results] of `program/deferred`:
     cdef object pending   # the chain that will compute the elements, or None
     cdef int step         # of that chain
     cdef s0_shared_int readers      # chains that will read this storage

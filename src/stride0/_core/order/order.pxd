@@ -2,7 +2,7 @@
 
 from stride0._core.array.array cimport Array
 
-# Sorting: see `sort.pyx`.
+# Sorting: see `sorting.pxi`.
 
 
 
@@ -12,7 +12,7 @@ cdef Array distinct_values(Array x)
 cdef Array indices_in(Array among, Array wanted, bint right)
 
 
-# Counts and interpolation: see `counts.pyx`.
+# Counts and interpolation: see `counts.pxi`.
 
 
 

@@ -197,7 +197,7 @@ cdef enum:
     KIND_OP             # row of OPS
     KIND_CAST           # row: the code of the dtype that is cast
     KIND_WHERE
-    KIND_PAIR           # row of PAIRS: Note [Pairs of steps] of `chain.pyx`
+    KIND_PAIR           # row of PAIRS: Note [Pairs of steps] of `chain.pxi`
     KIND_REDUCTION      # row of REDUCTIONS
     # These need a complete axis, and have one loop for all layouts.
     KIND_SCAN

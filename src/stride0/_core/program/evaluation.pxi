@@ -1,4 +1,4 @@
-# Computing deferred results: Note [Deferred results] of `deferred.pyx`. Each pass over memory is one of `passes.pyx`.
+# Computing deferred results: Note [Deferred results] of `deferred.pxi`. Each pass over memory is one of `passes.pxi`.
 
 cdef enum:
     SHARED_COST = 10            # of an element that is stored for a later pass, in the unit of `cost_of`

@@ -1,4 +1,4 @@
-# One pass over memory for deferred results: steps of a chain, as a chain of the executor. `evaluation.pyx` chooses them.
+# One pass over memory for deferred results: steps of a chain, as a chain of the executor. `evaluation.pxi` chooses them.
 
 cdef enum:
     FILL_BYTES = 1 << 14        # that are copied at once, from the first-level cache

@@ -9,7 +9,7 @@ from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport Chain, Kernel, MAX_CHAIN_NDIM, MAX_CONSTANTS, MAX_STEPS, MAX_VIEWS, Operand, Plan, Step
 from stride0._core.array.array cimport Array
 
-# Deferred results: see `deferred.pyx`.
+# Deferred results: see `deferred.pxi`.
 
 
 
@@ -117,7 +117,7 @@ cdef Array defer(
 )
 
 
-# Passes over memory for deferred results: see `passes.pyx`.
+# Passes over memory for deferred results: see `passes.pxi`.
 
 
 
@@ -136,7 +136,7 @@ cdef void divide_sums(double* total, char* out, bint is_single, double count, Py
 cdef int finish_reduction(const Reduction* reduction, Storage total, Storage result) except -1
 
 
-# Computing deferred results: see `evaluation.pyx`.
+# Computing deferred results: see `evaluation.pxi`.
 
 
 

@@ -3,7 +3,7 @@
 from stride0._core.memory.dtype cimport DType
 from stride0._core.array.array cimport Array
 
-# Reductions: see `reduce.pyx`.
+# Reductions: see `reductions.pxi`.
 
 
 

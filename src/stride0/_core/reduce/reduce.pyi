@@ -1,7 +1,7 @@
 from typing import Final
 
-from stride0._core.memory.dtype import DType, DTypeLike
 from stride0._core.array.array import Array
+from stride0._core.memory.dtype import DType, DTypeLike
 
 OFF_CENTRE: Final[float]
 

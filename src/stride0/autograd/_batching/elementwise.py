@@ -20,9 +20,9 @@ from stride0._chapters.statistical import cumulative_prod, cumulative_sum
 from stride0._chapters.utility import any as _any
 from stride0._chapters.utility import diff
 from stride0._core.array.array import Array
-from stride0._core.exchange.exchange import asarray
 from stride0._core.elementwise import functions
 from stride0._core.elementwise.elementwise import multiply_masked
+from stride0._core.exchange.exchange import asarray
 from stride0._tables.operations import OPS
 from stride0.autograd._batching.parts import (
     Level,

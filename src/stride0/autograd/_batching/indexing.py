@@ -20,9 +20,9 @@ from stride0._chapters.indexing import take, take_along_axis
 from stride0._chapters.manipulation import moveaxis, reshape
 from stride0._chapters.searching import nonzero
 from stride0._core.array.array import Array
+from stride0._core.elementwise.functions import where
 from stride0._core.exchange.exchange import asarray
 from stride0._core.index.index import put, scatter_add
-from stride0._core.elementwise.functions import where
 from stride0.autograd._batching.parts import Level, Rule, broadcast, natural, shifted
 from stride0.autograd._tape.tape import is_batched_array
 

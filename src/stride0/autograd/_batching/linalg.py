@@ -13,8 +13,8 @@ from stride0._chapters.contractions import einsum
 from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from stride0._chapters.manipulation import expand_dims, moveaxis, reshape, squeeze
 from stride0._core.array.array import Array
-from stride0._core.matmul.matmul import read_steps, read_subscripts
 from stride0._core.elementwise.functions import multiply
+from stride0._core.matmul.matmul import read_steps, read_subscripts
 from stride0.autograd._batching.parts import Level, Rule, broadcast, natural, shifted, shifted_all
 from stride0.autograd._rules import inverses
 from stride0.autograd._rules.linalg import norm_slope, unit_vectors

@@ -41,12 +41,11 @@ from stride0._chapters.manipulation import (
     unstack,
 )
 from stride0._chapters.statistical import sum as _sum
-from stride0._core.array.array import Array
-from stride0._core.array.array import reinterpret
-from stride0._core.exchange.exchange import asarray
-from stride0._core.memory.dtype import int64
-from stride0._core.index.index import unreduce
+from stride0._core.array.array import Array, reinterpret
 from stride0._core.elementwise.functions import where
+from stride0._core.exchange.exchange import asarray
+from stride0._core.index.index import unreduce
+from stride0._core.memory.dtype import int64
 from stride0.autograd._batching.indexing import getitem
 from stride0.autograd._batching.parts import Level, Rule, flat, natural, refusal, shifted, shifted_all
 from stride0.autograd._tape.tape import recorded

@@ -16,9 +16,9 @@ from stride0._chapters.creation import arange
 from stride0._chapters.elementwise import equal
 from stride0._chapters.manipulation import broadcast_to, expand_dims, reshape
 from stride0._core.array.array import Array
-from stride0._core.matmul.matmul import read_steps, read_subscripts
 from stride0._core.elementwise.elementwise import conjugate
 from stride0._core.elementwise.functions import where
+from stride0._core.matmul.matmul import read_steps, read_subscripts
 from stride0.autograd._rules.compiled import contract
 from stride0.autograd._tape.tape import recorded
 

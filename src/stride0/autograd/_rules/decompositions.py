@@ -35,9 +35,9 @@ from stride0._chapters.manipulation import concat, expand_dims, squeeze
 from stride0._chapters.searching import argmin
 from stride0._chapters.statistical import max
 from stride0._core.array.array import Array
-from stride0._core.memory.dtype import DType
 from stride0._core.elementwise.elementwise import conjugate
 from stride0._core.elementwise.functions import real, where
+from stride0._core.memory.dtype import DType
 from stride0.autograd._rules import inverses as _inverses
 from stride0.autograd._rules.compiled import after, before
 from stride0.autograd._rules.inverses import (

@@ -20,8 +20,8 @@ from stride0._chapters.manipulation import broadcast_shapes, broadcast_to, resha
 from stride0._chapters.statistical import max, sum
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive_in
-from stride0._core.memory.dtype import arithmetic_dtype
 from stride0._core.elementwise.functions import where
+from stride0._core.memory.dtype import arithmetic_dtype
 from stride0.autograd._rules.elementwise import is_complex, unless_zero
 from stride0.autograd._rules.parts import conjugate, kept, multiply_nonzero, product, some, times
 from stride0.autograd._rules.special import Rule, along

@@ -38,8 +38,8 @@ from stride0._chapters.manipulation import (
 from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import cumulative_sum, mean, sum
 from stride0._core.array.array import Array
-from stride0._core.matmul.matmul import read_subscripts
 from stride0._core.elementwise.functions import where
+from stride0._core.matmul.matmul import read_subscripts
 from stride0._tables.operations import OPS
 from stride0.autograd._rules import compiled, distributions, elementwise, special
 from stride0.autograd._rules.compiled import after, before, contract

@@ -43,9 +43,9 @@ from stride0._chapters.statistical import max, mean, prod, sum
 from stride0._chapters.utility import all, any
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive
-from stride0._core.memory.dtype import bool as _bool
 from stride0._core.elementwise.elementwise import conjugate
 from stride0._core.elementwise.functions import where
+from stride0._core.memory.dtype import bool as _bool
 from stride0.autograd._rules.compiled import after, before, matmul_x1
 from stride0.autograd._rules.linalg import adjoint, per_matrix, tolerance
 from stride0.autograd._rules.parts import every, product, some, times

@@ -26,10 +26,10 @@ from stride0._chapters.manipulation import concat, expand_dims, roll
 from stride0._chapters.statistical import max, min, sum
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive_in
-from stride0._core.memory.dtype import bool as _bool
-from stride0._core.index.index import unreduce
 from stride0._core.elementwise.elementwise import conjugate
 from stride0._core.elementwise.functions import where
+from stride0._core.index.index import unreduce
+from stride0._core.memory.dtype import bool as _bool
 from stride0.autograd._rules.compiled import after, before
 from stride0.autograd._rules.elementwise import is_complex, unless_zero
 from stride0.autograd._rules.exponentials import without_share

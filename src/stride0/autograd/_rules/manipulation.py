@@ -20,13 +20,12 @@ from stride0._chapters.statistical import max as _max
 from stride0._chapters.statistical import min as _min
 from stride0._chapters.statistical import sum as _sum
 from stride0._chapters.utility import any as _any
-from stride0._core.array.array import Array
-from stride0._core.array.array import reinterpret
+from stride0._core.array.array import Array, reinterpret
 from stride0._core.call.checks import component_dtype
+from stride0._core.elementwise.functions import where
 from stride0._core.exchange.exchange import asarray
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType
-from stride0._core.elementwise.functions import where
 from stride0.autograd._rules.parts import product, put, times
 from stride0.autograd._tape.tape import is_batched_array
 from stride0.strided import contiguous

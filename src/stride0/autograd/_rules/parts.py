@@ -22,9 +22,9 @@ from stride0._chapters.statistical import sum
 from stride0._chapters.utility import every, some
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive
-from stride0._core.index.index import put, unreduce
 from stride0._core.elementwise.elementwise import conjugate, multiply_masked
 from stride0._core.elementwise.functions import where
+from stride0._core.index.index import put, unreduce
 from stride0.autograd._tape.tape import LazyProduct
 
 __all__ = [

@@ -49,8 +49,8 @@ from stride0._chapters.manipulation import expand_dims
 from stride0._chapters.statistical import max
 from stride0._chapters.utility import any
 from stride0._core.array.array import Array
-from stride0._core.memory.dtype import DType
 from stride0._core.elementwise.functions import where
+from stride0._core.memory.dtype import DType
 from stride0.autograd._rules.inverses import diagonal_mask, differences, reciprocals, slack_of
 from stride0.autograd._rules.parts import product, some
 from stride0.autograd._tape.tape import derivatives_along, detach_all, orders_of, terms_of

@@ -29,8 +29,8 @@ from stride0._chapters.statistical import cumulative_prod, cumulative_sum, mean
 from stride0._chapters.utility import diff
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive
-from stride0._core.elementwise.functions import where
 from stride0._core.elementwise.elementwise import is_recorded
+from stride0._core.elementwise.functions import where
 from stride0.autograd._rules.elementwise import unless_zero
 from stride0.autograd._rules.parts import conjugate, count, every, kept, product, reduced_axes, some, times
 from stride0.autograd._tape.tape import LazyProduct
