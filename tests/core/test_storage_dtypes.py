@@ -192,6 +192,16 @@ def test_conversions(check: Any, name: str) -> None:
     check(name)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_python_integers_are_rounded_once(sign: int) -> None:
+    # Each is beyond the middle of 2**e and the next bfloat16 by one bit, which a double does not hold.
+    for exponent in range(62, 127):
+        for bit in range(exponent - 53):
+            value = sign * (2**exponent + 2 ** (exponent - 8) + 2**bit)
+            found = float(xp.asarray(value, dtype=xp.bfloat16))
+            assert found == sign * (2.0**exponent + 2.0 ** (exponent - 7)), (exponent, bit)
+
+
 @pytest.mark.parametrize("instruction_set", _dispatch.supported()[1:])
 def test_conversions_on_other_instruction_sets(instruction_set: str) -> None:
     environment = {**os.environ, "STRIDE0_ISA": instruction_set}

@@ -385,7 +385,9 @@ cdef object odd_float(object value):
     """A Python int that a double need not hold, rounded to odd: what rounds it further rounds it only once."""
     cdef Py_ssize_t low = value.bit_length() - 53
     if low > 0:
-        value = (value >> low | ((value & ((1 << low) - 1)) != 0)) << low
+        # Only shifts of Python integers: `1 << low` would be a C int.
+        kept = value >> low
+        value = (kept | (kept << low != value)) << low
     return float(value)
 
 
