@@ -38,6 +38,35 @@ def test_each_allocation_in_turn(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+KEPT = """
+import sys
+from _testcapi import remove_mem_hooks, set_nomemory
+from dataclasses import make_dataclass
+from stride0.autograd._tape.trees import flatten
+
+leaf = object()
+tree = make_dataclass("Tree", [f"part_{k}" for k in range(20)])(*[leaf] * 20)
+flatten(tree)
+references = sys.getrefcount(leaf)
+for first in range(200):
+    set_nomemory(first, first + 1)
+    try:
+        flatten(tree)
+    except MemoryError:
+        pass
+    remove_mem_hooks()
+    assert sys.getrefcount(leaf) == references, first
+"""
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="see above")
+def test_a_list_that_cannot_grow_keeps_its_items() -> None:
+    pytest.importorskip("_testcapi")
+    # Cython 3.3 released an item twice if a list comprehension had no memory for it: `mend_cython`.
+    done = subprocess.run([sys.executable, "-c", KEPT], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
+
+
 # All allocations of Python are refused before a worker has a thread state: the caller computes its chunks.
 ALL_REFUSED = """
 import faulthandler, sys

@@ -11,6 +11,7 @@ import os
 import sys
 
 from Cython.Build.Dependencies import create_dependency_tree
+from Cython.Compiler.Code import UtilityCode
 from Cython.Compiler.Main import CompilationOptions, Context, compile
 
 # Of all modules; one that wants others says so in its first line.
@@ -29,10 +30,23 @@ DIRECTIVES = {
 SHARED = "stride0._core._shared"
 
 
+def mend_cython() -> None:
+    """
+    Keep the item of a list comprehension if the list cannot grow.
+
+    Cython 3.3 releases the item in the helper, and again where the comprehension fails. A MemoryError there
+    would free an object that is still in use.
+    """
+    helper = UtilityCode.load_cached("ListCompAppendAndDecref", "Optimize.c")
+    released = "Py_DECREF(x);\n    return result;"
+    helper.impl = helper.impl.replace(released, f"if (likely(!result)) {released}")
+
+
 def main(root: str, package: str, depfile: str, *paths: str) -> int:
     """Translate the first half of the paths to the second, which have the names of modules of the package."""
     # Cython keeps most of what it makes: the search for garbage takes a fifth of the time. It needs 0.5 GiB.
     gc.disable()
+    mend_cython()
     options = CompilationOptions(
         include_path=[root],
         language_level=3,
