@@ -208,8 +208,9 @@ def matrices(dtype, n, count):
         yield rng.integers(0, 5, size, dtype)
         yield np.asarray([least, most], dtype)[rng.integers(0, 2, size)]
         # 64 bits that differ in 32 of them, and in one more.
-        for bits in (32, 33):
-            yield ((rng.integers(0, 2**bits, size, np.uint64) << np.uint64(13)) + np.uint64(5)).astype(dtype)
+        for bits, shift in itertools.product((32, 33), (13, 32)):
+            words = rng.integers(0, 2**bits, size, np.uint64) << np.uint64(shift)
+            yield (words + np.uint64(5)).astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64"])

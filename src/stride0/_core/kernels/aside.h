@@ -136,14 +136,15 @@ static void S0_NAMED(s0_decode_rows)(s0_lanes *x, Py_ssize_t n, int kind, s0_wor
 }
 
 #if S0_WORD == 64
-/* Words that differ in 32 bits alone are sorted as such, those of y in the upper halves of the words of x. */
-static void s0_order_narrow(s0_lanes *x, s0_lanes *y, Py_ssize_t n, Py_ssize_t rows, int64_t least, int low)
+/* Words that differ in 32 bits alone are sorted as such, those of y in the upper halves of the words of x. `least` is unsigned:
+ * the difference of two words may need all 64 bits. */
+static void s0_order_narrow(s0_lanes *x, s0_lanes *y, Py_ssize_t n, Py_ssize_t rows, uint64_t least, int low)
 {
     typedef uint64_t wide __attribute__((vector_size(S0_VECTOR)));
     const uint64_t signs = (uint64_t)1 << 63 | (uint64_t)1 << 31, lower = UINT32_MAX;
     Py_ssize_t i;
     for (i = 0; i < n; i++) {
-        const wide one = (wide)(x[i] - least) >> low, other = (wide)(y[i] - least) >> low;
+        const wide one = ((wide)x[i] - least) >> low, other = ((wide)y[i] - least) >> low;
         x[i] = (s0_lanes)((one | other << 32) ^ signs);
     }
     for (i = n; i < rows; i++)
@@ -151,8 +152,8 @@ static void s0_order_narrow(s0_lanes *x, s0_lanes *y, Py_ssize_t n, Py_ssize_t r
     s0_order_aside32(x, rows);
     for (i = 0; i < n; i++) {
         const wide both = (wide)x[i] ^ signs;
-        x[i] = (s0_lanes)((both & lower) << low) + least;
-        y[i] = (s0_lanes)(both >> 32 << low) + least;
+        x[i] = (s0_lanes)(((both & lower) << low) + least);
+        y[i] = (s0_lanes)((both >> 32 << low) + least);
     }
 }
 #endif
@@ -211,7 +212,7 @@ static int S0_NAMED(s0_sort_aside)(const s0_adjacent *all, Py_ssize_t first, Py_
     const int narrow = s0_bit_length((uint64_t)seen.most - (uint64_t)seen.least) - low <= 32;
     for (k = 0; narrow && k < m; k += 2 * S0_LANES) {
         s0_lanes *const one = x + k / S0_LANES * rows;
-        s0_order_narrow(one, k + S0_LANES < m ? one + rows : one, n, rows, seen.least, low);
+        s0_order_narrow(one, k + S0_LANES < m ? one + rows : one, n, rows, (uint64_t)seen.least, low);
     }
     for (k = 0; !narrow && k < m; k += S0_LANES)
 #else

@@ -121,7 +121,8 @@ S0_INLINE void s0_store_raw(char *to, Py_ssize_t i, int width, int64_t raw)
 #define S0_DECODE_CASE(w, k, value)                                                                                  \
     if (width == w && kind == k)                                                                                     \
         S0_LOOP(i, 0, n, s0_store_raw(out, i, w, s0_encoded((value) ^ mask, w, k)))
-#define S0_WIDENED ((int64_t)((uint64_t)(uint32_t)(words[i] ^ INT32_MIN) << low) + least)
+/* Unsigned: the difference of two words may need all 64 bits. */
+#define S0_WIDENED ((int64_t)(((uint64_t)(uint32_t)(words[i] ^ INT32_MIN) << low) + (uint64_t)least))
 #define S0_DECODE_64(CASE)                                                                                           \
     CASE(8, S0_FLOATING, words[i])                                                                                   \
     CASE(8, S0_SIGNED, words[i])                                                                                     \

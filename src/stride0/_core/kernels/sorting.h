@@ -154,7 +154,7 @@ static void s0_plan_lane(s0_lane *lane, const s0_seen *seen)
     const int bits = s0_bit_length((uint64_t)seen->most - (uint64_t)seen->least);
     int64_t *encoded = (int64_t *)lane->scratch;
     lane->seen = *seen;
-    lane->words = encoded, lane->least = seen->least, lane->low = 0, lane->bits = bits, lane->rest = 0;
+    lane->words = encoded, lane->least = seen->least, lane->low = 0, lane->bits = bits, lane->rest = 0, lane->index_bits = 0;
     lane->packed = lane->indices, lane->wide = lane->width == 8 || lane->indices;
     if (lane->indices) {
         lane->low = low, lane->bits = bits - low, lane->index_bits = s0_bit_length((uint64_t)(n - 1));
