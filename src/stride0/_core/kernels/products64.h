@@ -22,8 +22,10 @@ enum {
 };
 
 typedef double s0_double __attribute__((vector_size(S0_VECTOR)));
-typedef int64_t s0_long __attribute__((vector_size(S0_VECTOR)));
-typedef int64_t s0_long_at __attribute__((vector_size(S0_VECTOR), aligned(8)));
+/* Unsigned, so that sums and products wrap. */
+typedef uint64_t s0_long __attribute__((vector_size(S0_VECTOR)));
+typedef uint64_t s0_long_at __attribute__((vector_size(S0_VECTOR), aligned(8)));
+typedef int64_t s0_signed_long __attribute__((vector_size(S0_VECTOR)));
 
 static void s0_widen_u64(const char *from, Py_ssize_t down, Py_ssize_t across, uint64_t *to, Py_ssize_t line, Py_ssize_t m,
                          Py_ssize_t n);
@@ -38,7 +40,7 @@ S0_INLINE void s0_add_lanes(uint64_t *out, s0_long lanes, Py_ssize_t count, int 
         *(s0_long_at *)out = fresh ? lanes : lanes + *(const s0_long_at *)out;
     else
         for (q = 0; q < count; q++)
-            out[q] = (uint64_t)lanes[q] + (fresh ? 0 : out[q]);
+            out[q] = lanes[q] + (fresh ? 0 : out[q]);
 }
 
 #if defined(__AVX2__) && !defined(__AVX512DQ__)
@@ -50,7 +52,7 @@ enum { S0_LANES_u64 = S0_EXACT_LANES };
 S0_INLINE void s0_tile_u64(const uint64_t *a, Py_ssize_t line, const uint64_t *b, uint64_t *out, Py_ssize_t p,
                            Py_ssize_t width, Py_ssize_t n, int fresh, int rows, int vectors)
 {
-    const s0_long upper = (s0_long){0} + (int64_t)0xffffffff00000000;
+    const s0_long upper = (s0_long){0} + 0xffffffff00000000u;
     s0_long low[S0_TALL], part, x;
     s0_half cross[S0_TALL], swapped;
     Py_ssize_t k;
@@ -65,7 +67,7 @@ S0_INLINE void s0_tile_u64(const uint64_t *a, Py_ssize_t line, const uint64_t *b
                 part = *(const s0_long_at *)(b + (k * vectors + j) * S0_EXACT_LANES);
                 swapped = (s0_half)_mm256_shuffle_epi32((__m256i)part, 0xb1);
                 for (i = 0; i < tall; i++) {
-                    x = (s0_long){0} + (int64_t)a[(first + i) * line + k];
+                    x = (s0_long){0} + a[(first + i) * line + k];
                     low[i] += (s0_long)_mm256_mul_epu32((__m256i)x, (__m256i)part);
                     cross[i] += (s0_half)x * swapped;
                 }
@@ -82,7 +84,7 @@ S0_TILE(u64, uint64_t, uint64_t, 0)
 
 /* 1.5 * 2^52, whose last bit counts ones: integers and doubles below 2^51 are converted by adding it. */
 #define S0_ONES_COUNT 6755399441055744.0
-#define S0_ONES_COUNT_BITS 0x4338000000000000
+#define S0_ONES_COUNT_BITS 0x4338000000000000u
 
 /* Integers replaced by doubles, whole vectors of them; the bits that are set in one of them, or not set in a negative one. */
 static uint64_t s0_to_doubles(uint64_t *x, Py_ssize_t n)
@@ -92,11 +94,11 @@ static uint64_t s0_to_doubles(uint64_t *x, Py_ssize_t n)
     Py_ssize_t i;
     for (i = 0; i < n; i += S0_EXACT_LANES) {
         part = *(const s0_long_at *)(x + i);
-        all |= part ^ (part < 0);
+        all |= part ^ (s0_long)((s0_signed_long)part < 0);
         *(s0_long_at *)(x + i) = (s0_long)((s0_double)(part + S0_ONES_COUNT_BITS) - S0_ONES_COUNT);
     }
     for (i = 0; i < S0_EXACT_LANES; i++)
-        bits |= (uint64_t)all[i];
+        bits |= all[i];
     return bits;
 }
 
