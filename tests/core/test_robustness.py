@@ -25,6 +25,7 @@ def survives(seed, calls, log_path):
         "MALLOC_PERTURB_": "165",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
+        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":max_allocation_size_mb=4096",
     }
     command = [sys.executable, fuzz.__file__, str(seed), str(calls), str(log_path)]
     try:
