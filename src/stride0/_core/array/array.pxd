@@ -193,8 +193,6 @@ cdef inline int describe_operand(Operand* out, Array x) noexcept:
 
 # Views of an array: see `views.pxi`.
 
-
-
 cdef bint is_broadcast_along(const Operand* operand, int axis, int ndim) noexcept
 cdef Array without_axes(Array x, tuple axes)
 cdef bint is_f_contiguous(Array x) noexcept

@@ -6,8 +6,6 @@ from stride0._core.memory.guards cimport s0_shared_flag, s0_shared_size
 
 # Settings with a value per context: see `switches.pxi`.
 
-
-
 # Whether any switch is on in any context.
 cdef s0_shared_flag guarding
 
@@ -59,13 +57,9 @@ cpdef tuple enter_fused(Py_ssize_t size)
 cpdef int leave_fused(tuple entered, Py_ssize_t size) except -1
 cdef object enter_package()
 cdef int leave_package(object token) except -1
-cdef Py_ssize_t package_depth() except -1
-cdef bint is_package_frame(frame) except -1
-cdef str module_of(frame)
 
 
 # Checks of calls: see `interceptors.pxi`.
-
 
 cdef int refuse_strictly(str name) except -1
 cdef int refuse_method(str name) except -1

@@ -9,8 +9,6 @@ from stride0._core.array.array cimport Array
 
 # Arguments of compiled functions: see `arguments.pxi`.
 
-
-
 cdef extern from "Python.h":
     # It does not raise for an int.
     long long s0_value "PyLong_AsLongLongAndOverflow"(PyObject* x, int* overflow) noexcept
@@ -53,8 +51,6 @@ cdef inline bint bind(Signature signature, PyObject* const* args, Py_ssize_t n, 
 cdef Py_ssize_t EXACT
 
 cdef bint read_float(PyObject* x, double* out, bint* is_float) except -1
-cdef tuple several_of(Signature signature, PyObject* const* args, Py_ssize_t n)
-cdef bint bind_variadic(Signature signature, tuple several, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept
 
 cdef void implement(str name, Implementation implementation)
 cdef Implementation implementation_of(str name) noexcept
@@ -117,8 +113,6 @@ cdef inline bint read_axis(PyObject* x, int ndim, int* out) noexcept:
 
 
 # Functions of the namespace: see `primitive.pxi`.
-
-
 
 cdef extern from *:
     """

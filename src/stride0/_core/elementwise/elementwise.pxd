@@ -11,7 +11,6 @@ from stride0._core.array.array cimport Array, data_of
 
 # Operands: see `operands.pxi`.
 
-
 # Names of the operands, for errors.
 cdef tuple UNARY_NAMES
 cdef tuple BINARY_NAMES
@@ -21,8 +20,6 @@ cdef Array scalar_array(object value, int code, str operation)
 cdef Array weak_array(object value, int code, str operation)
 cdef Array weak_operand(Array a, object value, str name)
 cpdef bint is_numpy_scalar(object value)
-cdef Array foreign_scalar(object value)
-cdef object refuse_operand(str name, str argument, object value)
 cdef bint is_known_foreign(object value)
 cdef bint exports_buffer(object source)
 cdef Array value_operand(Array dst, object src, str operation)
@@ -30,15 +27,12 @@ cdef Array value_operand(Array dst, object src, str operation)
 
 # How planned elementwise operations run: see `apply.pxi`.
 
-
 cdef int check_writable(Array out, str operation) except -1
 cdef bint overlaps(Array out, Array x) except -1
 cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names)
 
 
 # Copies, casts and assignment: see `copies.pxi`.
-
-
 
 cdef enum:
     SMALL_MATRIX = 512  # elements; larger ones are transposed in blocks
@@ -93,20 +87,11 @@ cdef inline void count_up(number* out, Py_ssize_t n, number start, number step) 
 
 # Comparisons that no loop answers: see `comparisons.pxi`.
 
-
-cdef object compare_beyond(int op, Array a, object value, bint reflected, str name)
-cdef object compare_signs(int op, Array a, Array b, bint swapped, str name)
-cdef object compare_other(int op, Array x, object value, str name)
-cdef bint is_operand(object value) except -1
-
-
 cdef inline bint is_equality(int op) noexcept:
     return op == OP_EQUAL or op == OP_NOT_EQUAL
 
 
 # Temporary elision: see `temporaries.pxi`.
-
-
 
 cdef enum:
     ELISION_BYTES = 1 << 20
@@ -117,13 +102,10 @@ cdef inline bint may_elide(object x) noexcept:
     return type(x) is Array and (<Array>x).size * itemsize_at((<Array>x).code) >= ELISION_BYTES and s0_has_references(<PyObject*>x, 1)
 
 
-cdef object into_temporary(int op, object x1, object x2, str name)
-cdef object into_argument(int op, object x, str name)
 cdef object watch_function(object function)
 
 
 # Elementwise operations: see `operations.pxi`.
-
 
 cdef int loop_for(int op, int code, str name) except -1
 cdef object unary(int op, object x, str name)

@@ -3,27 +3,9 @@
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 
-from stride0._core.memory.storage cimport Storage
 from stride0._core.array.array cimport Array
 
-# The buffer protocol: see `buffers.pxi`.
-
-
-
-cdef bint is_elsewhere(Array x) except -1
-cdef int refuse_device(Array x, str operation) except -1
-cdef Array exportable(Array x)
-cdef Storage begin_export(Array x)
-cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1
-cdef void set_foreign_storage(Array x, object owner, bint readonly)
-cdef Array copy_unaligned(Array x)
-cdef Array from_buffer(object source, str operation)
-cdef Array from_plain_buffer(object source)
-cdef bytes c_bytes(Array x)
-
-
 # DLPack: see `dlpack.pxi`.
-
 
 
 cdef extern from "dlpack.h":
@@ -87,17 +69,6 @@ cdef class ImportedTensor:
     cdef DLManagedTensorVersioned* new
 
 
-cdef bint is_locked(Array x, bint copied) except -1
-cdef void describe(DLTensor* tensor, Array x, int64_t* shape, int64_t* strides) noexcept
-cdef int check_tensor(const DLTensor* tensor, Py_ssize_t itemsize, str operation) except -1
-cdef int code_of_tensor(const DLTensor* tensor) noexcept nogil
-cdef void delete_versioned(DLManagedTensorVersioned* managed) noexcept nogil
-cdef DLManagedTensorVersioned* export_versioned(Array x, bint locked, bint copied) except NULL
-cdef Array array_on(ImportedTensor owner, object copy, str operation, object exporter)
-cdef Array import_dlpack(object x, object device, object copy, str operation)
-
-
 # Conversions: see `convert.pxi`.
-
 
 cdef object nested_lists(Array x)

@@ -1,15 +1,12 @@
 # See `index.pyx`.
 
 cimport cython
-from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t
 
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array
 
 # Keys of arrays: see `keys.pxi`.
-
-
 
 cdef struct Selection:
     # The view that the items of a key have made so far.
@@ -18,17 +15,8 @@ cdef struct Selection:
     Py_ssize_t shape[MAX_NDIM]
     Py_ssize_t strides[MAX_NDIM]
 
-cdef Py_ssize_t index_value(object item, Py_ssize_t size, int axis) except? -1
-cdef list expand_key(Array x, object key)
-cdef int take_item(Selection* into, object item, Array x, int axis) except -1
-cdef Array plain_view(Array x, object key)
-cdef int check_axes(int ndim) except -1
-cdef Array basic_view(Array x, list items)
-
 
 # Fast gather: see `masks.pxi`.
-
-
 
 cdef extern from "gathering.h":
     Py_ssize_t s0_count_true(const uint8_t* bits, Py_ssize_t n) noexcept nogil
@@ -48,20 +36,8 @@ cdef extern from "gathering.h":
     ) noexcept nogil
     bint s0_gather_runs(const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t size, Py_ssize_t run, Py_ssize_t first, Py_ssize_t count, char* to) noexcept nogil
 
-cdef Array gather_fast(Array x, object key)
-cdef void truncate(Array x, Py_ssize_t n) noexcept
-cdef bint write_fast(Array x, object key, Array value) except -1
-cdef bint assign_few(Array target, Array value) except -1
-cdef Array gather_by_indices(Array x, Array index, int axis)
-cdef tuple true_indices(Array mask)
-cdef int refuse_changed_indices(Array index, Py_ssize_t size, int axis) except -1
-cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1
-cdef Array index_offsets(Array index, Py_ssize_t size, Py_ssize_t stride)
-
 
 # Keys with arrays: see `gathering.pxi`.
-
-
 
 cdef enum:
     # The modes of `move_gathered`.
@@ -81,19 +57,12 @@ cdef class Gathering:
 
 
 cdef Gathering gathering(Array x, list items, bint reading)
-cdef Array checked_indices(Array index, Py_ssize_t size, int axis, bint check)
-cdef Array empty_gathered(Gathering where_)
 cdef int move_gathered(Gathering where_, Array other, int mode) except -1
-cdef int count_arrays(list items)
-cdef Array get_item(Array x, object key)
-cdef int set_item(Array x, object key, object value) except -1
 cpdef Array gather(Array x, Array indices, int axis)
 cpdef object nonzero(Array x)
-cdef bint has_batched(object key)
 
 
 # Operations of backward passes: see `adjoint.pxi`.
-
 
 cdef Array scaled(Array x, object factor)
 cdef Array added(Array x1, Array x2)

@@ -12,6 +12,4 @@ cdef enum:
 
 # Functions that write copies or blocks of an array to a new one: see `repeating.pxi`.
 
-
-
 cdef Array rolled(Array x, const Py_ssize_t* moves)

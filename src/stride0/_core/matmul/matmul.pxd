@@ -1,14 +1,11 @@
 # See `matmul.pyx`.
 
-from libc.stdint cimport int64_t
 
 from stride0._core.memory.dtype cimport DType
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array
 
 # Products of matrices by BLAS: see `blas.pxi`.
-
-
 
 cdef struct Product:
     const char* left
@@ -35,16 +32,8 @@ cdef struct Product:
 cdef enum:
     MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
 
-cdef bint begin_alone() except -1
-cdef void end_alone() noexcept
-cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1
-cdef int64_t time_of(const Product* product) noexcept nogil
-cdef Array as_operand(Array x, int code, bint in_rows)
-cdef Array packed(Array x, int code)
-
 
 # Inner loops of NumPy's LAPACK and FFT: see `gufuncs.pxi`.
-
 
 # In the order of `ROUTINES` in `numpy_loops.py`.
 cdef enum Routine:
@@ -77,25 +66,17 @@ cdef bint has_loop(int routine, int code) except -1
 cdef Array aligned_copy(Array x)
 cdef bint run_lapack(int routine, tuple arrays) except -1
 cdef int run_fft(int routine, Array x, double factor, Array out) except -1
-cdef int run_matmul(Array x1, Array x2, Array out) except -1
 
 
 # Products of matrices: see `product.pxi`.
 
-
 cdef enum:
     SHORT = 16384       # elements of a dot product that the reduction "dot" makes, if there is but one
 
-cdef Array usual_product(Array x1, Array x2)
 cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype)
 
 
 # Contractions of labelled axes: see `contraction.pxi`.
 
-
 cdef enum:
     MOST_LABELS = 2 * MAX_NDIM      # as in `_base/subscripts.py`: of two operands
-
-cdef Array contract_one(Array x, const unsigned char* labels, int count, const unsigned char* out, str name)
-cdef Array contract_two(
-    Array a, const unsigned char* of_a, Array b, const unsigned char* of_b, int count, const unsigned char* out, str name)

@@ -12,7 +12,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_int, s0_write_int
 from stride0._core.memory.dtype cimport (
-    BOOL, COMPLEX128, COMPLEX64, DType, FLOAT32, FLOAT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes,
+    BOOL, COMPLEX64, DType, FLOAT32, FLOAT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes,
 )
 from stride0._core.plan.threads cimport may_raise, run_chunks, run_equal_chunks
 from stride0._core.plan.operations cimport OP_BITWISE_AND, OP_MULTIPLY, OP_NOT_EQUAL

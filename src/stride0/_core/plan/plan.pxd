@@ -49,19 +49,15 @@ cdef int broadcast(const Operand* operands, int nop, Py_ssize_t* shape, int* ndi
 cdef void set_strides(Plan* plan, const Operand* operands, int nop, const Py_ssize_t* shape, int ndim) noexcept nogil
 cdef void set_result(Plan* plan, const Operand* result, const Py_ssize_t* shape, int ndim) noexcept nogil
 cdef void order_axes(Plan* plan, bint result_first) noexcept nogil
-cdef void swap_axes(Plan* plan, int first, int second) noexcept nogil
 cdef void innermost(Plan* plan, int axis) noexcept nogil
 cdef bint as_rows(Plan* plan, int axis, bint contiguous) noexcept nogil
 cdef void result_strides(const Plan* plan, const Py_ssize_t* shape, int ndim, Py_ssize_t itemsize, Py_ssize_t* strides) noexcept nogil
 cdef void coalesce(Plan* plan, int first) noexcept nogil
-cdef void copy_space(Plan* out, const Plan* plan) noexcept nogil
-cdef void copy_plan(Plan* out, const Plan* plan) noexcept nogil
 cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil
 cdef bint shares_location(const Operand* operand) noexcept nogil
 
 
 # The table of kernels, and facts about each: a kernel has an id.
-
 
 
 cdef extern from "kernels.h":
@@ -479,24 +475,14 @@ ctypedef struct Program:
 
 
 cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil
-cdef void copy_chain(Chain* out, const Chain* chain) noexcept nogil
-cdef bint is_single(const Chain* chain) noexcept nogil
 cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear) noexcept nogil
-cdef bint prepare_chain(Program* program, const Plan* plan, const Chain* chain, bint linear) noexcept nogil
 cdef void release_program(Program* program) noexcept nogil
-cdef int code_of(const Plan* plan, const Chain* chain, int value) noexcept nogil
-cdef void prepare_computed(Program* program, const Plan* plan, Kernel kernel, const Program* inner, const Plan* space) noexcept nogil
 
 
 # The executor: runs a prepared chain, tile by tile.
 
 
-cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil
-cdef Py_ssize_t tile_rows(const Program* program, const Plan* plan) noexcept nogil
-
-
 # How the work of a chain is partitioned: into chunks, for threads and for signals, and reductions into fixed chunks.
-
 
 
 cdef enum:

@@ -11,8 +11,6 @@ from stride0._core.array.array cimport Array
 
 # Deferred results: see `deferred.pxi`.
 
-
-
 cdef enum:
     MOST_VIEWS = 16             # leaves in memory
     MOST_LEAVES = MOST_VIEWS + MAX_CONSTANTS
@@ -97,15 +95,7 @@ cdef inline void leave_pending() noexcept:
         s0_leave_section(&pending_lock)
 
 
-cdef object alive(PyObject* pointer)
-cdef int release(PendingChain chain) noexcept
-cdef int drop_leaf(PyObject* storage) noexcept
-cdef void forget_result(Storage storage) noexcept
-cdef list pending_chains()
 cdef bint defers(Py_ssize_t size, bint pending) except -1
-cdef bint drop_reductions(PendingChain chain) noexcept
-cdef int drop_unread(PendingChain chain) noexcept
-cdef int drop_step(PendingChain chain, Storage result, Storage root) noexcept
 cdef bint may_be_leaf(Array x) except -1
 cdef bint replace_pending(Array x, Array other) noexcept
 cdef Array try_to_defer_reduction(
@@ -119,9 +109,6 @@ cdef Array defer(
 
 # Passes over memory for deferred results: see `passes.pxi`.
 
-
-
-
 ctypedef struct Pass:
     # Room for one: some 10 KiB, which would be much of a thread's stack.
     Chain program
@@ -129,16 +116,10 @@ ctypedef struct Pass:
     Operand operands[MAX_VIEWS + 1]
 
 
-cdef int run_pass(
-    PendingChain chain, Pass* current, char** known, const int* outputs, int count, PyObject** memory, Reduction* reduction, Storage total, Array x
-) except -1
 cdef void divide_sums(double* total, char* out, bint is_single, double count, Py_ssize_t n) noexcept
-cdef int finish_reduction(const Reduction* reduction, Storage total, Storage result) except -1
 
 
 # Computing deferred results: see `evaluation.pxi`.
-
-
 
 cdef bint assign_pending(Array x, Array source) except -1
 cdef bint store_result(Array result, Array x, Storage spared) except -1
