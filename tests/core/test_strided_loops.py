@@ -169,6 +169,13 @@ for name, n in itertools.product(DTYPES, (1, 2, 31, 32, 33, 48, 64, 65, 96, 100,
     rows = inside.size // (33 * size)
     for part in (inside[: rows * 33 * size], inside[inside.size - rows * 33 * size :]):
         xp.reshape(xp.asarray(part.view(name), copy=False).reshape((rows, 33)).T, (-1,))
+    # An axis of length 0 has no element at index 0.
+    empty = xp.asarray(np.ndarray(0, name, memory, 5 * page), copy=False)
+    for call in (xp.take, xp.take_along_axis):
+        try:
+            call(empty, xp.asarray([0, 0, 0]), axis=0)
+        except IndexError:
+            calls += 1
 print(calls)
 """
 

@@ -169,6 +169,8 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
     {                                                                                                                \
         uint64_t bad = 0;                                                                                            \
         Py_ssize_t i;                                                                                                \
+        if (size == 0) /* There is no first element, which is read in the place of a wrong index. */                 \
+            return n == 0;                                                                                           \
         for (i = 0; i < n; i++, from += step) {                                                                      \
             int64_t at = indices[i * index_step];                                                                    \
             S0_PLACE(at, size, bad = 1; at = 0)                                                                      \
