@@ -1,6 +1,7 @@
 """Exchange with other libraries: buffers, DLPack, conversion of objects, and pickling.
 
-One compiled module, read in this order: `buffers.pxi`, `dlpack.pxi`, `exchange_api.pxi`, `convert.pxi`, `pickling.pxi`.
+One compiled module, read in this order: `buffers.pxi`, `dlpack.pxi`, `dlpack_import.pxi`, `exchange_api.pxi`, `sequences.pxi`,
+`convert.pxi`, `text.pxi`, `methods.pxi`, `pickling.pxi`.
 """
 
 cimport cython
@@ -53,6 +54,10 @@ from stride0._core.array.array import add_special, empty, restride, set_attribut
 
 include "buffers.pxi"
 include "dlpack.pxi"
+include "dlpack_import.pxi"
 include "exchange_api.pxi"
+include "sequences.pxi"
 include "convert.pxi"
+include "text.pxi"
+include "methods.pxi"
 include "pickling.pxi"

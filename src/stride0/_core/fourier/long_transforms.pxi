@@ -16,6 +16,7 @@
 #     An inverse transform is a transform of the lane in reverse order.
 
 cdef enum:
+    LEAST_LONG = 1 << 16    # numbers of a lane that pocketfft is not asked for
     LEAST_ROWS = 16         # least number of rows of a matrix
     BLOCK = 512             # roots that are computed in one step
     NUMBER = 16             # bytes of a complex number

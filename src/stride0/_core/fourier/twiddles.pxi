@@ -5,6 +5,7 @@ cdef enum:
     SHORTEST = 64           # of one that is a matrix
     MOST_KEPT = 64          # tables that are kept,
     KEPT = 1 << 25          # and bytes of them
+    SQUARE = 8              # rows and columns of a matrix are multiples of it, if possible
 
 cdef double EIGHTH = 0.78539816339744830962    # of a turn, in radians
 
@@ -123,6 +124,9 @@ cdef void find_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, doubl
 
 cdef class Tables:
     """Of the transforms of some number of complex numbers, or of twice as many real ones."""
+
+    cdef s0_fourier all
+    cdef Array memory
 
 
 cdef dict TABLES = {}

@@ -1,6 +1,6 @@
 """Reading and writing by keys: views, masks, index arrays, and their adjoints.
 
-One compiled module, read in this order: `keys.pxi`, `masks.pxi`, `gathering.pxi`, `adjoint.pxi`, `functions.pxi`.
+One compiled module, read in this order: `keys.pxi`, `masks.pxi`, `gathering.pxi`, `items.pxi`, `adjoint.pxi`, `functions.pxi`.
 """
 
 cimport cython
@@ -44,5 +44,6 @@ from stride0._core.elementwise.elementwise import as_array
 include "keys.pxi"
 include "masks.pxi"
 include "gathering.pxi"
+include "items.pxi"
 include "adjoint.pxi"
 include "functions.pxi"

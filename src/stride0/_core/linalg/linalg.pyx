@@ -1,7 +1,7 @@
 # cython: wraparound=True
 """Decompositions, systems of equations, and norms.
 
-One compiled module, read in this order: `triangular.pxi`, `systems.pxi`, `tall_matrices.pxi`, `decompositions.pxi`, `norms.pxi`.
+One compiled module, read in this order: `triangular.pxi`, `systems.pxi`, `tall_matrices.pxi`, `decompositions.pxi`, `factors.pxi`, `norms.pxi`.
 """
 
 from cpython.object cimport PyObject
@@ -33,4 +33,5 @@ include "triangular.pxi"
 include "systems.pxi"
 include "tall_matrices.pxi"
 include "decompositions.pxi"
+include "factors.pxi"
 include "norms.pxi"

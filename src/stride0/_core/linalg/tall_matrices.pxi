@@ -97,6 +97,43 @@ cdef void run_some(void* context, int chunk) noexcept nogil:
         s0_write_int(job.failed, REFUSED)
 
 
+cdef class Tall:
+    """Factors of matrices, each as its sections."""
+
+    cdef s0_tall all
+    cdef Py_ssize_t count           # of matrices
+    cdef Array operand, memory, out
+
+    cdef Array squares(self):
+        """The triangles, with the leading axes of the operand: a view of float64."""
+        cdef Array x = self.operand
+        cdef Py_ssize_t shape[MAX_NDIM]
+        cdef Py_ssize_t strides[MAX_NDIM]
+        cdef Py_ssize_t size = itemsize_at(FLOAT64), stride = self.all.sections * self.all.columns * self.all.pitch * size
+        cdef int k
+        for k in range(x.ndim - 3, -1, -1):
+            shape[k], strides[k] = x.shape_[k], stride
+            stride *= shape[k]
+        shape[x.ndim - 2] = shape[x.ndim - 1] = self.all.columns
+        strides[x.ndim - 2], strides[x.ndim - 1] = self.all.pitch * size, size
+        return view_of(self.memory, data_of(self.memory), x.ndim, shape, strides)
+
+    cdef Array multiplied(self, Array by):
+        """
+        The first columns of the orthogonal factors; or these times squares, of float64 in C order. Once.
+
+        The columns, and then the rows of `squares`, have the signs that LAPACK gives them; None where rounding errors would
+        choose one.
+        """
+        cdef const double* squares = NULL
+        if by is not None:
+            squares = <const double*>data_of(by)
+        if not run_step(self, SPREAD, squares):
+            return None
+        run_step(self, APPLY, NULL, by is None)
+        return self.out
+
+
 cdef bint run_step(Tall tall, Step step, const double* by=NULL, bint unrolled=False) except -1:
     """Run a step for all sections or matrices; False where it refuses a matrix."""
     cdef TallJob job
@@ -156,36 +193,3 @@ cdef Tall factor_tall(Array x, bint alone):
         all.reflectors = all.records + records if reflectors else <double*>data_of(tall.out)
         all.out = data_of(tall.out)
     return tall if run_step(tall, FACTOR) and run_step(tall, JOIN) else None
-
-
-cdef class Tall:
-    """Factors of matrices, each as its sections."""
-
-    cdef Array squares(self):
-        """The triangles, with the leading axes of the operand: a view of float64."""
-        cdef Array x = self.operand
-        cdef Py_ssize_t shape[MAX_NDIM]
-        cdef Py_ssize_t strides[MAX_NDIM]
-        cdef Py_ssize_t size = itemsize_at(FLOAT64), stride = self.all.sections * self.all.columns * self.all.pitch * size
-        cdef int k
-        for k in range(x.ndim - 3, -1, -1):
-            shape[k], strides[k] = x.shape_[k], stride
-            stride *= shape[k]
-        shape[x.ndim - 2] = shape[x.ndim - 1] = self.all.columns
-        strides[x.ndim - 2], strides[x.ndim - 1] = self.all.pitch * size, size
-        return view_of(self.memory, data_of(self.memory), x.ndim, shape, strides)
-
-    cdef Array multiplied(self, Array by):
-        """
-        The first columns of the orthogonal factors; or these times squares, of float64 in C order. Once.
-
-        The columns, and then the rows of `squares`, have the signs that LAPACK gives them; None where rounding errors would
-        choose one.
-        """
-        cdef const double* squares = NULL
-        if by is not None:
-            squares = <const double*>data_of(by)
-        if not run_step(self, SPREAD, squares):
-            return None
-        run_step(self, APPLY, NULL, by is None)
-        return self.out

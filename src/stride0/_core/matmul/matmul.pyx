@@ -1,7 +1,7 @@
 # cython: wraparound=True
 """Products of matrices: BLAS, our own kernels, contractions and einsum.
 
-One compiled module, read in this order: `blas.pxi`, `gufuncs.pxi`, `product.pxi`, `contraction.pxi`, `einsum.pxi`, `functions.pxi`.
+One compiled module, read in this order: `blas.pxi`, `gufuncs.pxi`, `product.pxi`, `own_products.pxi`, `contraction.pxi`, `einsum.pxi`, `functions.pxi`.
 """
 
 from cpython.exc cimport PyErr_Clear, PyErr_Occurred
@@ -43,6 +43,7 @@ from stride0._core.matmul.numpy_loops import compute as compute_by_functions, fu
 include "blas.pxi"
 include "gufuncs.pxi"
 include "product.pxi"
+include "own_products.pxi"
 include "contraction.pxi"
 include "einsum.pxi"
 include "functions.pxi"

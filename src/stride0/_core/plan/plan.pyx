@@ -1,6 +1,6 @@
 """How a call runs over its elements: the plan of the iteration space, the table of kernels, chains of kernels, tiles, and parts for threads.
 
-One compiled module, read in this order: `iteration_space.pxi`, `table.pxi`, `tuning.pxi`, `chain.pxi`, `tiles.pxi`, `partition.pxi`.
+One compiled module, read in this order: `iteration_space.pxi`, `table.pxi`, `tuning.pxi`, `chain.pxi`, `tiles.pxi`, `partition.pxi`, `partition_reductions.pxi`.
 """
 
 from cpython.pycapsule cimport PyCapsule_New
@@ -24,3 +24,4 @@ include "tuning.pxi"
 include "chain.pxi"
 include "tiles.pxi"
 include "partition.pxi"
+include "partition_reductions.pxi"

@@ -1,0 +1,74 @@
+# Arrays as text.
+
+cdef str text_of(Array x):
+    """The elements as NumPy writes them, summarised where they are many; a single one in the fewest digits that identify it."""
+    if x.storage.batched:
+        return repr_of(x)
+    if x.ndim == 0 and format_at(x.code)[0] == 0:
+        return shortest(read_scalar(data_of(x), x.code), x.code)
+    return elements_of(x, "", "") if x.ndim else str(shown_elements(x)[()])
+
+
+cdef object shown_elements(Array x):
+    """The elements for text, which every test configuration shows, as an array of NumPy."""
+    import numpy
+
+    token = suspend_checks()
+    try:
+        return numpy.asarray(exportable(x))
+    finally:
+        resume_checks(token)
+
+
+cdef str shortest(object value, int code):
+    """An element of a storage dtype in as few digits as tell it from its neighbours."""
+    cdef char[LARGEST_ITEM] buffer
+    cdef int digits
+    for digits in range(1, 18):
+        text = f"{value:.{digits}g}"
+        write_scalar(float(text), code, buffer, "str")
+        if read_scalar(buffer, code) == value:
+            break
+    return str(float(text))
+
+
+cdef str elements_of(Array x, str prefix, str suffix):
+    import numpy
+
+    if x.size == 0 and x.ndim != 1:
+        return "[]"
+    if format_at(x.code)[0] == 0:
+        # NumPy's own dtypes print elements as themselves; others as what they compute in.
+        x, code = exportable(x), x.code
+        values = shown_elements(copy_array(x, arithmetic_code(code), False))
+        return numpy.array2string(values, separator=", ", prefix=prefix, suffix=suffix,
+                                  formatter={"float_kind": lambda value: shortest(float(value), code)})
+    return numpy.array2string(shown_elements(x), separator=", ", prefix=prefix, suffix=suffix)
+
+
+cdef str repr_of(Array x):
+    """The elements and, laid out as in NumPy, the dtype and other facts: on a new line where the last one is full."""
+    import numpy
+
+    if x.storage.batched:
+        return f"Array(<batched>, shape={shape_tuple(x)}, dtype={dtype_at(x.code).name})"
+    cdef list facts = [f"dtype={dtype_at(x.code).name}"]
+    options = numpy.get_printoptions()
+    # The text of the elements does not always show the shape.
+    if x.size > options["threshold"] or x.size == 0 and x.ndim != 1:
+        facts.insert(0, f"shape={shape_tuple(x)}")
+    if x.storage.device:
+        facts.append(f"device={str(x.device)!r}")
+    text = f"Array({elements_of(x, 'Array(', ')')},"
+    more = f"{', '.join(facts)})"
+    last = len(text) - text.rfind("\n") - 1
+    return text + (" " if last + 1 + len(more) <= options["linewidth"] else "\n" + " " * len("Array(")) + more
+
+
+cdef str formatted(Array x, str spec):
+    if not spec:
+        return text_of(x)
+    if x.ndim:
+        raise TypeError(f"format: an array of shape {shape_tuple(x)} takes no format, got {spec!r}")
+    refuse_batched(x, "format")
+    return format(read_scalar(data_of(x), x.code), spec)
