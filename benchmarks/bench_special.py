@@ -28,7 +28,7 @@ import torch
 
 import stride0 as xp
 from stride0._core.elementwise import special
-from stride0._core.plan import plan as table
+from stride0._core.plan import plan
 from stride0._tables.operations import OPS
 
 ROWS = [row for row in OPS if row.namespace == "special"]
@@ -73,7 +73,7 @@ def main() -> None:
     options = parser.parse_args()
     xp.set_num_threads(1)
     torch.set_num_threads(1)
-    print(f"kernels: {table.instruction_set}; ns per element: {', '.join(LIBRARIES)}")
+    print(f"kernels: {plan.instruction_set}; ns per element: {', '.join(LIBRARIES)}")
     ratios: dict[tuple[str, str, int], list[float]] = {}
     for row in ROWS:
         if options.functions and row.name not in options.functions:

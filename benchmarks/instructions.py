@@ -26,7 +26,7 @@ import numpy as np
 import stride0 as xp
 from stride0 import autograd
 x = xp.asarray([1.0, 2.0, 3.0]); y = xp.asarray([4.0, 5.0, 6.0]); i = xp.asarray([2, 0])
-m = xp.reshape(xp.arange(6.0), (2, 3)); n = xp.asarray([1.0, 2.0]); a = np.ones(3)
+m = xp.reshape(xp.arange(6.0), (2, 3)); a = np.ones(3)
 b = x > 1.5
 g = autograd.grad(lambda x: xp.sum(xp.sin(x) * x))
 """
@@ -61,8 +61,7 @@ import gc, os
 {SETUP}
 gc.disable()
 for statement in {("pass", *STATEMENTS)!r}:
-    code = "def call(calls):\\n    for _ in calls:\\n        " + statement
-    exec(code.replace("x += y", "global x\\n        x += y"))
+    exec("def call(calls):\\n    global x\\n    for _ in calls:\\n        " + statement)
     call(range(50))
     os.{MARK}()
     call(range({CALLS}))
@@ -71,7 +70,7 @@ for statement in {("pass", *STATEMENTS)!r}:
 
 
 def counted(python: str) -> dict[str, float]:
-    """Return the instructions of each statement in a loop, without those of the loop."""
+    """Return the instructions of each statement; the instructions of an empty loop are subtracted."""
     # Hashes of strings change the number.
     environment = {**os.environ, "PYTHONHASHSEED": "0", "STRIDE0_ISA": "baseline", "STRIDE0_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
@@ -99,18 +98,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("pythons", nargs="*", default=[sys.executable], metavar="PYTHON", help="one or two")
-    found = [counted(python) for python in parser.parse_args().pythons[:2]]
-    print(
-        "| statement | "
-        + " | ".join(("before", "after", "ratio") if len(found) > 1 else ("instructions",))
-        + " |"
-    )
-    print("|---|" + "---:|" * (3 if len(found) > 1 else 1))
+    pythons = parser.parse_args().pythons
+    if len(pythons) > 2:
+        parser.error(f"{len(pythons)} builds, give one or two")
+    found = [counted(python) for python in pythons]
+    rows = [["statement", *(["before", "after", "ratio"] if len(found) == 2 else ["instructions"])]]
+    rows.append(["---", *["---:"] * (len(rows[0]) - 1)])
     for name in STATEMENTS:
-        cells = [f"{counts[name]:,.0f}" for counts in found]
-        if len(found) > 1:
-            cells.append(f"{found[1][name] / found[0][name]:.3f}")
-        print(f"| `{name}` | " + " | ".join(cells) + " |")
+        counts = [each[name] for each in found]
+        ratio = [f"{counts[1] / counts[0]:.3f}"] if len(counts) == 2 else []
+        rows.append([f"`{name}`", *(f"{count:,.0f}" for count in counts), *ratio])
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from helpers import (
 )
 
 import stride0 as xp
-from stride0._core.plan import plan as tuning
+from stride0._core.plan import plan
 from stride0._core.plan import threads as pool
 
 TO_COMPLEX = ["fft", "ifft"]
@@ -366,7 +366,7 @@ SHARED = [
 @pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
 def test_lanes_are_the_same_on_any_number_of_threads(name, dtype):
     before, backs_off = xp.get_num_threads(), pool.back_off(False)
-    tuned = tuning.tune(threads_from=0, wake_from=0, per_thread=1)
+    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1)
     try:
         for shape, axes in SHARED:
             x, a = both(values(dtype, shape))
@@ -383,6 +383,6 @@ def test_lanes_are_the_same_on_any_number_of_threads(name, dtype):
             assert all(np.array_equal(found[0], other, equal_nan=True) for other in found[1:]), (shape, axes)
             same(fft(name, axes=axes), (x, a), rtol=EPS[dtype] * 100, what=f"{shape} {axes}")
     finally:
-        tuning.tune(**tuned)
+        plan.tune(**tuned)
         pool.back_off(backs_off)
         xp.set_num_threads(before)

@@ -20,7 +20,7 @@ import stride0 as xp
 from stride0 import autograd, strided
 from stride0._core.matmul import numpy_loops
 from stride0._core.matmul.matmul import set_blas, set_gufuncs
-from stride0._core.plan import plan as tuning
+from stride0._core.plan import plan
 from stride0._core.plan import threads as pool
 
 ROUNDING = {"float32": 2e-4, "complex64": 2e-4, "float64": 1e-11, "complex128": 1e-11}
@@ -317,7 +317,7 @@ def test_stacks_are_the_same_on_any_number_of_threads(dtype, shape):
     count, rows, inner, columns = shape
     x, y = matrices(dtype, count, rows, inner), matrices(dtype, count, inner, columns)
     w = xp.matrix_transpose(xp.asarray(y[1].swapaxes(1, 2), copy=True))
-    before, tuned = xp.get_num_threads(), tuning.tune(threads_from=0, wake_from=0, per_thread=1)
+    before, tuned = xp.get_num_threads(), plan.tune(threads_from=0, wake_from=0, per_thread=1)
     backs_off = pool.back_off(False)
     found = []
     try:
@@ -327,7 +327,7 @@ def test_stacks_are_the_same_on_any_number_of_threads(dtype, shape):
             product(x, y, f"{threads} threads")
             product(x, (w, y[1]), f"{threads} threads, transposed")
     finally:
-        tuning.tune(**tuned)
+        plan.tune(**tuned)
         pool.back_off(backs_off)
         xp.set_num_threads(before)
     assert all(np.array_equal(found[0], other) for other in found[1:])

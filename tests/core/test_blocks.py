@@ -15,7 +15,7 @@ from helpers import function_of
 
 import stride0 as xp
 from stride0._core.memory.dtype import STANDARD_DTYPES
-from stride0._core.plan import plan as tuning
+from stride0._core.plan import plan
 from stride0._core.plan import threads as pool
 from stride0._tables import operations
 
@@ -24,9 +24,9 @@ NAMES = [dtype.name for dtype in STANDARD_DTYPES]
 
 @pytest.fixture(autouse=True)
 def low_thresholds() -> Iterator[None]:
-    tuned, threads = tuning.tune(transpose_from=0, stream_from=1, stream_runs_from=1), xp.get_num_threads()
+    tuned, threads = plan.tune(transpose_from=0, stream_from=1, stream_runs_from=1), xp.get_num_threads()
     yield
-    tuning.tune(**tuned)
+    plan.tune(**tuned)
     xp.set_num_threads(threads)
 
 
@@ -45,12 +45,12 @@ def check(turned: bool, streamed: bool, call: Callable[[], Any], expected: Any) 
     """Compare with what NumPy gives, bytes and all, at several numbers of threads."""
     for threads, threads_from in ((1, 1 << 62), (3, 0)):
         xp.set_num_threads(threads)
-        tuned = tuning.tune(threads_from=threads_from, wake_from=threads_from, per_thread=1)
+        tuned = plan.tune(threads_from=threads_from, wake_from=threads_from, per_thread=1)
         backs_off = pool.back_off(False)
-        before = tuning.counts()
+        before = plan.counts()
         result = np.array(call())
-        after = tuning.counts()
-        tuning.tune(**tuned)
+        after = plan.counts()
+        plan.tune(**tuned)
         pool.back_off(backs_off)
         assert result.dtype == expected.dtype and result.shape == expected.shape
         assert result.tobytes() == np.ascontiguousarray(expected).tobytes()
@@ -67,7 +67,7 @@ SIDES = (8, 9, 15, 16, 17, 31, 33, 64, 65, 127, 130, 259)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("stream_from", [1, 1 << 62])
 def test_transposed_copies(name: str, stream_from: int) -> None:
-    tuning.tune(stream_from=stream_from)
+    plan.tune(stream_from=stream_from)
     for m, n in itertools.product(SIDES, SIDES):
         a = values(name, (m, n))
         x = xp.asarray(a)
@@ -89,7 +89,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("stream_from", [1, 1 << 62])
 def test_views(name: str, view: str, stream_from: int) -> None:
-    tuning.tune(stream_from=stream_from)
+    plan.tune(stream_from=stream_from)
     a, b = values(name, (203, 131), 1), values(name, (203, 131), 2)
     v, w = VIEWS[view](a), VIEWS[view](xp.asarray(a))
     other = np.ascontiguousarray(VIEWS[view](b))
@@ -201,12 +201,12 @@ def test_streamed_operations(name: str) -> None:
                 plain = function(*operands)
             except TypeError:
                 break  # not of this dtype
-            tuning.tune(stream_runs_from=1 << 62)
+            plan.tune(stream_runs_from=1 << 62)
             expected = np.asarray(function(*operands))
-            before = tuning.counts()["streamed"]
-            tuning.tune(stream_runs_from=1)
+            before = plan.counts()["streamed"]
+            plan.tune(stream_runs_from=1)
             found = np.asarray(function(*operands))
-            streamed += tuning.counts()["streamed"] > before
+            streamed += plan.counts()["streamed"] > before
             assert found.tobytes() == expected.tobytes() == np.asarray(plain).tobytes(), (
                 op.name,
                 len(operands),
@@ -260,27 +260,27 @@ def test_in_place_is_not_streamed() -> None:
     a = values("float64", (50_000,))
     x = xp.asarray(a, copy=True)
     y = xp.asarray(a)
-    before = tuning.counts()["streamed"]
+    before = plan.counts()["streamed"]
     x += y
     x *= 2
-    assert tuning.counts()["streamed"] == before
+    assert plan.counts()["streamed"] == before
     np.testing.assert_array_equal(np.asarray(x), (a + a) * 2)
 
 
 @pytest.mark.usefixtures("eagerly")
 def test_thresholds_are_as_documented() -> None:
-    tuning.tune(transpose_from=1 << 10, stream_from=1 << 22, stream_runs_from=1 << 22)
+    plan.tune(transpose_from=1 << 10, stream_from=1 << 22, stream_runs_from=1 << 22)
     small, large = xp.ones((20, 20)), xp.ones((40, 40))
-    before = tuning.counts()
+    before = plan.counts()
     _ = small + small.T
-    assert tuning.counts() == before
+    assert plan.counts() == before
     _ = large + large.T
-    between = tuning.counts()
+    between = plan.counts()
     assert between["transposed"] == before["transposed"] + 1 and between["streamed"] == before["streamed"]
     longer = xp.ones((1 << 19,))
-    assert tuning.counts()["streamed"] == before["streamed"]
+    assert plan.counts()["streamed"] == before["streamed"]
     _ = longer + 1
-    assert tuning.counts()["streamed"] > before["streamed"]
+    assert plan.counts()["streamed"] > before["streamed"]
 
 
 def edges(bits: int) -> list[int]:

@@ -18,7 +18,7 @@ from helpers import function_of
 import stride0 as xp
 from stride0._core.index.index import dot_into
 from stride0._core.memory.dtype import STANDARD_DTYPES
-from stride0._core.plan import plan as tuning
+from stride0._core.plan import plan
 from stride0._core.plan import threads as pool
 from stride0._core.plan.plan import run_steps
 from stride0._core.reduce.reduce import reduce, reduce2
@@ -29,9 +29,9 @@ THREADS = (1, 3)
 
 @pytest.fixture(autouse=True)
 def low_thresholds() -> Iterator[None]:
-    before, threads, backs_off = tuning.tune(transpose_from=0), xp.get_num_threads(), pool.back_off(False)
+    before, threads, backs_off = plan.tune(transpose_from=0), xp.get_num_threads(), pool.back_off(False)
     yield
-    tuning.tune(**before)
+    plan.tune(**before)
     pool.back_off(backs_off)
     xp.set_num_threads(threads)
 
@@ -51,7 +51,7 @@ def values(name: str, shape: tuple[int, ...], seed: int = 0) -> Any:
 def did(call: Callable[[], Any], *counters: str, threads: int = 1, streams: bool = False) -> Any:
     """What a call gives, with these counters moved."""
     xp.set_num_threads(threads)
-    now = tuning.tune(
+    now = plan.tune(
         threads_from=0 if threads > 1 else 1 << 62,
         wake_from=0,
         per_thread=1,
@@ -59,12 +59,12 @@ def did(call: Callable[[], Any], *counters: str, threads: int = 1, streams: bool
         stream_runs_from=1 if streams else 1 << 62,
         stream_calls=1 << 30,
     )
-    before = tuning.counts()
+    before = plan.counts()
     try:
         result = call()
     finally:
-        tuning.tune(**now)
-    after = tuning.counts()
+        plan.tune(**now)
+    after = plan.counts()
     for name in counters:
         assert after[name] > before[name], f"{name}: nothing"
     return result
@@ -188,9 +188,9 @@ def test_a_reduction_of_a_transposed_and_cast_operand(name: str, other: str, thr
         x, y = xp.asarray(a), xp.asarray(b)
         turned = xp.asarray(b.astype(other)).T
         for axes in ((0,), (1,), (0, 1)):
-            tuned = tuning.tune(transpose_from=1 << 62)
+            tuned = plan.tune(transpose_from=1 << 62)
             expected = reduce2("dot", x, turned, axes, False)
-            tuning.tune(**tuned)
+            plan.tune(**tuned)
             # One accumulator takes runs one after the other, also those beyond the block that is folded; and
             # rows are added up as they lie.
             turns = axes != (0,) and not (axes == (0, 1) and shape[1] > 4096)
@@ -372,17 +372,17 @@ def test_constants_are_operands(threads: int) -> None:
 def test_large_leaves_and_outputs_are_prefetched(threads: int) -> None:
     steps = [("subtract", "float32", (0, 1)), ("multiply", "float32", (3, 2)), ("less", "float32", (3, 4))]
     rows = values("float32", (300, 1)), values("float32", (500,), 1)
-    before = tuning.tune(prefetch_from=1)
+    before = plan.tune(prefetch_from=1)
     try:
         for shape in ((300, 500), (300, 1), (2, 300, 500)):
             check([values("float32", shape, 2), *rows], steps, [4, 5], "prefetched", threads=threads)
         check([rows[1]] * 3, steps, [5, 3], "prefetched", threads=threads)
         check([values("float32", (500, 300)).T, *rows], steps, [5, 3], "prefetched", threads=threads)
     finally:
-        tuning.tune(**before)
-    counted = tuning.counts()
+        plan.tune(**before)
+    counted = plan.counts()
     check([values("float32", (300, 500)), *rows], steps, [4])
-    assert tuning.counts()["prefetched"] == counted["prefetched"]
+    assert plan.counts()["prefetched"] == counted["prefetched"]
 
 
 def test_kernels_that_do_not_exist_are_refused() -> None:
@@ -528,8 +528,8 @@ def test_the_order_of_axes_decides_the_bits() -> None:
 def test_plain_calls_run_without_tiles() -> None:
     a = xp.asarray(values("float64", (40, 30)))
     i = xp.asarray(values("int32", (40, 30)))
-    before = tuning.counts()
-    tuning.tune(transpose_from=1 << 20)
+    before = plan.counts()
+    plan.tune(transpose_from=1 << 20)
     for call in (
         lambda: a + a,
         lambda: a + a[0, :],
@@ -539,7 +539,7 @@ def test_plain_calls_run_without_tiles() -> None:
         lambda: xp.exp(a[:, ::2]),
     ):
         call()
-    assert tuning.counts() == before
+    assert plan.counts() == before
 
 
 def test_every_kernel_is_known_by_its_id() -> None:

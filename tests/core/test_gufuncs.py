@@ -12,7 +12,7 @@ import pytest
 import stride0 as xp
 from stride0._core.matmul import numpy_loops
 from stride0._core.matmul.matmul import set_gufuncs
-from stride0._core.plan import plan as tuning
+from stride0._core.plan import plan
 from stride0._core.plan import threads as pool
 
 WIDE = ["float64", "complex128"]
@@ -316,7 +316,7 @@ def test_larger_matrices_of_a_stack_are_shared_among_threads(size):
     a = hermitian("float64", 40, size, size)
     x = xp.asarray(a)
     before, backs_off = xp.get_num_threads(), pool.back_off(False)
-    tuned = tuning.tune(threads_from=0, wake_from=0, per_thread=1)
+    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1)
     found = []
     try:
         for threads in (1, 2, 5):
@@ -325,7 +325,7 @@ def test_larger_matrices_of_a_stack_are_shared_among_threads(size):
                 [part for f in (xp.linalg.eigh, xp.linalg.svd, xp.linalg.qr) for part in parts(f(x))]
             )
     finally:
-        tuning.tune(**tuned)
+        plan.tune(**tuned)
         pool.back_off(backs_off)
         xp.set_num_threads(before)
     for other in found[1:]:

@@ -29,7 +29,7 @@ import stride0 as xp
 from stride0._core.elementwise.elementwise import copy, multiply_masked
 from stride0._core.kernels import _dispatch
 from stride0._core.memory.dtype import DTYPES, STANDARD_DTYPES
-from stride0._core.plan import plan as table
+from stride0._core.plan import plan
 from stride0._core.reduce.reduce import argreduce, reduce, reduce2, scan
 from stride0._tables import instruction_sets
 from stride0._tables.operations import ARG_REDUCTIONS, OPS, PAIRS, REDUCTIONS, SCANS
@@ -332,7 +332,7 @@ def report() -> dict[str, Any]:
     for group, generate in GROUPS.items():
         for what, result in generate():
             cases[f"{group}: {what}"] = digest(result)
-    return {"set": table.instruction_set, "cases": cases}
+    return {"set": plan.instruction_set, "cases": cases}
 
 
 # -- the tests -----------------------------------------------------------------------------------------------
@@ -397,11 +397,11 @@ def test_what_is_supported() -> None:
     assert set(supported) <= set(_dispatch.BUILDS)
     assert list(_dispatch.BUILDS) == [name for name in best_first if name in _dispatch.BUILDS]
     assert list(supported) == [name for name in _dispatch.BUILDS if name in supported]  # best first
-    assert table.instruction_set == (os.environ.get("STRIDE0_ISA") or supported[0])
+    assert plan.instruction_set == (os.environ.get("STRIDE0_ISA") or supported[0])
 
 
 def test_the_best_set_is_the_default() -> None:
-    script = "from stride0._core.plan import plan as table; print(table.instruction_set)"
+    script = "from stride0._core.plan import plan; print(plan.instruction_set)"
     for name in (None, ""):
         done = run(name, "-c", script)
         assert done.stdout.strip() == _dispatch.supported()[0], done.stderr

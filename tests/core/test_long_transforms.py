@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.plan import plan as tuning
+from stride0._core.plan import plan
 from stride0._core.plan import threads as pool
 
 # A prime number, twice one, and matrices whose rows are left to pocketfft.
@@ -112,7 +112,7 @@ def test_spectra_of_real_numbers_are_hermitian() -> None:
 
 def test_threads_have_the_same_bits() -> None:
     before, backs_off = xp.get_num_threads(), pool.back_off(False)
-    tuned = tuning.tune(threads_from=0, wake_from=0, per_thread=1)
+    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1)
     try:
         for n in (65537, 17 << 12):
             x = xp.asarray(random(n, "complex128"))
@@ -122,7 +122,7 @@ def test_threads_have_the_same_bits() -> None:
                 results.add(np.asarray(xp.fft.fft(x)).tobytes())
             assert len(results) == 1
     finally:
-        tuning.tune(**tuned)
+        plan.tune(**tuned)
         pool.back_off(backs_off)
         xp.set_num_threads(before)
 

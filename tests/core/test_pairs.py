@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.plan import plan as table
-from stride0._core.plan import plan as tuning
+from stride0._core.plan import plan
 from stride0._core.plan.plan import run_steps
 from stride0._tables.operations import OPS, PAIRS, Pair
 
 NIN = {op.name: op.nin for op in OPS}
 REALS = ("float32", "float64")
 # What the set for old processors leaves out.
-spare = pytest.mark.skipif(table.instruction_set == "baseline", reason="only contiguous pairs are built")
+spare = pytest.mark.skipif(plan.instruction_set == "baseline", reason="only contiguous pairs are built")
 
 
 def view(a: Any) -> tuple[int, str, tuple[int, ...], tuple[int, ...]]:
@@ -44,10 +43,10 @@ def run(leaves: list[Any], steps: list[Any], stored: list[int], targets: list[An
     shape = np.broadcast_shapes(*(a.shape for a in leaves))
     if targets is None:
         targets = [np.empty(shape, steps[-1][1]) for _ in stored]
-    before = tuning.counts()["paired"]
+    before = plan.counts()["paired"]
     outputs = [(view(t), value) for t, value in zip(targets, stored, strict=True)]
     run_steps([view(a) for a in leaves], steps, outputs)
-    return targets, tuning.counts()["paired"] - before
+    return targets, plan.counts()["paired"] - before
 
 
 def chain_of(pair: Pair, dtype: str, order: tuple[int, ...], twice: bool) -> list[Any]:
@@ -71,7 +70,7 @@ def chain_of(pair: Pair, dtype: str, order: tuple[int, ...], twice: bool) -> lis
 def test_bits_of_two_steps(pair: Pair, dtype: str, streams: bool) -> None:
     """Whichever operands are broadcast: as the two steps would be if the first one's result was stored."""
     nin, found = NIN[pair.first] + NIN[pair.second] - 1, set()
-    tuned = tuning.tune(stream_runs_from=1) if streams else {}
+    tuned = plan.tune(stream_runs_from=1) if streams else {}
     try:
         for kinds in itertools.product(["full", "column", "one", "row"], repeat=nin):
             shapes = {"full": (37, 531), "column": (37, 1), "one": (), "row": (531,)}
@@ -91,7 +90,7 @@ def test_bits_of_two_steps(pair: Pair, dtype: str, streams: bool) -> None:
                 if "full" not in inputs and inputs != {"row", "column"}:
                     assert count == 0, "what is computed once for many rows is not computed for each"
     finally:
-        tuning.tune(**tuned)
+        plan.tune(**tuned)
     full = ("full",) * nin
     assert (full, tuple(range(nin))) in found and len(found) > (3 if nin == 2 else 12)
 

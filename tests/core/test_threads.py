@@ -24,8 +24,7 @@ import stride0 as xp
 from stride0._base.processors import available
 from stride0._core.elementwise.elementwise import copy, multiply_masked
 from stride0._core.memory.dtype import DTYPES
-from stride0._core.plan import plan as tuning
-from stride0._core.plan import threads
+from stride0._core.plan import plan, threads
 from stride0._core.reduce.reduce import argreduce, reduce, reduce2, scan
 from stride0._tables.operations import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
 
@@ -40,9 +39,9 @@ pytestmark = pytest.mark.skipif(not threads.pool, reason="built without a thread
 def eager() -> Iterator[None]:
     """Threads from the first element on, and the number of threads as it was afterwards."""
     before, backs_off = xp.get_num_threads(), threads.back_off(False)
-    tuned = tuning.tune(threads_from=0, wake_from=0, per_thread=1, fixed_from=256, fixed_chunk=64)
+    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1, fixed_from=256, fixed_chunk=64)
     yield
-    tuning.tune(**tuned)
+    plan.tune(**tuned)
     threads.back_off(backs_off)
     xp.set_num_threads(before)
 
@@ -145,7 +144,7 @@ def test_sorting_and_searching(dtype: Any) -> None:
 
 @pytest.mark.parametrize("name", ["sum", "max", "prod", "count_nonzero"])
 def test_rows_that_are_added_are_cut_between_columns(name: str) -> None:
-    tuning.tune(fixed_from=1 << 20)  # not into fixed chunks
+    plan.tune(fixed_from=1 << 20)  # not into fixed chunks
     for dtype in DTYPES:
         if name == "max" and dtype.kind == "complex floating":
             continue
@@ -392,8 +391,8 @@ def test_the_number_of_threads() -> None:
 THREADS_AT_WORK = """
 import os, threadpoolctl
 import stride0 as xp
-from stride0._core.plan import plan as tuning
-tuning.tune(threads_from=0, wake_from=0, per_thread=1)
+from stride0._core.plan import plan
+plan.tune(threads_from=0, wake_from=0, per_thread=1)
 x = xp.zeros((1_000_000,))  # fresh memory: no loop has run yet
 def threads_now():
     x + x

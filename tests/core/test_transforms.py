@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.plan import plan as tuning
+from stride0._core.plan import plan
 from stride0._core.plan import threads as pool
 
 EPS = {"float32": 2.0**-24, "complex64": 2.0**-24, "float64": 2.0**-53, "complex128": 2.0**-53}
@@ -187,7 +187,7 @@ def test_imaginary_parts_that_cannot_be():
 @pytest.mark.parametrize("shape", [(70000,), (3, 30000), (600, 100), (40, 3000), (2, 81 * 625)])
 def test_threads_have_the_same_bits(shape):
     before, backs_off = xp.get_num_threads(), pool.back_off(False)
-    tuned = tuning.tune(threads_from=0, wake_from=0, per_thread=1)
+    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1)
     try:
         for dtype in ("float64", "complex64"):
             x = xp.asarray(random(shape, dtype))
@@ -198,7 +198,7 @@ def test_threads_have_the_same_bits(shape):
                     results.add(np.asarray(getattr(xp.fft, name)(x)).tobytes())
                 assert len(results) == 1
     finally:
-        tuning.tune(**tuned)
+        plan.tune(**tuned)
         pool.back_off(backs_off)
         xp.set_num_threads(before)
 
