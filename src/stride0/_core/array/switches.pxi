@@ -9,7 +9,7 @@
 #
 #     A context may outlive the block that gave it a value: a task that was started in it, a copy that is run
 #     later. So a switch is on for as long as any context has a value that is not off. The object that holds the
-#     value lives as long as those contexts, and its destructor says that they are gone.
+#     value lives as long as any such context, and its destructor records that the contexts are gone.
 #
 #     No depth is counted while every switch is off. When the default of the process is set, the active calls of other
 #     threads are therefore found on their stacks, and end without checks, as they began. In a free-threaded interpreter the

@@ -9,7 +9,7 @@
 #     function with the array in front are declared and implemented in the same way, as "Array.reshape" and the like.
 #
 #     An implementation of the usual calls only returns NotImplemented for the others, before it has done anything. For these
-#     the declaration has a body, which calls functions of the namespace: that of `interp` for tracked and batched arrays.
+#     the declaration has a body, which calls functions of the namespace. `interp` has a body for tracked and batched arrays.
 #
 #     Unusual arguments go to functions in Python: `call/checks.py` and `_base/shapes.py` convert arguments of
 #     unusual types and raise the errors.

@@ -2,9 +2,9 @@
 #
 # Note [Equality with anything]
 #     `x == value` must not fall back to Python's comparison of identities, which is silently False. Python calls the
-#     reflected comparison of the value only after ours returns NotImplemented, and then no code of ours can raise. So
+#     reflected comparison of the value only after the array's comparison returns NotImplemented, and then stride0 cannot raise. So
 #     the comparison of the value is called from here first: mock.ANY, pytest.approx, and arrays of libraries that support
-#     ours decide themselves. Other values are compared as in NumPy: None is equal to no element, what `asarray` converts
+#     stride0 arrays decide themselves. Other values are compared as in NumPy: None is equal to no element, what `asarray` converts
 #     is compared elementwise, and all others are refused like an operand of `x + value`. This comes before
 #     Note [Interceptors]: the comparison of the value is the user's code.
 

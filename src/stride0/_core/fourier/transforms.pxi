@@ -11,8 +11,8 @@
 #     An even number of real numbers is transformed as half as many complex ones, the even ones and the odd ones as real and imaginary parts;
 #     an odd number as complex ones. What is float32 in memory is computed in float64, and rounded once.
 #
-#     Lengths with a larger prime factor, and those above LONGEST, whose turns would take more than 16 MB, are left to pocketfft
-#     (`matmul/gufuncs`), or from LEAST_LONG numbers on to `fourier/long_transforms`.
+#     pocketfft (`matmul/gufuncs`) transforms lengths with a larger prime factor, and lengths above LONGEST, whose roots of unity
+#     would take more than 16 MB. From LEAST_LONG numbers on, `fourier/long_transforms` transforms them.
 
 cdef extern from *:
     """

@@ -136,8 +136,8 @@ static void S0_NAMED(s0_decode_rows)(s0_lanes *x, Py_ssize_t n, int kind, s0_wor
 }
 
 #if S0_WORD == 64
-/* Words that differ in 32 bits alone are sorted as such, those of y in the upper halves of the words of x. `least` is unsigned:
- * the difference of two words may need all 64 bits. */
+/* Words that differ only in 32 bits are sorted as words of 32 bits. The upper halves of the words of x hold the words of y. `least`
+ * is unsigned, since the difference of two words may need all 64 bits. */
 static void s0_order_narrow(s0_lanes *x, s0_lanes *y, Py_ssize_t n, Py_ssize_t rows, uint64_t least, int low)
 {
     typedef uint64_t wide __attribute__((vector_size(S0_VECTOR)));

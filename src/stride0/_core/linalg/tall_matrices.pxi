@@ -17,8 +17,8 @@
 #     of matrices. T is not computed: its inverse has the products of the reflectors above its diagonal (C. Puglisi,
 #     "Modification of the Householder method based on the compact WY representation", 1992).
 #
-#     Any orthogonal factor may have other signs than LAPACK's. The reflectors of LAPACK choose that of a column against the
-#     element on the diagonal, and these elements are those of an elimination in the first n rows of Q (G. Ballard, J. Demmel, L. Grigori,
+#     Any orthogonal factor may have other signs than LAPACK's. The reflectors of LAPACK choose the sign of a column against the
+#     element on the diagonal. An elimination in the first n rows of Q gives the elements on the diagonal (G. Ballard, J. Demmel, L. Grigori,
 #     M. Jacquelin, H. D. Nguyen, E. Solomonik, "Reconstructing Householder vectors from tall-skinny QR", 2014). Where
 #     such an element is so small that rounding errors could have changed its sign, and where squares would overflow or underflow, LAPACK
 #     computes the factors.

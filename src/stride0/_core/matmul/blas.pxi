@@ -4,7 +4,7 @@
 #     The loops of `numpy.matmul`, called from C (Note [Loops of NumPy]), choose the function of BLAS: another one for a row or a
 #     column, and for a matrix with its own transpose. If the functions of NumPy's BLAS are found, they are called from here
 #     for products of matrices, but not by a row or a column: gemm, and syrk for a real matrix with its own transpose. Of the
-#     product with its own transpose syrk computes one triangle; the other one is its mirror image, copied a cache line at a
+#     product with its own transpose syrk computes one triangle. The other triangle is the mirror image, copied a cache line at a
 #     time. NumPy copies in columns, which takes as long as the product where rows are a power of two apart: 1024x64 by its
 #     transpose, milliseconds, 2.0 in float64 and 2.3 in float32, by the loop of NumPy 4.8 and 3.8. OpenBLAS
 #     computes a product of up to ALONE multiplications of real numbers on one thread, or a fourth as many of complex ones, and NumPy calls it for the matrices of
@@ -12,8 +12,8 @@
 #     two threads, microseconds, 320 by `numpy.matmul` and 165 by the pool in float32, 850 and 370 in float64.
 #
 #     From 10^6 multiplications on OpenBLAS would copy to buffers first, which is slow where little is computed per element, and
-#     use threads of its own, which wait for each other in loops: where other threads run too, such as those of a second OpenBLAS
-#     in SciPy, that takes several times as long. So large products by few columns, or of few, are many small calls:
+#     use threads of its own, which wait for each other in loops. If other threads run too, such as the threads of a second OpenBLAS
+#     in SciPy, the product takes several times as long. So large products by few columns, or of few, are many small calls:
 #
 #     * By a second matrix of at most THIN elements: blocks of rows, of GEMM_BLOCK multiplications and LEAST_ROWS rows, but no more than ALONE. A
 #       transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of float32,

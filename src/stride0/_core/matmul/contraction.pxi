@@ -5,16 +5,16 @@
 #     along, and of a label that an operand has twice the strides are added: its diagonal. An axis of size 1 never moves, and counts as
 #     lacked.
 #
-#     The labels of two operands, after those that only one has and the result lacks are summed along alone, are of four groups:
-#     batch (both, and the result), summed (both alone), left and right (one operand and the result). Without summed ones the
+#     A label that only one operand has, and that the result lacks, is summed first. The other labels of two operands form four groups:
+#     batch (both, and the result), summed (both alone), left and right (one operand and the result). Without summed labels the
 #     product is a multiplication of two views. Otherwise
 #
 #     1. where each group has one stride in each operand, it is one axis, and the operands are two stacks of matrices, of
 #        shapes (*batch, left, summed) and (*batch, summed, right): Note [Algorithms of matrix products]. The result is a
-#        view of theirs;
-#     2. few products, and those with no left or no right group, whose time is that of reading the operands, are
+#        view of the product of the stacks;
+#     2. few products, and products with no left or no right group, which take as long as reading the operands, are
 #        the reduction "dot" over views with all axes: one pass, whatever the strides;
-#     3. of others, that operand is copied into such an order that has none.
+#     3. otherwise, an operand with a group of more than one stride is copied, so that each group has one stride.
 
 cdef enum:
     SUMMED_PRODUCTS = 512      # that the reduction sums up before a stack of matrices is described

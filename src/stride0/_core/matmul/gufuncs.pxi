@@ -18,7 +18,7 @@
 #     Matrices of at most SHARED_SIDE rows and columns are shared among the threads of the pool where a stack has many: each
 #     has the bits that it has alone. eigh of 100 of 4x4 takes 149 microseconds on one thread and 85 on two, eigvalsh 80 and
 #     51. Larger ones, of few rows or columns, only where OpenBLAS can be kept from waking threads of its own, which would contend
-#     with ours: Note [One thread of BLAS].
+#     with the threads of the pool: Note [One thread of BLAS].
 
 cdef extern from *:
     """

@@ -17,8 +17,8 @@ from stride0._core.exchange.numpy_calls import numpy, quiet, to_numpy
 def functions_of_blas() -> tuple[int, ...]:
     """Return the addresses of functions of the BLAS that NumPy's wheels contain; zeros elsewhere.
 
-    Those of sgemm, dgemm, cgemm and zgemm, then of ssyrk and dsyrk, a matrix by its own transpose, and those
-    that return and set the number of threads. The suffix of the names means that sizes have 64 bits. A name
+    The functions are sgemm, dgemm, cgemm and zgemm, then ssyrk and dsyrk (a matrix by its own transpose), and
+    the functions that return and set the number of threads. The suffix of the names means that sizes have 64 bits. A name
     is also found in the libraries that a library is linked with.
     """
     products = ("sgemm", "dgemm", "cgemm", "zgemm", "ssyrk", "dsyrk")

@@ -1,10 +1,10 @@
-# Products of stacks of matrices: which algorithm computes them, and those of our own (`products.h`).
+# Products of stacks of matrices: which algorithm computes them, and the products of stride0's own kernels (`products.h`).
 #
 # Note [Algorithms of matrix products]
-#     The batch is first merged into as few axes as strides allow, and folded: an axis that is broadcast in `x2`
-#     goes into the rows of `x1` (also that of two axes along which each matrix of one is multiplied by each of the other, so that
-#     BLAS is called for fewer and larger products), one that is broadcast in `x1` into the columns of `x2`. Other broadcast
-#     axes keep the stride 0 and are never copied. Then
+#     The batch is first merged into as few axes as strides allow, and folded: an axis that is broadcast in `x2` goes into the
+#     rows of `x1`, and an axis that is broadcast in `x1` into the columns of `x2`. If each matrix of one stack is multiplied by
+#     each matrix of the other, one of the two axes is folded, so that BLAS is called for fewer and larger products. Other
+#     broadcast axes keep the stride 0 and are never copied. Then
 #
 #     1. a column times a row (K = 1) is a broadcast multiplication;
 #     2. integers, few or tiny products of real numbers, and matrices by vectors use kernels of our own, which
@@ -31,10 +31,10 @@
 #     (100,000).
 #
 # Note [Products of our own]
-#     Integers: every product, except those by few columns with long sums, which are the reduction "dot". Real
+#     Integers: every product, except long sums of few columns, which are the reduction "dot". Real
 #     floating dtypes: where the call of BLAS takes longer than the product, and matrices by a vector of SHORT_SUM
-#     elements or more, if the matrix has contiguous rows, or contiguous columns that are long or few. Their time is that of
-#     reading the matrix. Complex numbers: none. One thread of an AVX-512 server, NumPy 2.4, microseconds:
+#     elements or more, if the matrix has contiguous rows, or contiguous columns that are long or few. They take as long as
+#     reading the matrix. No complex product is computed here. One thread of an AVX-512 server, NumPy 2.4, microseconds:
 #
 #     1000 products of         2x2   3x3   4x4   8x8   4x4 by 4x1   8x8 by 8x1
 #     float64  these loops     2.1   6.1   5.5   190        3.5         17

@@ -2,9 +2,9 @@
 #
 # Note [Sorting]
 #     Lanes of real numbers are sorted by kernels of our own (`sorting.h`), always stably: that costs no time here.
-#     Several short lanes of a matrix are sorted side by side, those of either axis where they are (`aside.h`): a lane to each lane
-#     of the vectors. Along another axis than the last, a transposed copy of others is sorted, which costs less than the sort; the
-#     columns of a small matrix one by one where they are. NumPy sorts complex numbers, for the set functions.
+#     Several short lanes of a matrix, along either axis, are sorted in place side by side (`aside.h`): a lane to each lane of the
+#     vectors. Longer lanes along another axis than the last are sorted in a transposed copy, which costs less than the sort. The
+#     columns of a small matrix are sorted one by one in place. NumPy sorts complex numbers, for the set functions.
 #
 #     Threads sort different lanes. Where there are fewer lanes than threads, they sort parts of one lane, which are merged;
 #     the words that are sorted have one order only, so that the result is the same.

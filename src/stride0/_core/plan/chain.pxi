@@ -25,7 +25,7 @@
 #     A tile alternates between calls that read or write memory and calls that compute in slots, and the processor does not
 #     look so far ahead that these overlap: it would wait for the memory of a tile, then compute, then wait again. So after each
 #     call a part of the memory of the next tile, the leaves that it reads and the outputs that it writes, is prefetched. This pays
-#     for data that is not in the second-level cache: from `prefetch_from` bytes on. Non-temporal stores need none.
+#     for data that is not in the second-level cache: from `prefetch_from` bytes on. Non-temporal stores need no prefetching.
 #
 # Note [Pairs of steps]
 #     A step in a slot writes and reads each element in the L1 cache, which takes longer than an addition. So the table has loops

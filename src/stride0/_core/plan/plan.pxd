@@ -113,7 +113,7 @@ cdef extern from "kernels.h":
         S0_ASIDE
         S0_BESIDE
         S0_FEW_ROWS     # of matrices that `solve_systems` takes
-        S0_MOST_COLUMNS # of those that `tall_factor` takes
+        S0_MOST_COLUMNS # of matrices that `tall_factor` takes
         S0_MOST_RADIX   # of the passes of Fourier transforms
         FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
     int s0_bit_length(unsigned long long value) noexcept nogil
@@ -248,7 +248,7 @@ cdef struct Facts:
     bint merged[S0_REDUCTIONS]             # whether its adjacent short rows are folded as one,
     signed char folded_by[S0_REDUCTIONS]   # the reduction that folds its accumulators,
     short absorbing[S0_REDUCTIONS]         # the accumulator that ends it early, or -1,
-    signed char accumulator[S0_REDUCTIONS][S0_DTYPES]     # and the dtype of those
+    signed char accumulator[S0_REDUCTIONS][S0_DTYPES]     # and the dtype of the accumulators
 
 cdef Facts FACTS
 
@@ -285,7 +285,7 @@ cdef inline int cost_of(Kernel kernel) noexcept nogil:
 
 
 cdef inline int absorbing(Kernel kernel) noexcept nogil:
-    """The accumulator, of one byte, that ends a reduction early; -1 where there is none."""
+    """The accumulator, of one byte, that ends a reduction early; -1 if no accumulator does."""
     return FACTS.absorbing[kernel.row] if kernel.kind == KIND_REDUCTION else -1
 
 
@@ -385,8 +385,9 @@ cdef Counters counters
 # Note [Chains]
 #     A chain is leaves, constants, steps and outputs. Its values are numbered: 0 to leaves - 1 are the leaves, which are the
 #     first operands of the plan; the constants, of one element each, follow; step s computes the value
-#     leaves + constants + s from earlier ones. Output o, the operand leaves + o of the plan, stores the value stored[o]. A step reads its operands in the dtype of its kernel: those of another dtype are
-#     cast, as is a value that is stored in an output of another dtype. A reduction is the last step, stored in the last
+#     leaves + constants + s from earlier values. Output o, the operand leaves + o of the plan, stores the value stored[o]. A step
+#     reads its operands in the dtype of its kernel: operands of another dtype are cast, and so is a value that is stored in an
+#     output of another dtype. A reduction is the last step, stored in the last
 #     output: its stride is 0 along the reduced axes, and it holds the identity, or elements that may be folded again.
 #
 #     A chain gives the bits of its steps run one by one, each into an array in the memory order of the plan's axes. The
@@ -442,7 +443,7 @@ ctypedef struct Call:
     int kind
     s0_loop loop            # of a layout
     int nop                 # the inputs, then the result
-    int place[MAX_OPERANDS] # a view, or FIRST_CONSTANT and the number of a constant, or FIRST_SLOT and that of the call whose slot it is
+    int place[MAX_OPERANDS] # a view, or FIRST_CONSTANT and the number of a constant, or FIRST_SLOT and the number of the call that writes the slot
     int varies              # along which axes of a tile its result does
     int size                # bytes of an element of the result
     int slot

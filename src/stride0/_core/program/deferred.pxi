@@ -11,14 +11,14 @@
 #        are (`alias`, `without_history`) may be pending as well.
 #     2. Who writes to memory evaluates the chains that read it first: `before_write`, which every writer calls, asks
 #        `Storage.readers`.
-#     3. Memory that others may write to is no leaf: that of other libraries (`Storage.owner`), unless nothing else refers to
-#        it (`is_sole_owner`), and ours while it is exported (`Storage.exports`). One value is copied into the chain.
+#     3. Memory that others may write to is no leaf: memory of other libraries (`Storage.owner`), unless nothing else refers to
+#        it (`is_sole_owner`), and memory of stride0 while it is exported (`Storage.exports`). One value is copied into the chain.
 #     4. What is still referenced becomes an output: a result's storage tells its chain when it is freed (`forget`). All
 #        other values stay in slots. A chain whose results nothing refers to any more is freed with the last of their storages and never computed.
 #     5. Memory is allocated when a chain is evaluated. Where there is none, MemoryError names the operation, and everything
 #        is as before.
 #     6. Several threads, or a signal handler inside of a call, may evaluate one chain at once: each computes into memory of
-#        its own, the first one to end publishes, the others discard theirs. A chain that is being computed takes no more steps.
+#        its own, the first to end publishes its results, and the others discard their own. A chain that is being computed takes no more steps.
 #     7. A leaf may be deferred by another chain, which is evaluated first. Chains are numbered, and depend on chains of
 #        smaller numbers only, so that there is no circle.
 #     8. A chain belongs to the thread that began it; other threads evaluate it.
