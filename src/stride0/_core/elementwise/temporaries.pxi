@@ -13,14 +13,14 @@
 #       jump to PyNumber_Add, which leaves no frame; so the loop's current instruction must be a binary operator, too.
 #       The loop is identified by its return address after an operator, which one probe records before the first inspection:
 #       its functions have no symbols in many builds of the interpreter.
-#       (If an extension's operator calls the operator of an array, the extension has a frame on the stack: PyNumber_Add uses its result, and so does
-#       not jump.) From Python 3.14 on, where the stack may hold borrowed references, an API of Python is used.
+#       (If an extension's operator calls the operator of an array, the extension has a frame on the stack:
+#       PyNumber_Add uses its result, and so does not jump.) From Python 3.14 on, where the stack may hold borrowed references, an API of Python is used.
 #
 #     In `abs(a * b)` the interpreter's stack owns the argument, too, if the loop called the function with its own values:
 #
 #     * The C stack shows the caller of a function as it shows the caller of an operator. The caller is the loop, through
-#       PyObject_Vectorcall unless PyObject_Vectorcall is inlined in the loop. Another probe records the return addresses. The loop's current instruction calls a function with positional
-#       arguments.
+#       PyObject_Vectorcall unless PyObject_Vectorcall is inlined in the loop. Another probe records the return addresses.
+#       The loop's current instruction calls a function with positional arguments.
 #     * A function in C may end in a jump to a stride0 function, with a borrowed reference, and leave no frame. So the vector of arguments
 #       is looked at, too, before the function is called (`s0_call`): it has to lie in the memory of the interpreter's stack.
 #       From Python 3.14 on that API is used instead. (A tool of `sys.monitoring` that only looks at the argument after the

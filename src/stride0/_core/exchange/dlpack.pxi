@@ -6,8 +6,8 @@
 #     without a consumer calls it. So the deleter runs exactly once.
 #
 # Note [Exchange in C]
-#     A type may offer functions for code in C, as `__dlpack_c_exchange_api__` (DLPack 1.3). The functions of stride0 are in `exchange_api.pxi`.
-#     `from_dlpack` calls the functions of another library if no argument asks for more than they give, and if the type
+#     A type may offer functions for code in C, as `__dlpack_c_exchange_api__` (DLPack 1.3). The functions of stride0 are in
+#     `exchange_api.pxi`. `from_dlpack` calls the functions of another library if no argument asks for more than they give, and if the type
 #     itself has them: the `__dlpack__` of a derived type may do something else. They may refuse less than `__dlpack__`,
 #     too. PyTorch's export tensors that need a gradient or are to be conjugated, which is asked for here. Whatever they
 #     refuse, or what is not on the CPU, goes to `__dlpack__`, which gives the reason.
