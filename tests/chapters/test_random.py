@@ -156,6 +156,16 @@ def test_deferred_results_read_what_was_there_before() -> None:
     assert np.array_equal(np.asarray(z), np.random.default_rng(1).random(1000))
 
 
+def test_a_seed_that_contains_itself_is_refused() -> None:
+    """NumPy ends the process."""
+    seed: list[Any] = [1]
+    seed += [seed, seed]
+    for value in (seed, (0, seed)):
+        with pytest.raises(xp.ArgumentValueError, match="nested too deeply"):
+            default_rng(value)
+    assert default_rng([[1, 2], (3,)]).random() == np.random.default_rng([[1, 2], (3,)]).random()
+
+
 def test_seeds_and_generators() -> None:
     first = default_rng(7)
     assert default_rng(first) is first

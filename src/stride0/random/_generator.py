@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
-from stride0._base.errors import ArgumentTypeError, DTypeError, ShapeError, hide_frames
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, DTypeError, ShapeError, hide_frames
 from stride0._base.shapes import normalize_shape
 from stride0._core.array.array import Array, empty
 from stride0._core.call.binding import intercepted_in
@@ -431,6 +431,17 @@ def _given(value: Any) -> Any:
     return to_numpy(value) if isinstance(value, Array) else value
 
 
+def _check_depth(seed: Any, levels: int = 64) -> None:
+    """Refuse a sequence that contains itself: NumPy would recurse until the stack of the thread ends."""
+    if isinstance(seed, (list, tuple)):
+        if levels == 0:
+            raise ArgumentValueError(
+                "random.default_rng", "the seed is nested too deeply", (), "a sequence of integers: [1, 2, 3]"
+            )
+        for item in seed:
+            _check_depth(item, levels - 1)
+
+
 def _numpy_dtype(dtype: DTypeLike) -> Any:
     kind: DType = dtype_argument("random", dtype)
     return numpy().dtype(kind.name)
@@ -489,12 +500,13 @@ def default_rng(seed: Any = None) -> Generator:
     Raises
     ------
     TypeError, ValueError
-        As by NumPy's.
+        As by NumPy's. A seed that contains itself raises ArgumentValueError.
     """
     if isinstance(seed, Generator):
         return seed
     if isinstance(seed, Array) and seed.ndim == 0:
         seed = operator.index(seed)
+    _check_depth(seed)
     return Generator(numpy().random.default_rng(_given(seed)).bit_generator)
 
 
