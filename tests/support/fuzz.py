@@ -85,8 +85,8 @@ WRITING = {
     "put_along_axis": lambda *others, **keywords: True,
     "nan_to_num": lambda copy=True, *others, **keywords: copy is not True,
 }
-# The first argument is a degree or an order. SciPy takes as many steps, and cannot be interrupted.
-STEPS = ("eval_", "spherical_")
+# SciPy takes as many steps as a degree or an order says, and cannot be interrupted.
+STEPS = ("eval_", "spherical_", "hyp2f1")
 MOST_STEPS = 1000
 IN_PLACE = [getattr(operator, "i" + name.rstrip("_")) for name in OPERATORS]
 
@@ -135,8 +135,11 @@ def draw_call(rng, table):
             positional.append(value)
         else:
             break
-    if name.startswith(STEPS) and positional and type(positional[0]) is int and abs(positional[0]) < 2**64:
-        positional[0] = max(-MOST_STEPS, min(positional[0], MOST_STEPS))
+    if name.startswith(STEPS):
+        positional = [
+            max(-MOST_STEPS, min(value, MOST_STEPS)) if type(value) is int and abs(value) < 2**64 else value
+            for value in positional
+        ]
     if rng.randrange(20) == 0:
         positional = positional[:-1]
     if rng.randrange(20) == 0:

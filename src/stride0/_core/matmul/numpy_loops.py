@@ -18,8 +18,8 @@ def functions_of_blas() -> tuple[int, ...]:
     """Return the addresses of functions of the BLAS that NumPy's wheels contain; zeros elsewhere.
 
     The functions are sgemm, dgemm, cgemm and zgemm, then ssyrk and dsyrk (a matrix by its own transpose), and
-    the functions that return and set the number of threads. The suffix of the names means that sizes have 64 bits. A name
-    is also found in the libraries that a library is linked with.
+    the functions that return and set the number of threads. The suffix of the names means that sizes have 64
+    bits. A name is also found in the libraries that a library is linked with.
     """
     products = ("sgemm", "dgemm", "cgemm", "zgemm", "ssyrk", "dsyrk")
     threads = ("get_num_threads", "set_num_threads")
