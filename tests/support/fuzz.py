@@ -86,7 +86,6 @@ WRITING = {
     "nan_to_num": lambda copy=True, *others, **keywords: copy is not True,
 }
 # SciPy takes as many steps as a degree or an order says, and cannot be interrupted.
-STEPS = ("eval_", "spherical_", "hyp2f1")
 MOST_STEPS = 1000
 IN_PLACE = [getattr(operator, "i" + name.rstrip("_")) for name in OPERATORS]
 
@@ -135,7 +134,7 @@ def draw_call(rng, table):
             positional.append(value)
         else:
             break
-    if name.startswith(STEPS):
+    if function.__module__.startswith("stride0.special"):
         positional = [
             max(-MOST_STEPS, min(value, MOST_STEPS)) if type(value) is int and abs(value) < 2**64 else value
             for value in positional
