@@ -432,7 +432,7 @@ def _given(value: Any) -> Any:
 
 
 def _check_depth(seed: Any, levels: int = 64) -> None:
-    """Refuse a sequence that contains itself: NumPy would recurse until the stack of the thread ends."""
+    """Refuse a sequence that contains itself: NumPy before 2.5 recurses until the stack ends."""
     if isinstance(seed, (list, tuple)):
         if levels == 0:
             raise ArgumentValueError(
