@@ -107,8 +107,6 @@ TABLE = {
         variables=of_memory,
         report=re.compile(r"^.*runtime error: .*$|^SUMMARY: .*$|^.*ERROR: AddressSanitizer.*$", re.MULTILINE),
         left_out={
-            # Its functions lie on the C stack between an operator and the interpreter.
-            "tests/core/test_temporaries.py::test_available": "temporaries are not elided",
             # -O1, with space around each variable.
             "tests/core/test_small_stacks.py": "the frames of functions are larger",
         },

@@ -142,7 +142,7 @@ ALONE = {
     "it starts processes or threads": "subprocess run( fork Thread( in_thread ThreadPool together( in_each(",
 }
 # Modules of which that holds as a whole.
-ALONE_MODULES = "test_memory test_temporaries test_flags test_flags_devices test_flags_dtypes test_switches"
+ALONE_MODULES = "test_memory test_flags test_flags_devices test_flags_dtypes test_switches"
 
 
 def text_of(function: Any) -> str:

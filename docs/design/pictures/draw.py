@@ -207,15 +207,11 @@ def life_of_a_call() -> str:
     steps = (
         (("x + y", "Array.__add__, by the generator"), "python", ()),
         (
-            ("binary", "three tests of one flag or pointer each"),
+            ("binary", "two tests of one flag or pointer each"),
             "compiled",
             (
                 (("interceptor", "modes: strict, broadcasting, flags"), "a context asks for checks"),
                 (("tape", "records the call, then runs it"), "an operand is tracked"),
-                (
-                    ("temporary elision", "the result takes an operand's memory"),
-                    "an operand is a large temporary",
-                ),
             ),
         ),
         (("binary_raw", "dtype of the kernel, from the table"), "compiled", ()),

@@ -1,9 +1,7 @@
 # See `elementwise.pyx`.
 
-from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 
-from stride0._core.memory.guards cimport s0_has_references
 from stride0._core.memory.dtype cimport DType, dtype_at, itemsize_at
 from stride0._core.plan.operations cimport OP_EQUAL, OP_NOT_EQUAL
 from stride0._core.plan.plan cimport Kernel, cast_kernel, has_cast, run_contiguous
@@ -89,20 +87,6 @@ cdef inline void count_up(number* out, Py_ssize_t n, number start, number step) 
 
 cdef inline bint is_equality(int op) noexcept:
     return op == OP_EQUAL or op == OP_NOT_EQUAL
-
-
-# Temporary elision: see `temporaries.pxi`.
-
-cdef enum:
-    ELISION_BYTES = 1 << 20
-
-
-cdef inline bint may_elide(object x) noexcept:
-    """Whether an operand of an operator may be elided, before the C stack is inspected."""
-    return type(x) is Array and (<Array>x).size * itemsize_at((<Array>x).code) >= ELISION_BYTES and s0_has_references(<PyObject*>x, 1)
-
-
-cdef object watch_function(object function)
 
 
 # Elementwise operations: see `operations.pxi`.

@@ -1,6 +1,6 @@
 """Elementwise calls: operands, the planned route, copies and casts, and the operations of the table.
 
-One compiled module, read in this order: `operands.pxi`, `apply.pxi`, `copies.pxi`, `comparisons.pxi`, `temporaries.pxi`, `operations.pxi`.
+One compiled module, read in this order: `operands.pxi`, `apply.pxi`, `copies.pxi`, `comparisons.pxi`, `operations.pxi`.
 """
 
 cimport cython
@@ -18,7 +18,7 @@ from stride0._core.plan.operations cimport (
     OP_SQUARE, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT,
 )
 from stride0._core.plan.plan cimport (
-    Kernel, LONG_RUN, MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, cast_kernel, coalesce, cost_of, extent, has_cast, layout_of,
+    Kernel, LONG_RUN, MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, cast_kernel, coalesce, extent, has_cast, layout_of,
     loops_of, op_kernel, order_axes, result_strides, run_contiguous, run_kernel, set_result, set_strides, shares_location, takes_long,
     where_kernel,
 )
@@ -26,14 +26,13 @@ from stride0._core.array.modes cimport (
     beyond_standard, end_call, enforce_current_mode, enter_call, fused_from, guarding, is_intercepted, is_restricted, result_of_call,
 )
 from stride0._core.array.array cimport (
-    Array, Tracer, alias, before_write, checked_size, data_of, describe_operand, guard_gradient, hooks, is_deferred, is_f_contiguous,
+    Array, Tracer, before_write, checked_size, data_of, describe_operand, guard_gradient, hooks, is_deferred, is_f_contiguous,
     may_defer, may_defer_two, needs_tape, new_array, new_like, not_completed, operand_needs_tape, read_operand, same_shape, shape_tuple,
     view_of, writable_data,
 )
 from stride0._core.program.program cimport copy_pending, defer, defers, may_be_leaf, replace_pending, store_result
 
 import math
-import opcode
 from contextvars import ContextVar
 
 from stride0._base.errors import (
@@ -47,5 +46,4 @@ include "operands.pxi"
 include "apply.pxi"
 include "copies.pxi"
 include "comparisons.pxi"
-include "temporaries.pxi"
 include "operations.pxi"

@@ -22,10 +22,6 @@ cdef object unary(int op, object x, str name):
     if type(x) is Array:
         if needs_tape(<Array>x):
             return (<Tracer>hooks.tracer).unary(op, <Array>x, name)
-        if may_elide(x):
-            out = into_argument(op, x, name)
-            if out is not None:
-                return out
         return unary_raw(op, <Array>x, name)
     if is_python_scalar(x):
         return unary_raw(op, scalar_array(x, scalar_code(x), name), name)
@@ -132,10 +128,6 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
         # Other objects are refused below.
         if (type(x1) is Array or is_python_scalar(x1)) and (type(x2) is Array or is_python_scalar(x2)):
             return (<Tracer>hooks.tracer).binary(op, x1, x2, name)
-    elif is_operator and (may_elide(x1) or may_elide(x2)):
-        out = into_temporary(op, x1, x2, name)
-        if out is not None:
-            return out
     return binary_raw(op, x1, x2, name, is_operator)
 
 
