@@ -366,7 +366,7 @@ SHARED = [
 @pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
 def test_lanes_are_the_same_on_any_number_of_threads(name, dtype):
     before, backs_off = xp.get_num_threads(), pool.back_off(False)
-    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1)
+    tuned = plan.tune(threads_ns=0, wake_ns=0, per_thread_ns=1)
     try:
         for shape, axes in SHARED:
             x, a = both(values(dtype, shape))

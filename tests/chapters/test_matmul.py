@@ -317,7 +317,7 @@ def test_stacks_are_the_same_on_any_number_of_threads(dtype, shape):
     count, rows, inner, columns = shape
     x, y = matrices(dtype, count, rows, inner), matrices(dtype, count, inner, columns)
     w = xp.matrix_transpose(xp.asarray(y[1].swapaxes(1, 2), copy=True))
-    before, tuned = xp.get_num_threads(), plan.tune(threads_from=0, wake_from=0, per_thread=1)
+    before, tuned = xp.get_num_threads(), plan.tune(threads_ns=0, wake_ns=0, per_thread_ns=1)
     backs_off = pool.back_off(False)
     found = []
     try:

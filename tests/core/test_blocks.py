@@ -24,7 +24,10 @@ NAMES = [dtype.name for dtype in STANDARD_DTYPES]
 
 @pytest.fixture(autouse=True)
 def low_thresholds() -> Iterator[None]:
-    tuned, threads = plan.tune(transpose_from=0, stream_from=1, stream_runs_from=1), xp.get_num_threads()
+    tuned, threads = (
+        plan.tune(transposed_elements=0, streamed_copy_bytes=1, streamed_bytes=1),
+        xp.get_num_threads(),
+    )
     yield
     plan.tune(**tuned)
     xp.set_num_threads(threads)
@@ -45,7 +48,7 @@ def check(turned: bool, streamed: bool, call: Callable[[], Any], expected: Any) 
     """Compare with what NumPy gives, bytes and all, at several numbers of threads."""
     for threads, threads_from in ((1, 1 << 62), (3, 0)):
         xp.set_num_threads(threads)
-        tuned = plan.tune(threads_from=threads_from, wake_from=threads_from, per_thread=1)
+        tuned = plan.tune(threads_ns=threads_from, wake_ns=threads_from, per_thread_ns=1)
         backs_off = pool.back_off(False)
         before = plan.counts()
         result = np.array(call())
@@ -67,7 +70,7 @@ SIDES = (8, 9, 15, 16, 17, 31, 33, 64, 65, 127, 130, 259)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("stream_from", [1, 1 << 62])
 def test_transposed_copies(name: str, stream_from: int) -> None:
-    plan.tune(stream_from=stream_from)
+    plan.tune(streamed_copy_bytes=stream_from)
     for m, n in itertools.product(SIDES, SIDES):
         a = values(name, (m, n))
         x = xp.asarray(a)
@@ -89,7 +92,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("stream_from", [1, 1 << 62])
 def test_views(name: str, view: str, stream_from: int) -> None:
-    plan.tune(stream_from=stream_from)
+    plan.tune(streamed_copy_bytes=stream_from)
     a, b = values(name, (203, 131), 1), values(name, (203, 131), 2)
     v, w = VIEWS[view](a), VIEWS[view](xp.asarray(a))
     other = np.ascontiguousarray(VIEWS[view](b))
@@ -201,10 +204,10 @@ def test_streamed_operations(name: str) -> None:
                 plain = function(*operands)
             except TypeError:
                 break  # not of this dtype
-            plan.tune(stream_runs_from=1 << 62)
+            plan.tune(streamed_bytes=1 << 62)
             expected = np.asarray(function(*operands))
             before = plan.counts()["streamed"]
-            plan.tune(stream_runs_from=1)
+            plan.tune(streamed_bytes=1)
             found = np.asarray(function(*operands))
             streamed += plan.counts()["streamed"] > before
             assert found.tobytes() == expected.tobytes() == np.asarray(plain).tobytes(), (
@@ -269,7 +272,7 @@ def test_in_place_is_not_streamed() -> None:
 
 @pytest.mark.usefixtures("eagerly")
 def test_thresholds_are_as_documented() -> None:
-    plan.tune(transpose_from=1 << 10, stream_from=1 << 22, stream_runs_from=1 << 22)
+    plan.tune(transposed_elements=1 << 10, streamed_copy_bytes=1 << 22, streamed_bytes=1 << 22)
     small, large = xp.ones((20, 20)), xp.ones((40, 40))
     before = plan.counts()
     _ = small + small.T

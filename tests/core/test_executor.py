@@ -29,7 +29,7 @@ THREADS = (1, 3)
 
 @pytest.fixture(autouse=True)
 def low_thresholds() -> Iterator[None]:
-    before, threads, backs_off = plan.tune(transpose_from=0), xp.get_num_threads(), pool.back_off(False)
+    before, threads, backs_off = plan.tune(transposed_elements=0), xp.get_num_threads(), pool.back_off(False)
     yield
     plan.tune(**before)
     pool.back_off(backs_off)
@@ -52,12 +52,12 @@ def did(call: Callable[[], Any], *counters: str, threads: int = 1, streams: bool
     """What a call gives, with these counters moved."""
     xp.set_num_threads(threads)
     now = plan.tune(
-        threads_from=0 if threads > 1 else 1 << 62,
-        wake_from=0,
-        per_thread=1,
-        stream_from=1 if streams else 1 << 62,
-        stream_runs_from=1 if streams else 1 << 62,
-        stream_calls=1 << 30,
+        threads_ns=0 if threads > 1 else 1 << 62,
+        wake_ns=0,
+        per_thread_ns=1,
+        streamed_copy_bytes=1 if streams else 1 << 62,
+        streamed_bytes=1 if streams else 1 << 62,
+        streamed_steps=1 << 30,
     )
     before = plan.counts()
     try:
@@ -188,7 +188,7 @@ def test_a_reduction_of_a_transposed_and_cast_operand(name: str, other: str, thr
         x, y = xp.asarray(a), xp.asarray(b)
         turned = xp.asarray(b.astype(other)).T
         for axes in ((0,), (1,), (0, 1)):
-            tuned = plan.tune(transpose_from=1 << 62)
+            tuned = plan.tune(transposed_elements=1 << 62)
             expected = reduce2("dot", x, turned, axes, False)
             plan.tune(**tuned)
             # One accumulator takes runs one after the other, also those beyond the block that is folded; and
@@ -372,7 +372,7 @@ def test_constants_are_operands(threads: int) -> None:
 def test_large_leaves_and_outputs_are_prefetched(threads: int) -> None:
     steps = [("subtract", "float32", (0, 1)), ("multiply", "float32", (3, 2)), ("less", "float32", (3, 4))]
     rows = values("float32", (300, 1)), values("float32", (500,), 1)
-    before = plan.tune(prefetch_from=1)
+    before = plan.tune(prefetched_bytes=1)
     try:
         for shape in ((300, 500), (300, 1), (2, 300, 500)):
             check([values("float32", shape, 2), *rows], steps, [4, 5], "prefetched", threads=threads)
@@ -529,7 +529,7 @@ def test_plain_calls_run_without_tiles() -> None:
     a = xp.asarray(values("float64", (40, 30)))
     i = xp.asarray(values("int32", (40, 30)))
     before = plan.counts()
-    plan.tune(transpose_from=1 << 20)
+    plan.tune(transposed_elements=1 << 20)
     for call in (
         lambda: a + a,
         lambda: a + a[0, :],

@@ -112,7 +112,7 @@ def test_spectra_of_real_numbers_are_hermitian() -> None:
 
 def test_threads_have_the_same_bits() -> None:
     before, backs_off = xp.get_num_threads(), pool.back_off(False)
-    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1)
+    tuned = plan.tune(threads_ns=0, wake_ns=0, per_thread_ns=1)
     try:
         for n in (65537, 17 << 12):
             x = xp.asarray(random(n, "complex128"))

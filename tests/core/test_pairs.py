@@ -70,7 +70,7 @@ def chain_of(pair: Pair, dtype: str, order: tuple[int, ...], twice: bool) -> lis
 def test_bits_of_two_steps(pair: Pair, dtype: str, streams: bool) -> None:
     """Whichever operands are broadcast: as the two steps would be if the first one's result was stored."""
     nin, found = NIN[pair.first] + NIN[pair.second] - 1, set()
-    tuned = plan.tune(stream_runs_from=1) if streams else {}
+    tuned = plan.tune(streamed_bytes=1) if streams else {}
     try:
         for kinds in itertools.product(["full", "column", "one", "row"], repeat=nin):
             shapes = {"full": (37, 531), "column": (37, 1), "one": (), "row": (531,)}

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(not threads.pool, reason="built without a thread
 def eager() -> Iterator[None]:
     """Threads from the first element on, and the number of threads as it was afterwards."""
     before, backs_off = xp.get_num_threads(), threads.back_off(False)
-    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1, fixed_from=256, fixed_chunk=64)
+    tuned = plan.tune(threads_ns=0, wake_ns=0, per_thread_ns=1, fixed_elements=256, fixed_chunk_elements=64)
     yield
     plan.tune(**tuned)
     threads.back_off(backs_off)
@@ -144,7 +144,7 @@ def test_sorting_and_searching(dtype: Any) -> None:
 
 @pytest.mark.parametrize("name", ["sum", "max", "prod", "count_nonzero"])
 def test_rows_that_are_added_are_cut_between_columns(name: str) -> None:
-    plan.tune(fixed_from=1 << 20)  # not into fixed chunks
+    plan.tune(fixed_elements=1 << 20)  # not into fixed chunks
     for dtype in DTYPES:
         if name == "max" and dtype.kind == "complex floating":
             continue
@@ -392,7 +392,7 @@ THREADS_AT_WORK = """
 import os, threadpoolctl
 import stride0 as xp
 from stride0._core.plan import plan
-plan.tune(threads_from=0, wake_from=0, per_thread=1)
+plan.tune(threads_ns=0, wake_ns=0, per_thread_ns=1)
 x = xp.zeros((1_000_000,))  # fresh memory: no loop has run yet
 def threads_now():
     x + x

@@ -187,7 +187,7 @@ def test_imaginary_parts_that_cannot_be():
 @pytest.mark.parametrize("shape", [(70000,), (3, 30000), (600, 100), (40, 3000), (2, 81 * 625)])
 def test_threads_have_the_same_bits(shape):
     before, backs_off = xp.get_num_threads(), pool.back_off(False)
-    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1)
+    tuned = plan.tune(threads_ns=0, wake_ns=0, per_thread_ns=1)
     try:
         for dtype in ("float64", "complex64"):
             x = xp.asarray(random(shape, dtype))

@@ -15,6 +15,7 @@ import pytest
 
 import stride0 as xp
 from stride0._base import errors as _errors
+from stride0._tables.thresholds import THRESHOLDS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("docs", "benchmarks", "conformance", "examples", ".github")
@@ -270,6 +271,7 @@ def test_the_lives_of_calls_name_functions_that_exist() -> None:
         for line in fence[2].splitlines():
             names |= set(re.findall(r"\w+", line.partition("  ")[0]))
     assert names
-    public = {*dir(xp), *dir(xp.Array), "self", "int", "fused"}
+    thresholds = {threshold.name for threshold in THRESHOLDS}
+    public = {*dir(xp), *dir(xp.Array), *thresholds, "self", "int", "fused"}
     files = {Path(file).stem.partition(".")[0] for file in SOURCES}
     assert names - defined_names() - public - files == set()

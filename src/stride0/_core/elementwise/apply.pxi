@@ -75,6 +75,7 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
     cdef Py_ssize_t size
     cdef int ndim
     cdef bint done, pending
+    cdef PyThreadState* thread
     cdef Array target = None
     if out is not None:
         check_writable(out, name)
@@ -95,7 +96,7 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
         check_guard(name, names, (x1, x2, x3)[:nin], ndim, shape)
     if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
-    if keep and out.size >= LONG_RUN and takes_long(kernel, out.size):
+    if keep and out.size >= tuning.long_run_elements and takes_long(kernel, out.size):
         try:
             target = new_array(out_code, ndim, shape, NULL, False)
         except MemoryError:  # then a signal waits for the end
@@ -131,11 +132,9 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
         set_result(&plan, &operands[nin], shape, ndim)
         order_axes(&plan, True)
     coalesce(&plan, 0)
-    if out.size < LONG_RUN:
-        done = run_kernel(&plan, kernel, False)
-    else:
-        with nogil:
-            done = run_kernel(&plan, kernel, not keep)
+    thread = release_lock(out.size)
+    done = run_kernel(&plan, kernel, thread is not NULL and not keep)
+    take_lock(thread)
     if not done:
         not_completed(name)
     if target is not None:

@@ -7,8 +7,6 @@ cpdef int check_cast(str operation, DType source, DType target) except -1:
                         accepts="Take a component first: real(x), imag(x) or abs(x).")
     return 0
 
-cdef enum:
-    SPREAD_RUN = 1 << 20
 
 
 cdef int write_small(Array out, Array x) except -1:
@@ -32,11 +30,11 @@ cdef Array copy_array(Array x, int code, bint c_order):
     cdef Py_ssize_t strides[2]
     guard_gradient(x, "copy")
     check_codes("copy", x.code, code)
-    if x.c_contiguous and x.size < LONG_RUN and not may_defer(x.size, x):
+    if x.c_contiguous and x.size < tuning.long_run_elements and not may_defer(x.size, x):
         out = new_like(x, code)
         cast_run(x, code, data_of(out))
         return out
-    if x.ndim == 2 and not c_order and x.size < LONG_RUN and is_f_contiguous(x) and not may_defer(x.size, x):
+    if x.ndim == 2 and not c_order and x.size < tuning.long_run_elements and is_f_contiguous(x) and not may_defer(x.size, x):
         strides[0], strides[1] = itemsize_at(code), itemsize_at(code) * x.shape_[0]
         out = new_array(code, 2, x.shape_, strides, False)
         cast_run(x, code, data_of(out))
@@ -123,11 +121,11 @@ cdef int spread(Array out, double start, double step) except -1:
         return assign_array(out, work, "iota")
     doubles, floats = <double*>data_of(out), <float*>data_of(out)
     # Integers of 32 bits are converted several at once.
-    for i in range(0, n, SPREAD_RUN):
+    for i from 0 <= i < n by tuning.spread_elements:
         if out.code == FLOAT64:
-            spread_doubles(doubles + i, <double>i, <int>min(n - i, SPREAD_RUN), start, step)
+            spread_doubles(doubles + i, <double>i, <int>min(n - i, <Py_ssize_t>tuning.spread_elements), start, step)
         else:
-            spread_floats(floats + i, <double>i, <int>min(n - i, SPREAD_RUN), start, step)
+            spread_floats(floats + i, <double>i, <int>min(n - i, <Py_ssize_t>tuning.spread_elements), start, step)
     return 0
 
 

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from stride0._core.memory.dtype cimport DType, dtype_at, itemsize_at
 from stride0._core.plan.operations cimport OP_EQUAL, OP_NOT_EQUAL
-from stride0._core.plan.plan cimport Kernel, cast_kernel, has_cast, run_contiguous
+from stride0._core.plan.plan cimport Kernel, cast_kernel, has_cast, run_contiguous, tuning
 from stride0._core.array.array cimport Array, data_of
 
 # Operands: see `operands.pxi`.
@@ -32,8 +32,6 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
 
 # Copies, casts and assignment: see `copies.pxi`.
 
-cdef enum:
-    SMALL_MATRIX = 512  # elements; larger ones are transposed in blocks
 
 ctypedef fused number:
     int64_t
@@ -52,7 +50,7 @@ cdef int spread(Array out, double start, double step) except -1
 
 cdef inline bint is_small(Array x) noexcept:
     """Whether a kernel takes the elements directly, a short run or the rows and columns of a small matrix: without a plan."""
-    return 1 <= x.ndim <= 2 and 0 < x.size < SMALL_MATRIX
+    return 1 <= x.ndim <= 2 and 0 < x.size < tuning.small_matrix_elements
 
 
 cdef inline int check_codes(str operation, int source, int target) except -1:

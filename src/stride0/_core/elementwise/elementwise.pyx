@@ -5,6 +5,7 @@ One compiled module, read in this order: `operands.pxi`, `apply.pxi`, `copies.px
 
 cimport cython
 from cpython.object cimport PyObject
+from cpython.pystate cimport PyThreadState
 from libc.stdint cimport int16_t, int32_t, int64_t, int8_t, uint64_t
 from libc.string cimport memcmp, memset
 
@@ -18,9 +19,9 @@ from stride0._core.plan.operations cimport (
     OP_SQUARE, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT,
 )
 from stride0._core.plan.plan cimport (
-    Kernel, LONG_RUN, MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, cast_kernel, coalesce, extent, has_cast, layout_of,
-    loops_of, op_kernel, order_axes, result_strides, run_contiguous, run_kernel, set_result, set_strides, shares_location, takes_long,
-    where_kernel,
+    Kernel, MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, cast_kernel, coalesce, extent, has_cast, layout_of, loops_of,
+    op_kernel, order_axes, release_lock, result_strides, run_contiguous, run_kernel, set_result, set_strides, shares_location,
+    take_lock, takes_long, tuning, where_kernel,
 )
 from stride0._core.array.modes cimport (
     beyond_standard, end_call, enforce_current_mode, enter_call, fused_from, guarding, is_intercepted, is_restricted, result_of_call,

@@ -213,8 +213,6 @@ cdef object refuse_exponent(str name):
     raise ArgumentValueError(name, "integers cannot be raised to negative integer powers", (), "exponents of 0 or more, or a floating-point dtype")
 
 
-cdef enum:
-    FEW_EXPONENTS = 4096  # of more, threads find the smallest
 
 
 cdef bint is_any_negative(const char* data, Py_ssize_t n, int width) noexcept nogil:
@@ -239,7 +237,7 @@ cdef bint is_any_negative(const char* data, Py_ssize_t n, int width) noexcept no
 cdef int check_exponent(Array base, Array exponent, int loop, str name) except -1:
     """Refuse a negative exponent of an integer power, which has no integer result."""
     if base.size and letter_at(loop) == c"i" and letter_at(exponent.code) == c"i" and exponent.size:
-        if exponent.c_contiguous and exponent.size <= FEW_EXPONENTS:
+        if exponent.c_contiguous and exponent.size <= tuning.searched_exponents:
             if is_any_negative(data_of(exponent), exponent.size, itemsize_at(exponent.code)):
                 refuse_exponent(name)
             return 0
@@ -309,7 +307,7 @@ cdef object in_place(int op, Array x, object other, str name):
     if b is not None:
         if is_deferred(b) and not is_deferred(x) and type(other) is Array and update_with_pending(kernel, x, b, s0_has_references(<PyObject*>b, 2), name):
             return x
-        if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < LONG_RUN and x.c_contiguous and b.c_contiguous and (scalar or (same_shape(x, b) and not overlaps(x, b))):
+        if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < tuning.long_run_elements and x.c_contiguous and b.c_contiguous and (scalar or (same_shape(x, b) and not overlaps(x, b))):
             # Note [Fast path]
             check_writable(x, name)
             run_binary(op, loop, data_of(x), data_of(b), scalar, x)

@@ -17,8 +17,8 @@ from stride0._core.memory.dtype cimport (
 )
 from stride0._core.plan.operations cimport OP_CONJ, OP_COS, OP_SIN
 from stride0._core.plan.plan cimport (
-    ALIGNMENT, ALL_OF_REAL, HALF_OF_REAL, MAX_NDIM, OF_COMPLEX, S0_MOST_RADIX, TABLE, TO_REAL, aligned, loops_of, op_kernel, run_shared,
-    s0_bit_length, s0_fourier, s0_fourier_kind, s0_passes,
+    ALIGNMENT, ALL_OF_REAL, HALF_OF_REAL, MAX_NDIM, OF_COMPLEX, S0_MOST_RADIX, TABLE, TO_REAL, aligned, loops_of, op_kernel,
+    run_shared, s0_bit_length, s0_fourier, s0_fourier_kind, s0_passes, tuning,
 )
 from stride0._core.array.array cimport Array, component, data_of, guard_gradient, new_array, swapped_matrix, view_of
 from stride0._core.elementwise.elementwise cimport UNARY_NAMES, apply, assign_array, copy_array

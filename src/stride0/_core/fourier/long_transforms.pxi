@@ -2,7 +2,7 @@
 #
 # Note [Long transforms]
 #     pocketfft transforms a lane in one call, which a signal cannot interrupt: it takes a second for some millions of numbers. So lanes of
-#     at least LEAST_LONG numbers are transformed here. A length n = a b, where neither factor is small, is a matrix of a rows and b columns:
+#     at least long_lane_numbers numbers are transformed here. A length n = a b, where neither factor is small, is a matrix of a rows and b columns:
 #     its columns are transformed, multiplied by roots of unity, and transformed along the rows, as in Note [Fourier transforms]. Any other
 #     length, a prime number for example, is a convolution with a chirp, exp(-i pi k k / n), by three transforms of a length of at least
 #     2 n - 1 with small factors (L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", IEEE Transactions
@@ -16,12 +16,8 @@
 #     An inverse transform is a transform of the lane in reverse order.
 
 cdef enum:
-    LEAST_LONG = 1 << 16    # numbers of a lane that pocketfft is not asked for
-    LEAST_ROWS = 16         # least number of rows of a matrix
     BLOCK = 512             # roots that are computed in one step
     NUMBER = 16             # bytes of a complex number
-    TIME = 10               # nanoseconds to multiply a number by a root
-    COPIED = 1 << 20        # numbers that are copied in one step
     STEP = 64               # the length of a convolution is a multiple of it
 
 cdef enum Factors:
@@ -102,7 +98,7 @@ cdef void run_twist(void* context, int chunk) noexcept nogil:
 cdef int multiply(Twist* twist) except -1:
     # One of many steps, too short to check for signals itself.
     PyErr_CheckSignals()
-    return run_shared(run_twist, twist, &twist.each, twist.end - twist.begin, TIME * (twist.end - twist.begin))
+    return run_shared(run_twist, twist, &twist.each, twist.end - twist.begin, tuning.root_product_ns * (twist.end - twist.begin))
 
 
 cdef Py_ssize_t largest_factor(Py_ssize_t n) noexcept nogil:
@@ -136,7 +132,7 @@ cdef int transform_matrix(Array x, int axis) except -1:
     if run_fourier(OF_COMPLEX, x, axis, n, False, 1, x):
         return 0
     x = x if axis == 1 else swapped_matrix(x)
-    if n < LEAST_LONG:
+    if n < tuning.long_lane_numbers:
         return run_fft(FFT, x, 1, x)
     for k in range(x.shape_[0]):
         lane = lane_of(x, data_of(x) + k * x.strides_[0], n, x.strides_[1])
@@ -151,11 +147,11 @@ cdef Array transformed(Array x):
     cdef Py_ssize_t n = x.shape_[0], rows
     if run_fourier(OF_COMPLEX, x, 0, n, False, 1, x):
         return x
-    if n < LEAST_LONG:
+    if n < tuning.long_lane_numbers:
         run_fft(FFT, x, 1, x)
         return x
     rows = largest_factor(n)
-    return by_rows(x, rows) if rows >= LEAST_ROWS else by_convolution(x)
+    return by_rows(x, rows) if rows >= tuning.long_lane_rows else by_convolution(x)
 
 
 cdef Array by_rows(Array x, Py_ssize_t rows):
@@ -176,7 +172,7 @@ cdef Array by_rows(Array x, Py_ssize_t rows):
     multiply(&twist)
     transform_matrix(x, 1)
     # By blocks of rows: signals are checked between blocks.
-    each = max(1, COPIED // shape[1])
+    each = max(1, tuning.long_copy_numbers // shape[1])
     strides[0], strides[1] = NUMBER, rows * NUMBER
     for first in range(0, rows, each):
         PyErr_CheckSignals()
@@ -240,7 +236,7 @@ cdef void make_real(double* spectrum, Py_ssize_t n) noexcept:
 
 cdef int run_long(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bint inverse, double factor, Array out) except -1:
     """
-    Compute the transforms of length n of the lanes along an axis, times a factor, for lengths from LEAST_LONG on that `run_fourier` leaves.
+    Compute the transforms of length n of the lanes along an axis, times a factor, for lengths from long_lane_numbers on that `run_fourier` leaves.
 
     The caller must exclude transforms of real numbers to whole spectra, and shorter transforms.
     """

@@ -11,8 +11,8 @@
 #     An even number of real numbers is transformed as half as many complex ones, the even ones and the odd ones as real and imaginary parts;
 #     an odd number as complex ones. What is float32 in memory is computed in float64, and rounded once.
 #
-#     pocketfft (`matmul/gufuncs`) transforms lengths with a larger prime factor, and lengths above LONGEST, whose roots of unity
-#     would take more than 16 MB. From LEAST_LONG numbers on, `fourier/long_transforms` transforms them.
+#     pocketfft (`matmul/gufuncs`) transforms lengths with a larger prime factor, and lengths above transform_numbers, whose roots of unity
+#     would take more than 16 MB. From long_lane_numbers numbers on, `fourier/long_transforms` transforms them.
 
 cdef extern from *:
     """
@@ -38,12 +38,7 @@ cdef extern from *:
     void s0_mirror64(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
 
 cdef enum:
-    LONGEST_BESIDE = 2048   # numbers of a lane of those that are transformed side by side, where there are at least
-    FEWEST_BESIDE = 8       # so many lanes
     MOST_TOGETHER = 32      # lanes that are copied and transformed together, at most,
-    TOGETHER = 1 << 15      # and numbers of theirs
-    FEW_LANES = 4           # fewer long lanes than these are transformed one by one, each by all threads
-    PITCH = 192             # bytes between copies of long lanes
 
 cdef enum Step:
     TANGLE
@@ -283,7 +278,7 @@ cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bin
     # As complex numbers.
     if kind == ALL_OF_REAL and n % 2:
         return False
-    tables = tables_of(n, kind != OF_COMPLEX and n % 2 == 0, n <= LONGEST_BESIDE and x.size >= FEWEST_BESIDE * x.shape_[axis])
+    tables = tables_of(n, kind != OF_COMPLEX and n % 2 == 0, n <= tuning.lanes_aside_numbers and x.size >= tuning.lanes_aside * x.shape_[axis])
     if tables is None:
         return False
     guard_gradient(x, "fft")
@@ -305,8 +300,8 @@ cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bin
     if job.kind == OF_COMPLEX:
         job.in_each = job.out_each = 8 if job.single else 16
     # Copies of long lanes are not to lie in the same sets of a cache.
-    job.in_pitch = job.needed * job.in_each + (PITCH if job.all.rows.length > 1 else 0)
-    job.out_pitch = (n if job.kind == OF_COMPLEX else job.written) * job.out_each + (PITCH if job.all.rows.length > 1 else 0)
+    job.in_pitch = job.needed * job.in_each + (tuning.lane_pitch_bytes if job.all.rows.length > 1 else 0)
+    job.out_pitch = (n if job.kind == OF_COMPLEX else job.written) * job.out_each + (tuning.lane_pitch_bytes if job.all.rows.length > 1 else 0)
     job.in_step, job.out_step = x.strides_[axis], out.strides_[axis]
     job.in_, job.out, job.axes, job.lanes = data_of(x), data_of(out), 0, 1
     for d in range(x.ndim - 1, -1, -1):
@@ -320,9 +315,9 @@ cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bin
     job.reads = kind == job.kind and job.in_step == job.in_size and job.read == job.needed
     job.reads = job.reads and (job.is_long or (x.c_contiguous and x.shape_[axis] == job.needed))
     job.writes = kind == job.kind and job.out_step == job.out_size and (job.is_long or out.c_contiguous)
-    job.together = 1 if job.is_long and job.reads and job.writes else max(1, min(<Py_ssize_t>MOST_TOGETHER, TOGETHER // n))
+    job.together = 1 if job.is_long and job.reads and job.writes else max(1, min(<Py_ssize_t>MOST_TOGETHER, tuning.lanes_together_numbers // n))
     time = n * s0_bit_length(n) // (4 if kind == OF_COMPLEX else 8)
-    if job.is_long and job.lanes < FEW_LANES:
+    if job.is_long and job.lanes < tuning.shared_lanes:
         job.together = 1
         lane = lay_out(&job, &room, NULL) // 8 + 1
         memory = new_array(FLOAT64, 1, &lane, NULL, False)

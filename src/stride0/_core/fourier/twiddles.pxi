@@ -1,10 +1,6 @@
 # Tables of Fourier transforms: roots of unity in the order in which the kernels of `fourier.h` read them.
 
 cdef enum:
-    LONGEST = 1 << 20       # complex numbers of a transform
-    SHORTEST = 64           # of one that is a matrix
-    MOST_KEPT = 64          # tables that are kept,
-    KEPT = 1 << 25          # and bytes of them
     SQUARE = 8              # rows and columns of a matrix are multiples of it, if possible
 
 cdef double EIGHTH = 0.78539816339744830962    # of a turn, in radians
@@ -147,9 +143,9 @@ cdef Tables tables_of(Py_ssize_t n, bint of_real, bint beside):
         return made
     made = Tables.__new__(Tables)
     all = &made.all
-    if size > LONGEST or not factor_into(size, &all.columns):
+    if size > tuning.transform_numbers or not factor_into(size, &all.columns):
         return None
-    rows = size if beside or size < SHORTEST else square_rows(size)
+    rows = size if beside or size < tuning.transform_matrix_numbers else square_rows(size)
     columns = size // rows
     factor_into(rows, &all.columns)
     factor_into(columns, &all.rows)
@@ -182,7 +178,7 @@ cdef Tables tables_of(Py_ssize_t n, bint of_real, bint beside):
         memcpy(to + 2 * k + lanes, cosines + count + k, lanes * sizeof(double))
     TABLES[key] = made
     # The oldest tables are freed first; `empty_cache` frees all.
-    while len(TABLES) > MOST_KEPT or (len(TABLES) > 1 and sum([(<Tables>kept).memory.nbytes for kept in list(TABLES.values())]) > KEPT):
+    while len(TABLES) > tuning.kept_tables or (len(TABLES) > 1 and sum([(<Tables>kept).memory.nbytes for kept in list(TABLES.values())]) > tuning.kept_table_bytes):
         TABLES.pop(next(iter(list(TABLES)), None), None)
     return made
 

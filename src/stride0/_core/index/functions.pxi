@@ -26,6 +26,7 @@ cdef object take(str name, PyObject** given):
 
 cdef object take_along_axis(str name, PyObject** given):
     """`given`: x, indices, axis."""
+    cdef PyThreadState* thread
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t x_strides[MAX_NDIM]
     cdef Py_ssize_t index_strides[MAX_NDIM]
@@ -66,11 +67,9 @@ cdef object take_along_axis(str name, PyObject** given):
             index_strides[axis] = 0
     source, to = data_of(x), data_of(out)
     places = <const int64_t*>data_of(indices)
-    if out.size < LONG_RUN:
-        valid = move_along(True, itemsize_at(x.code), out.ndim, out.shape_, at, places, index_strides, source, x_strides, x.shape_[at], to, 1)
-    else:
-        with nogil:
-            valid = move_along(True, itemsize_at(x.code), out.ndim, out.shape_, at, places, index_strides, source, x_strides, x.shape_[at], to, 1)
+    thread = release_lock(out.size)
+    valid = move_along(True, itemsize_at(x.code), out.ndim, out.shape_, at, places, index_strides, source, x_strides, x.shape_[at], to, 1)
+    take_lock(thread)
     if not valid:
         refuse_changed_indices(indices, x.shape_[at], at)
     return out
@@ -83,6 +82,7 @@ cdef tuple beside(Array x, int axis):
 
 cdef object put_along_axis(str name, PyObject** given):
     """`given`: x, indices, values, axis. One value, or one for each index, that nothing records; others by the declaration."""
+    cdef PyThreadState* thread
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t index_strides[MAX_NDIM]
     cdef Array x, indices, values
@@ -122,11 +122,9 @@ cdef object put_along_axis(str name, PyObject** given):
     # What is written to comes last: while operands are computed, a signal handler may defer what reads it.
     places, source = <const int64_t*>data_of(indices), data_of(values)
     to = writable_data(x)
-    if x.size < LONG_RUN:
-        valid = move_along(False, itemsize_at(x.code), x.ndim, shape, at, places, index_strides, to, x.strides_, x.shape_[at], source, not one)
-    else:
-        with nogil:
-            valid = move_along(False, itemsize_at(x.code), x.ndim, shape, at, places, index_strides, to, x.strides_, x.shape_[at], source, not one)
+    thread = release_lock(x.size)
+    valid = move_along(False, itemsize_at(x.code), x.ndim, shape, at, places, index_strides, to, x.strides_, x.shape_[at], source, not one)
+    take_lock(thread)
     if not valid:
         refuse_changed_indices(indices, x.shape_[at], at)
     return None

@@ -5,6 +5,7 @@ One compiled module, read in this order: `keys.pxi`, `masks.pxi`, `gathering.pxi
 
 cimport cython
 from cpython.object cimport PyObject, Py_SIZE
+from cpython.pystate cimport PyThreadState
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memcmp, memcpy
 
@@ -16,8 +17,8 @@ from stride0._core.memory.dtype cimport (
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.operations cimport OP_ADD, OP_MULTIPLY_MASKED
 from stride0._core.plan.plan cimport (
-    LONG_RUN, MAX_NDIM, Operand, Plan, TABLE, broadcast, cast_kernel, chunks_for, coalesce, extent, loops_of, run_shared, s0_loop,
-    set_strides, threads_for,
+    MAX_NDIM, Operand, Plan, TABLE, broadcast, cast_kernel, chunks_for, coalesce, extent, loops_of, release_lock, run_shared,
+    s0_loop, set_strides, take_lock, threads_for, tuning,
 )
 from stride0._core.array.modes cimport DEFERRED_SIZE, end_call, enter_call, guarding, is_intercepted, result_of_call
 from stride0._core.array.array cimport (

@@ -7,11 +7,6 @@
 #     checked while they are used. For any other key, the functions here return None or False before they change
 #     anything; then `gathering.pxi` gathers, and it alone raises the error for an index that is out of bounds.
 
-cdef enum:
-    NEAR = 4          # strides, in elements, of rows that are moved as they are read,
-    LONG_ROW = 16     # of so many elements
-    RUN_TIME = 2      # nanoseconds to copy a run, roughly, and one more for each
-    RUN_BYTES = 32    # of its bytes
 
 
 cdef Array gather_fast(Array x, object key):
@@ -89,17 +84,14 @@ cdef Array gather_by_mask(Array x, Array mask):
     if mask is None:
         return None
     bits = <const uint8_t*>data_of(mask)
-    if x.size < LONG_RUN:
-        count = s0_count_true(bits, x.size)
-        out = new_array(x.code, 1, &count, NULL, False)
-        found = gather_rows(x, data_of(x), bits, data_of(out), count)
-    else:
-        with nogil:
-            count = s0_count_true(bits, x.size)
-        out = new_array(x.code, 1, &count, NULL, False)
-        source, to = data_of(x), data_of(out)
-        with nogil:
-            found = gather_rows(x, source, bits, to, count)
+    thread = release_lock(x.size)
+    count = s0_count_true(bits, x.size)
+    take_lock(thread)
+    out = new_array(x.code, 1, &count, NULL, False)
+    source, to = data_of(x), data_of(out)
+    thread = release_lock(x.size)
+    found = gather_rows(x, source, bits, to, count)
+    take_lock(thread)
     if found < count:
         truncate(out, found)
     return out
@@ -132,6 +124,7 @@ cdef bint write_fast(Array x, object key, Array value) except -1:
 
 cdef bint write_by_mask(Array x, Array mask, Array value) except -1:
     """`x[mask] = value` for a mask of the shape of x and one value, or one for each true element."""
+    cdef PyThreadState* thread
     cdef const uint8_t* bits
     cdef const char* source
     cdef char* to
@@ -142,11 +135,9 @@ cdef bint write_by_mask(Array x, Array mask, Array value) except -1:
     if value.ndim == 1 and s0_count_true(bits, mask.size) != value.size:
         return False
     to = writable_data(x)
-    if x.size < LONG_RUN:
-        write_rows(x, to, bits, source, value.size if value.ndim else -1)
-    else:
-        with nogil:
-            write_rows(x, to, bits, source, value.size if value.ndim else -1)
+    thread = release_lock(x.size)
+    write_rows(x, to, bits, source, value.size if value.ndim else -1)
+    take_lock(thread)
     return True
 
 
@@ -174,6 +165,7 @@ cdef void write_rows(Array x, char* to, const uint8_t* bits, const char* source,
 
 cdef bint write_by_indices(Array x, Array index, Array value) except -1:
     """`x[index] = value` along the only axis of x, for one value, or one for each index."""
+    cdef PyThreadState* thread
     cdef Py_ssize_t step = 1 if value.ndim else 0
     cdef const int64_t* places
     cdef const char* source
@@ -190,11 +182,9 @@ cdef bint write_by_indices(Array x, Array index, Array value) except -1:
     if not s0_are_within(places, index.size, x.size):
         return False
     to = writable_data(x)
-    if index.size < LONG_RUN:
-        valid = s0_scatter(itemsize, places, index.size, to, x.strides_[0], x.size, source, step)
-    else:
-        with nogil:
-            valid = s0_scatter(itemsize, places, index.size, to, x.strides_[0], x.size, source, step)
+    thread = release_lock(index.size)
+    valid = s0_scatter(itemsize, places, index.size, to, x.strides_[0], x.size, source, step)
+    take_lock(thread)
     if not valid:
         refuse_changed_indices(index, x.size, 0)
     return True
@@ -243,12 +233,13 @@ cdef int gather_runs(const int64_t* places, Py_ssize_t n, const char* source, Py
         return True
     runs.places, runs.source, runs.to = places, source, to
     runs.n, runs.size, runs.run, runs.count, runs.failed = n, size, run, n * lanes, False
-    run_shared(gather_chunk_of_runs, &runs, &runs.each, runs.count, runs.count * (RUN_TIME + run // RUN_BYTES))
+    run_shared(gather_chunk_of_runs, &runs, &runs.each, runs.count, runs.count * (tuning.gathered_run_ns + run // tuning.gathered_bytes_per_ns))
     return not runs.failed
 
 
 cdef Array gather_by_indices(Array x, Array index, int axis):
     """The elements of x at indices along an axis."""
+    cdef PyThreadState* thread
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t lanes = 1, run = itemsize_at(x.code), size, stride
     cdef int itemsize = itemsize_at(x.code), d, ndim = 0
@@ -288,21 +279,17 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
     elif run != itemsize:
         valid = gather_runs(places, index.size, source, size, run, lanes, to)
     elif lanes == 1:
-        if out.size < LONG_RUN:
-            valid = s0_gather(itemsize, places, index.size, source, stride, size, to)
-        else:
-            with nogil:
-                valid = s0_gather(itemsize, places, index.size, source, stride, size, to)
+        thread = release_lock(out.size)
+        valid = s0_gather(itemsize, places, index.size, source, stride, size, to)
+        take_lock(thread)
     else:
         own = index_offsets(index, size, 1)
         if not are_all_within(own, size):
             refuse_changed_indices(index, size, axis)
         offsets = <const int64_t*>data_of(own)
-        if out.size < LONG_RUN:
-            s0_gather_lanes(itemsize, offsets, own.size, source, size * itemsize, lanes, to)
-        else:
-            with nogil:
-                s0_gather_lanes(itemsize, offsets, own.size, source, size * itemsize, lanes, to)
+        thread = release_lock(out.size)
+        s0_gather_lanes(itemsize, offsets, own.size, source, size * itemsize, lanes, to)
+        take_lock(thread)
     if not valid:
         refuse_changed_indices(index, size, axis)
     return out
@@ -311,7 +298,7 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
 cdef bint is_matrix_of_rows(Array x) noexcept:
     """Whether the elements of a row are close to each other, the rows long, and further apart."""
     cdef Py_ssize_t near = abs(x.strides_[1]) if x.ndim == 2 else 0
-    return near != 0 and near <= NEAR * itemsize_at(x.code) and x.shape_[1] >= LONG_ROW and abs(x.strides_[0]) > near
+    return near != 0 and near <= tuning.gathered_row_stride * itemsize_at(x.code) and x.shape_[1] >= tuning.gathered_row_elements and abs(x.strides_[0]) > near
 
 
 cdef bint gather_strided_rows(Array x, const int64_t* places, Py_ssize_t count, const char* source, char* to) noexcept nogil:
@@ -388,25 +375,22 @@ cdef Array gather_points(Array x, tuple keys):
 
 cdef tuple true_indices(Array mask):
     """For each axis of a contiguous mask the indices of its true elements, in C order."""
+    cdef PyThreadState* thread
     cdef int64_t* columns[MAX_NDIM]
     cdef Py_ssize_t count, found
     cdef const uint8_t* bits = <const uint8_t*>data_of(mask)
     cdef int d
     cdef Array column
-    if mask.size < LONG_RUN:
-        count = s0_count_true(bits, mask.size)
-    else:
-        with nogil:
-            count = s0_count_true(bits, mask.size)
+    thread = release_lock(mask.size)
+    count = s0_count_true(bits, mask.size)
+    take_lock(thread)
     # Most have one axis, for which no list is made.
     out = (new_array(INT64, 1, &count, NULL, False),) if mask.ndim == 1 else tuple([new_array(INT64, 1, &count, NULL, False) for d in range(mask.ndim)])
     for d in range(mask.ndim):
         columns[d] = <int64_t*>data_of(<Array>(<tuple>out)[d])
-    if mask.size < LONG_RUN:
-        found = fill_columns(bits, mask.ndim, mask.shape_, columns, count)
-    else:
-        with nogil:
-            found = fill_columns(bits, mask.ndim, mask.shape_, columns, count)
+    thread = release_lock(mask.size)
+    found = fill_columns(bits, mask.ndim, mask.shape_, columns, count)
+    take_lock(thread)
     if found < count:
         for column in out:
             truncate(column, found)

@@ -36,14 +36,7 @@
 #     Complex matrices are left to LAPACK, and all factors with one or two columns, for which its functions for vectors are faster.
 
 cdef enum:
-    LEAST_RATIO = 2         # of rows to columns
-    LEAST_COLUMNS = 3       # where more than the triangles is asked for
     UNIT = 8                # columns that kernels take at once
-    BLOCK = 256             # rows of a block, which stays in the L2 cache, of at most
-    NARROW = 48             # columns, and twice as many rows of more
-    MOST_SECTIONS = 16
-    LEAST_HEIGHT = 512      # rows of a section; and as a multiple of its columns,
-    SECTION_RATIO = 16      # so that joining sections takes little of the time
 
 cdef enum Step:
     FACTOR
@@ -71,7 +64,7 @@ cdef bint is_tall(Array x, bint alone) noexcept:
     cdef Py_ssize_t rows = x.shape_[x.ndim - 2], columns = x.shape_[x.ndim - 1]
     if (x.code != FLOAT32 and x.code != FLOAT64) or not x.size:
         return False
-    return (1 if alone else LEAST_COLUMNS) <= columns <= S0_MOST_COLUMNS and rows >= LEAST_RATIO * columns
+    return (1 if alone else tuning.tall_columns) <= columns <= S0_MOST_COLUMNS and rows >= tuning.tall_ratio * columns
 
 
 cdef void run_some(void* context, int chunk) noexcept nogil:
@@ -172,9 +165,9 @@ cdef Tall factor_tall(Array x, bint alone):
     all.pitch = (all.columns + UNIT - 1) // UNIT * UNIT
     tall.count = x.size // (all.rows * all.columns)
     # By shapes alone, so that no bit depends on the number of threads.
-    all.sections = max(1, min(<Py_ssize_t>MOST_SECTIONS, all.rows // max(<Py_ssize_t>LEAST_HEIGHT, SECTION_RATIO * all.columns)))
+    all.sections = max(1, min(<Py_ssize_t>tuning.tall_sections, all.rows // max(<Py_ssize_t>tuning.tall_section_rows, tuning.tall_section_ratio * all.columns)))
     all.height = (all.rows + all.sections - 1) // all.sections
-    all.block = min(<Py_ssize_t>(BLOCK if all.columns <= NARROW else 2 * BLOCK), all.height)
+    all.block = min(<Py_ssize_t>(tuning.tall_block_rows if all.columns <= tuning.tall_narrow_columns else 2 * tuning.tall_block_rows), all.height)
     square = all.columns * all.pitch
     triangles = tall.count * all.sections * square
     if not alone:

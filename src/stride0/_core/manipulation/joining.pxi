@@ -5,7 +5,6 @@ cdef Py_ssize_t MANY_WIDE = <Py_ssize_t>1 << 60     # widths beyond it are refus
 
 cdef enum:
     FEW_PARTS = 16
-    FEW_RUNS = 32       # of an array: that many calls of memcpy take no longer than an assignment
 
 
 # --- arrays that are joined
@@ -109,7 +108,7 @@ cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* s
         return out
     for axis in range(at):
         blocks *= shape[axis]
-    if parts.alike and blocks <= FEW_RUNS and out.size * itemsize_at(parts.code) <= blocks * RUN_BYTES:
+    if parts.alike and blocks <= tuning.joined_runs and out.size * itemsize_at(parts.code) <= blocks * tuning.copied_run_bytes:
         for j in range(blocks):
             for k in range(parts.count):
                 x = <Array>parts.items[k]

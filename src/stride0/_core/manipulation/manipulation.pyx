@@ -15,7 +15,7 @@ from stride0._core.memory.dtype cimport (
     BOOL, DType, FLOAT64, INT64, LARGEST_ITEM, NO_DTYPE, copy_item, dtype_at, is_python_scalar, itemsize_at, letter_at, promote_codes,
     weak_code, write_scalar,
 )
-from stride0._core.plan.plan cimport MAX_NDIM, has_cast
+from stride0._core.plan.plan cimport MAX_NDIM, has_cast, tuning
 from stride0._core.array.array cimport (
     Array, c_strides_of, data_of, is_deferred, is_f_contiguous, needs_tape, new_array, s0_times, s0_tuple_items, same_shape,
     strides_for_shape, swapped_matrix, view_of,

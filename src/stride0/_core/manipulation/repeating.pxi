@@ -51,12 +51,6 @@ cdef Array flat(Array x):
     return view_of(x, data_of(x), 1, &size, &stride)
 
 
-cdef enum:
-    # Copied one by one, by one thread: the lanes of results of so many elements; and lanes of so many bytes, of results of so many.
-    FEW_ELEMENTS = 1 << 15
-    LONG_LANE = 256
-    FEW_BYTES = 1 << 20
-
 
 cdef object repeat(str name, PyObject** given):
     cdef Array x = array_argument(given[0], "repeat", "x"), repeats
@@ -111,7 +105,7 @@ cdef Array repeat_evenly(Array x, Py_ssize_t count, int axis, bint flattened):
         x = copy_array(x, x.code, True) if not x.c_contiguous else x
         repeat_items(data_of(out), data_of(x), x.size * itemsize_at(x.code) // inner, count, inner)
         return out
-    if x.c_contiguous and inner <= RUN_BYTES and (out.size <= FEW_ELEMENTS or (inner >= LONG_LANE and out.size * itemsize_at(x.code) <= FEW_BYTES)):
+    if x.c_contiguous and inner <= tuning.copied_run_bytes and (out.size <= tuning.repeated_elements or (inner >= tuning.repeated_lane_bytes and out.size * itemsize_at(x.code) <= tuning.repeated_bytes)):
         to, source = data_of(out), data_of(x)
         for i in range(x.size * itemsize_at(x.code) // inner):
             for k in range(count):
@@ -280,7 +274,7 @@ cdef Array rolled(Array x, const Py_ssize_t* moves):
         if moves[axis]:
             moved[count] = axis
             count += 1
-    if x.ndim == 1 and count == 1 and x.c_contiguous and x.size * itemsize_at(x.code) <= RUN_BYTES:
+    if x.ndim == 1 and count == 1 and x.c_contiguous and x.size * itemsize_at(x.code) <= tuning.copied_run_bytes:
         write = moves[0] * itemsize_at(x.code)
         read = (x.size - moves[0]) * itemsize_at(x.code)
         memcpy(data_of(out) + write, data_of(x), read)

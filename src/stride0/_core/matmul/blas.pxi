@@ -7,7 +7,7 @@
 #     product with its own transpose syrk computes one triangle. The other triangle is the mirror image, copied a cache line at a
 #     time. NumPy copies in columns, which takes as long as the product where rows are a power of two apart: 1024x64 by its
 #     transpose, milliseconds, 2.0 in float64 and 2.3 in float32, by the loop of NumPy 4.8 and 3.8. OpenBLAS
-#     computes a product of up to ALONE multiplications of real numbers on one thread, or a fourth as many of complex ones, and NumPy calls it for the matrices of
+#     computes a product of up to blas_alone_products multiplications of real numbers on one thread, or a fourth as many of complex ones, and NumPy calls it for the matrices of
 #     a stack one after the other; here the threads of the pool call it, each for a chunk of the stack: 64 products of 64x64,
 #     two threads, microseconds, 320 by `numpy.matmul` and 165 by the pool in float32, 850 and 370 in float64.
 #
@@ -15,13 +15,13 @@
 #     use threads of its own, which wait for each other in loops. If other threads run too, such as the threads of a second OpenBLAS
 #     in SciPy, the product takes several times as long. So large products by few columns, or of few, are many small calls:
 #
-#     * By a second matrix of at most THIN elements: blocks of rows, of GEMM_BLOCK multiplications and LEAST_ROWS rows, but no more than ALONE. A
+#     * By a second matrix of at most blas_thin_elements elements: blocks of rows, of blas_thin_products multiplications and blas_thin_rows rows, but no more than blas_alone_products. A
 #       transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of float32,
 #       microseconds: 2,900, and 1,290 when packed).
-#     * Other products of up to MIDDLE multiplications: blocks of rows for BLAS on one thread (Note [One thread of BLAS]), which takes
+#     * Other products of up to blas_shared_products multiplications: blocks of rows for BLAS on one thread (Note [One thread of BLAS]), which takes
 #       1 to 5 % more than one call without threads, and two thirds of the time of OpenBLAS's two threads. Of single precision a
 #       transposed second matrix is packed here, too (400x400 of float32: 1,340 by one call, 1,560 in blocks, 1,330 when packed).
-#     * Sums of LONG and more elements, of results of at most WIDE rows and columns: parts of the sums, each by calls that add
+#     * Sums of blas_sum_elements and more elements, of results of at most blas_sum_side rows and columns: parts of the sums, each by calls that add
 #       to a result of its own; these are added in their order.
 #
 #     Microseconds, NumPy's `matmul` and this, medians of one run, with one thread and with two:
@@ -40,21 +40,6 @@
 #     number meanwhile. It is a number of the process, so that NumPy called from another thread then computes on one thread, too.
 #     Threads of the pool may share a stack of such matrices.
 
-cdef enum:
-    QUICK_PRODUCTS = 256      # multiplications altogether that are made in a fourth of a nanosecond each
-    ALONE = 1 << 18         # multiplications of a product for which BLAS has one thread
-    GEMM_BLOCK = 1 << 16    # multiplications of a block of rows, if there are at most
-    THIN = 1 << 14          # elements of the second one; a block has at least
-    LEAST_ROWS = 32         # rows
-    MIDDLE = 1 << 26        # multiplications up to which a product has blocks of rows anyway: at most
-    MOST_BLOCKS = 16        # of at least
-    ENOUGH = 96             # rows
-    LONG = 512              # elements from which sums are split, of matrices of at most
-    WIDE = 100              # rows and columns, into blocks of
-    SIDE = 48               # rows, steps of at most
-    MOST_STEP = 1024        # elements, parts of at least
-    STEPS = 4               # steps, but not into more than
-    MOST_PARTS = 64         # parts
 
 cdef enum:                  # of the interface to BLAS in C
     BY_ROWS = 101
@@ -179,25 +164,25 @@ def forget_other_threads():
 
 cdef inline Py_ssize_t alone_on(int code) noexcept nogil:
     """Multiplications of a product of a dtype for which BLAS has one thread."""
-    return ALONE // 4 if letter_at(code) == c"c" else ALONE
+    return tuning.blas_alone_products // 4 if letter_at(code) == c"c" else tuning.blas_alone_products
 
 
 cdef void split(Product* product) noexcept nogil:
     """Choose the rows and the elements of the sums that a call of BLAS has, by shapes alone: Note [Calls of BLAS]."""
     cdef Py_ssize_t m = product.m, n = product.n, p = product.p
     # Blocks of complex numbers are for BLAS on one thread anyway.
-    cdef Py_ssize_t most = 2 * ALONE if letter_at(product.code) == c"c" else ALONE
+    cdef Py_ssize_t most = 2 * tuning.blas_alone_products if letter_at(product.code) == c"c" else tuning.blas_alone_products
     cdef bint own = is_by_own_transpose(product), is_long = False
     product.rows, product.length, product.step = m, n, n
-    if n * p <= THIN and not own:
-        product.rows = min(m, max(8, min(max(LEAST_ROWS, GEMM_BLOCK // (n * p)), most // (n * p)) // 8 * 8))
-    elif n >= LONG and p <= WIDE and m <= (SIDE if own else WIDE) and m * n * p > ALONE:
+    if n * p <= tuning.blas_thin_elements and not own:
+        product.rows = min(m, max(8, min(max(tuning.blas_thin_rows, tuning.blas_thin_products // (n * p)), most // (n * p)) // 8 * 8))
+    elif n >= tuning.blas_sum_elements and p <= tuning.blas_sum_side and m <= (tuning.blas_sum_rows if own else tuning.blas_sum_side) and m * n * p > tuning.blas_alone_products:
         is_long = True
-        product.rows = min(m, SIDE)
-    elif not own and limit_threads is not NULL and ALONE < m * n * p <= MIDDLE:
+        product.rows = min(m, tuning.blas_sum_rows)
+    elif not own and limit_threads is not NULL and tuning.blas_alone_products < m * n * p <= tuning.blas_shared_products:
         # As many blocks as a power of two: for any such number of threads.
         product.blocks = 1
-        while product.blocks < MOST_BLOCKS and 2 * product.blocks * ENOUGH <= m:
+        while product.blocks < tuning.blas_shared_blocks and 2 * product.blocks * tuning.blas_shared_rows <= m:
             product.blocks *= 2
         product.rows = (m + product.blocks - 1) // product.blocks
     product.blocks = (m + product.rows - 1) // product.rows
@@ -206,8 +191,8 @@ cdef void split(Product* product) noexcept nogil:
         product.rows = ((m + product.blocks - 1) // product.blocks + 7) // 8 * 8
         product.blocks = (m + product.rows - 1) // product.rows
     if is_long:
-        product.step = min(MOST_STEP, ALONE // (product.rows * p) // 8 * 8)
-        product.length = max(STEPS * product.step, ((n + MOST_PARTS - 1) // MOST_PARTS + product.step - 1) // product.step * product.step)
+        product.step = min(tuning.blas_sum_step_elements, tuning.blas_alone_products // (product.rows * p) // 8 * 8)
+        product.length = max(tuning.blas_sum_part_steps * product.step, ((n + tuning.blas_sum_parts - 1) // tuning.blas_sum_parts + product.step - 1) // product.step * product.step)
     product.parts = (n + product.length - 1) // product.length
 
 
@@ -373,7 +358,7 @@ cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1:
     split(&product)
     # Those of double precision are read as fast.
     is_single = product.code == FLOAT32 or product.code == COMPLEX64
-    if product.rows < product.m and (product.n * product.p <= THIN or (is_single and product.step == product.n)):
+    if product.rows < product.m and (product.n * product.p <= tuning.blas_thin_elements or (is_single and product.step == product.n)):
         x2 = as_operand(x2, x2.code, True)
         matrix_strides(product.strides2, x2)
         product.right = data_of(x2)
@@ -390,7 +375,7 @@ cdef void matrix_strides(Py_ssize_t* strides, Array x) noexcept:
 cdef int64_t time_of(const Product* product) noexcept nogil:
     """A rough estimate of its time on one thread, in nanoseconds."""
     cdef int64_t work = product.count * product.m * product.n * product.p
-    if product.m * product.n * product.p <= QUICK_PRODUCTS:
+    if product.m * product.n * product.p <= tuning.blas_quick_products:
         return work // 4
     if letter_at(product.code) == c"c":
         return work * itemsize_at(product.code) // 64

@@ -16,8 +16,6 @@
 #        the reduction "dot" over views with all axes: one pass, whatever the strides;
 #     3. otherwise, an operand with a group of more than one stride is copied, so that each group has one stride.
 
-cdef enum:
-    SUMMED_PRODUCTS = 512      # that the reduction sums up before a stack of matrices is described
 
 
 cdef struct Label:
@@ -247,7 +245,7 @@ cdef Array sum_products(Space* space, Array a, Array b, int count, const unsigne
     """Two operands with labels to sum along; a right group only beside a left one."""
     cdef bint copied[2]
     cdef Py_ssize_t cost, other
-    if space.left.count == 0 and (space.batch.count or space.summed.size <= SHORT):
+    if space.left.count == 0 and (space.batch.count or space.summed.size <= tuning.dot_elements):
         return reduce_products(space, a, b, count, out, name)
     sort_by(&space.left, space, 0)
     sort_by(&space.right, space, 1)
@@ -258,7 +256,7 @@ cdef Array sum_products(Space* space, Array a, Array b, int count, const unsigne
         if other > cost:
             find_axes(space, a, b, 0, copied)
         cost = min(cost, other)
-    if cost and (space.right.count == 0 or works(space) <= SUMMED_PRODUCTS):
+    if cost and (space.right.count == 0 or works(space) <= tuning.contraction_products):
         return reduce_products(space, a, b, count, out, name)
     if copied[0]:
         a = copy_in_order(a, space, 0, &space.left, &space.summed, name)
@@ -368,7 +366,7 @@ cdef Array multiply_matrices(Space* space, Array a, Array b, int count, const un
     cdef Label* label
     cdef int k, lead = space.batch.count
     if product is None:
-        if works(space) <= SUMMED_PRODUCTS:
+        if works(space) <= tuning.contraction_products:
             return reduce_products(space, a, b, count, out, name)
         product = multiply_stacks(x1, x2, tuple([space.labels[space.batch.labels[k]].size for k in range(lead)]), dtype_at(a.code))
     # Strides in the result take the place of those in the first operand.

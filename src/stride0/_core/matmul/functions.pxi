@@ -21,7 +21,7 @@ cdef object matmul(str name, PyObject** given):
             return out
     else:
         code = promote_codes(x1.code, x2.code)
-    if x1.ndim == 1 and x2.ndim == 1 and x1.size <= SHORT:
+    if x1.ndim == 1 and x2.ndim == 1 and x1.size <= tuning.dot_elements:
         return accumulate("dot", 2, x1, x2, (0,), False, code, code)
     a = x1 if x1.ndim > 1 else with_axis(x1, 0)
     b = x2 if x2.ndim > 1 else with_axis(x2, 1)

@@ -15,7 +15,7 @@
 #     The same holds for products of matrices, whose loop chooses among the functions of BLAS. A loop of LAPACK reports failure by the floating-point status "invalid", as it does to NumPy, and writes NaN.
 #
 #     Lanes that are transformed are shared among the threads of the pool; pocketfft keeps its tables behind a lock of its own.
-#     Matrices of at most SHARED_SIDE rows and columns are shared among the threads of the pool where a stack has many: each
+#     Matrices of at most shared_loop_side rows and columns are shared among the threads of the pool where a stack has many: each
 #     has the bits that it has alone. eigh of 100 of 4x4 takes 149 microseconds on one thread and 85 on two, eigvalsh 80 and
 #     51. Larger ones, of few rows or columns, only where OpenBLAS can be kept from waking threads of its own, which would contend
 #     with the threads of the pool: Note [One thread of BLAS].
@@ -48,11 +48,7 @@ cdef extern from *:
 cdef enum:
     MOST_OPERANDS = 7
     MOST_AXES = 2           # of an operand that a loop computes with: its last ones
-    HEAVY = 1 << 8          # elements of an operand from which the interpreter's lock is released
-    SHARED_SIDE = 16             # rows and columns of matrices that the threads share, and
     # Rows or columns of those that are computed on one thread each: by a second one OpenBLAS gains nothing up to there.
-    FEW_DECOMPOSED = 112
-    FEW_SOLVED = 80         # and of systems, which are faster decomposed
     LANES = 8               # that pocketfft transforms at once, at most: a chunk has a multiple of them
     REFUSED = 1 << 30       # status of a loop that lacks memory
     DTYPES = 4
@@ -292,7 +288,7 @@ cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy,
     cdef const Operand* last = &operands[loop.operands - 1]
     cdef int lead = last.ndim - loop.axes[loop.operands - 1]
     cdef int status
-    if heavy >= HEAVY:
+    if heavy >= tuning.released_loop_elements:
         with nogil:
             status = run_loop(loop, operands, lead, last.shape, time, unit, shared)
     else:
@@ -313,9 +309,9 @@ cdef bint call_lapack(int routine, const Operand* operands, Array a) except -1:
     # A rough estimate for the routines that are fast, in nanoseconds.
     cdef int64_t time = 25 * side + side * min(rows, columns) * min(rows, columns) // 2
     # Too few elements for more than one thread of OpenBLAS anyway.
-    if side <= SHARED_SIDE:
+    if side <= tuning.shared_loop_side:
         return call_loop(loop, operands, a.size, time, 1, True)
-    if min(rows, columns) > (FEW_SOLVED if solves else FEW_DECOMPOSED) or not begin_alone():
+    if min(rows, columns) > (tuning.lapack_alone_solve_side if solves else tuning.lapack_alone_side) or not begin_alone():
         return call_loop(loop, operands, a.size, time, 1, False)
     try:
         return call_loop(loop, operands, a.size, time, 1, True)

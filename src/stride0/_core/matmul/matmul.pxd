@@ -70,8 +70,6 @@ cdef int run_fft(int routine, Array x, double factor, Array out) except -1
 
 # Products of matrices: see `product.pxi`.
 
-cdef enum:
-    SHORT = 16384       # elements of a dot product that the reduction "dot" makes, if there is but one
 
 cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype)
 

@@ -16,7 +16,7 @@ from stride0._core.memory.dtype cimport (
 )
 from stride0._core.plan.threads cimport may_raise, run_chunks, run_equal_chunks
 from stride0._core.plan.operations cimport OP_BITWISE_AND, OP_MULTIPLY, OP_NOT_EQUAL
-from stride0._core.plan.plan cimport LONG_RUN, MAX_NDIM, Operand, TABLE, chunks_for, s0_bit_length, threads_for
+from stride0._core.plan.plan cimport MAX_NDIM, Operand, TABLE, chunks_for, s0_bit_length, threads_for, tuning
 from stride0._core.array.modes cimport guarding
 from stride0._core.array.array cimport (
     Array, c_strides_of, data_of, guard_gradient, is_aligned, new_array, read_operand, same_shape, swapped_matrix, view_of,

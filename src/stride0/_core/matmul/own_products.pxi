@@ -29,7 +29,7 @@ cdef int run_products(Product* product, int code) except -1:
     product.code, product.failed = code, False
     work = time_of(product)
     product.matrices, product.rows = product.count, 0
-    if work < LONG_RUN:
+    if work < tuning.long_run_elements:
         run_product(product, 0)
     else:
         with nogil:
@@ -67,7 +67,7 @@ cdef Array own_product(Array x1, Array x2, int code):
     for axis in range(lead - 1):
         outer *= x1.shape_[axis]
     product.count *= outer
-    if product.p == 1 and letter_at(code) == c"f" and product.n >= SHORT_SUM:
+    if product.p == 1 and letter_at(code) == c"f" and product.n >= tuning.real_sum_elements:
         x2 = as_operand(x2, code, False)
         if x2.strides_[lead] != size:
             x2 = swapped_matrix(as_operand(swapped_matrix(x2), code, True))

@@ -9,10 +9,10 @@
 #     1. a column times a row (K = 1) is a broadcast multiplication;
 #     2. integers, few or tiny products of real numbers, and matrices by vectors use kernels of our own, which
 #        read any layout: Note [Products of our own]. NumPy is not even imported;
-#     3. one dot product (`SHORT`), few or narrow products of complex numbers (`FEW_COMPLEX`, `NARROW_COMPLEX`) and long sums of
+#     3. one dot product (`dot_elements`), few or narrow products of complex numbers (`complex_dot_products`, `complex_dot_results`) and long sums of
 #        integers are the core's reduction "dot" over views of shape (..., M, 1, K) and (..., 1, N, K), copied
 #        only where integers that are read repeatedly are not contiguous along K;
-#     4. many tiny complex matrices (`MANY`, `TINY`) use the same reduction with the batch as the innermost
+#     4. many tiny complex matrices (`complex_batch_matrices`, `complex_batch_products`) use the same reduction with the batch as the innermost
 #        axis, so that one vector instruction computes many matrices;
 #     5. all others use BLAS, into memory of ours: Note [Calls of BLAS]. Where the
 #        batch is folded away, that is one call; otherwise one call per matrix. Operands whose strides BLAS
@@ -32,7 +32,7 @@
 #
 # Note [Products of our own]
 #     Integers: every product, except long sums of few columns, which are the reduction "dot". Real
-#     floating dtypes: where the call of BLAS takes longer than the product, and matrices by a vector of SHORT_SUM
+#     floating dtypes: where the call of BLAS takes longer than the product, and matrices by a vector of real_sum_elements
 #     elements or more, if the matrix has contiguous rows, or contiguous columns that are long or few. They take as long as
 #     reading the matrix. No complex product is computed here. One thread of an AVX-512 server, NumPy 2.4, microseconds:
 #
@@ -53,24 +53,8 @@
 #     Large products of int64 and uint64 are computed in double where their elements are small enough for exact sums
 #     (`products64.h`). 128x128 with AVX2: 119 so, and 194 by halves of 32 bits for other elements.
 
-cdef enum:
-    SHORT_SUM = 32          # inner elements from which a product of reals is no longer summed up in order in double
-    FEW_PRODUCTS = 256      # multiplications altogether, or
-    TINY_PRODUCT = 64       # of each matrix of a stack
-    LONG_SUM = 16           # inner elements from which a product of integers by
-    FEW_COLUMNS = 4         # fewer columns is a reduction
-    MANY_ROWS = 128         # rows of a matrix with contiguous columns from which it is multiplied by a vector here, or
-    FEW_ROWS = 16           # if it has no more elements than
-    FEW_ELEMENTS = 1 << 14
 
 # Note [Thresholds of matrix products]
-cdef enum:
-    FEW_COMPLEX = 256           # multiplications of complex numbers altogether
-    NARROW_COMPLEX = 4          # elements of the result per matrix, with
-    NARROW_INNER = 4    # K, from
-    SEVERAL = 8         # matrices on
-    TINY = 27           # multiplications per matrix, from
-    MANY = 200          # matrices on
 
 cdef enum:      # how products are computed: Note [Algorithms of matrix products]
     OWN
@@ -91,14 +75,14 @@ cdef int algorithm_of(const Product* product, int code, int layout) noexcept nog
     cdef char letter = letter_at(code)
     cdef bint own = of_our_own(product, code)
     # Of floats, every layout has the bits of the reduction.
-    if sums == 1 and product.n <= SHORT and not (own and layout == C_ORDER and letter != c"f"):
+    if sums == 1 and product.n <= tuning.dot_elements and not (own and layout == C_ORDER and letter != c"f"):
         return DOT
-    if own and (letter != c"f" or product.p > 1 or product.n < SHORT_SUM or may_read(product.m, product.n, layout)):
+    if own and (letter != c"f" or product.p > 1 or product.n < tuning.real_sum_elements or may_read(product.m, product.n, layout)):
         return OWN
     if letter == c"c":
-        if sums * product.n <= FEW_COMPLEX or (product.count >= SEVERAL and product.m * product.p <= NARROW_COMPLEX and product.n <= NARROW_INNER):
+        if sums * product.n <= tuning.complex_dot_products or (product.count >= tuning.complex_dot_matrices and product.m * product.p <= tuning.complex_dot_results and product.n <= tuning.complex_dot_elements):
             return DOT
-        if product.count >= MANY and product.m > 1 and product.p > 1 and each <= TINY:
+        if product.count >= tuning.complex_batch_matrices and product.m > 1 and product.p > 1 and each <= tuning.complex_batch_products:
             return BATCH_INNERMOST
     elif letter != c"f":
         return DOT
@@ -109,7 +93,7 @@ cdef inline bint may_read(Py_ssize_t rows, Py_ssize_t columns, int layout) noexc
     """Whether our kernels multiply a matrix by a vector as fast as BLAS does, for long sums."""
     if layout != IN_COLUMNS:
         return layout != ANY_ORDER
-    return rows >= MANY_ROWS or (rows >= FEW_ROWS and rows * columns <= FEW_ELEMENTS)
+    return rows >= tuning.vector_rows or (rows >= tuning.small_vector_rows and rows * columns <= tuning.small_vector_elements)
 
 
 cdef bint of_our_own(const Product* product, int code) noexcept nogil:
@@ -118,13 +102,13 @@ cdef bint of_our_own(const Product* product, int code) noexcept nogil:
     if TABLE.products[code] is NULL or product.n < 2:
         return False
     if letter_at(code) != c"f":
-        return product.p >= FEW_COLUMNS or product.n < LONG_SUM
+        return product.p >= tuning.integer_columns or product.n < tuning.integer_sum_elements
     # The reduction "dot" sums up in double.
     if product.count == 1 and product.m == 1 and product.p == 1:
-        return product.n < SHORT_SUM
-    if work <= TINY_PRODUCT or (product.p == 1 and product.n >= SHORT_SUM):
+        return product.n < tuning.real_sum_elements
+    if work <= tuning.own_matrix_products or (product.p == 1 and product.n >= tuning.real_sum_elements):
         return True
-    return product.count * work <= FEW_PRODUCTS and product.n < SHORT_SUM
+    return product.count * work <= tuning.own_products and product.n < tuning.real_sum_elements
 
 
 cdef Array usual_product(Array x1, Array x2):
@@ -144,7 +128,7 @@ cdef Array usual_product(Array x1, Array x2):
     memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
     if x2.ndim > 1:
         shape[ndim - 1] = product.p
-    if product.m == 1 and product.p > 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f":
+    if product.m == 1 and product.p > 1 and product.n >= tuning.real_sum_elements and letter_at(x1.code) == c"f":
         # A vector by columns is the transpose by it, which kernels of our own compute.
         if may_read(product.p, product.n, order_of(product.strides2[2], product.strides2[1], size)):
             transpose(&product)
@@ -160,7 +144,7 @@ cdef Array usual_product(Array x1, Array x2):
         return view_in_c_order(by_dot(x1, x2, x1.code), ndim, shape)
     out = new_array(x1.code, ndim, shape, NULL, False)
     if algorithm == OWN:
-        if product.p == 1 and product.n >= SHORT_SUM and letter_at(x1.code) == c"f" and product.strides2[1] != size:
+        if product.p == 1 and product.n >= tuning.real_sum_elements and letter_at(x1.code) == c"f" and product.strides2[1] != size:
             x2 = as_packed(x2, product.strides2, product.n, product.p)
         product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
         run_products(&product, x1.code)
@@ -369,7 +353,7 @@ cdef Array multiply_alike(Array x1, Array x2, DType dtype):
     cdef int algorithm = algorithm_of_stacks(x1, x2, code)
     cdef Array out, transposed, column
     # A vector by columns is the transpose by it.
-    if letter_at(code) == c"f" and x1.shape_[lead] == 1 and x2.shape_[lead + 1] > 1 and (algorithm != OWN or x1.shape_[lead + 1] >= SHORT_SUM):
+    if letter_at(code) == c"f" and x1.shape_[lead] == 1 and x2.shape_[lead + 1] > 1 and (algorithm != OWN or x1.shape_[lead + 1] >= tuning.real_sum_elements):
         transposed, column = swapped_matrix(x2), swapped_matrix(x1)
         if algorithm_of_stacks(transposed, column, code) == OWN:
             out = own_product(transposed, column, code)

@@ -83,9 +83,6 @@ cdef void place_chunk(void* context, int chunk) noexcept nogil:
     else:
         s0_places_f64(&placing.intervals, <const double*>placing.x + first, count, placing.out + first)
 
-cdef enum:
-    PLACE_TIME = 4          # nanoseconds of an element, roughly
-    INTERPOLATE_TIME = 40
 
 
 cdef Array intervals_of(Array x, Array edges, double first, double last):
@@ -102,7 +99,7 @@ cdef Array intervals_of(Array x, Array edges, double first, double last):
     placing.intervals.first, placing.intervals.last = first, last
     placing.intervals.edges, placing.intervals.count = <const double*>data_of(edges), edges.size - 1
     placing.x, placing.count, placing.out = data_of(given), x.size, <int64_t*>data_of(out)
-    run_shared(place_chunk, &placing, &placing.each, placing.count, placing.count * PLACE_TIME)
+    run_shared(place_chunk, &placing, &placing.each, placing.count, placing.count * tuning.placed_element_ns)
     return out
 
 
@@ -149,5 +146,5 @@ cdef Array interpolated(Array x, Array points, Array values, Array before, Array
     curve.x, curve.count, curve.out = data_of(x), x.size, data_of(out)
     curve.before = curve.values if before is None else <const char*>data_of(before)
     curve.behind = curve.values + last if behind is None else <const char*>data_of(behind)
-    run_shared(interpolate_chunk, &curve, &curve.each, curve.count, curve.count * INTERPOLATE_TIME)
+    run_shared(interpolate_chunk, &curve, &curve.each, curve.count, curve.count * tuning.interpolated_element_ns)
     return out

@@ -10,10 +10,10 @@ from libc.string cimport memcpy
 from stride0._core.memory.dtype cimport (
     COMPLEX128, FLOAT32, FLOAT64, INT64, UINT64, UINT8, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes,
 )
-from stride0._core.plan.threads cimport is_stopped, run_chunks, run_equal_chunks
+from stride0._core.plan.threads cimport is_stopped, run_chunks
 from stride0._core.plan.plan cimport (
-    LONG_RUN, MAX_NDIM, S0_ASIDE, S0_BESIDE, S0_BOOLEAN, S0_FEW, S0_FLOATING, S0_SIGNED, S0_SLACK, S0_UNSIGNED, TABLE, chunks_for,
-    run_shared, s0_adjacent, s0_lane, s0_seen, threads_for,
+    MAX_NDIM, S0_ASIDE, S0_BESIDE, S0_BOOLEAN, S0_FEW, S0_FLOATING, S0_SIGNED, S0_SLACK, S0_UNSIGNED, TABLE, chunks_for,
+    run_in_chunks, run_shared, s0_adjacent, s0_lane, s0_seen, threads_for, tuning,
 )
 from stride0._core.array.array cimport Array, data_of, guard_gradient, is_batched, needs_tape, new_array, not_completed, traced, view_of
 from stride0._core.elementwise.elementwise cimport assign_array, broadcast_like, copy_array, scalar_array

@@ -50,8 +50,6 @@ cdef Array axis_last(Array x, int axis):
 cdef enum:
     MOST_PARTS = 64
     FEW_WORDS = 512     # of scratch memory on the stack
-    SORT_TIME = 10      # nanoseconds of an element, roughly
-    SELECT_TIME = 4
 
 ctypedef struct Lanes:
     # Adjacent lanes to sort, in chunks for several threads.
@@ -165,7 +163,7 @@ cdef bint is_sorted_aside(Array x, int axis, bint indices) noexcept:
         return False
     if itemsize_at(x.code) >= 4 and not indices and n > 1 and n * itemsize_at(x.code) <= S0_ASIDE and x.size > 2 * n:
         return True
-    return axis == 0 and x.size < LONG_RUN
+    return axis == 0 and x.size < tuning.long_run_elements
 
 
 cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indices):
@@ -174,7 +172,6 @@ cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indic
     cdef Adjacent all
     cdef Py_ssize_t n = x.shape_[axis], groups, chunks = 1, words
     cdef int other = 1 - axis if x.ndim == 2 else axis - 1, threads = 1, width = itemsize_at(x.code), wide = itemsize_at(code)
-    cdef bint done
     cdef uint64_t few[FEW_WORDS]
     cdef s0_lane* lane = &all.lanes.lane
     lane.source, lane.out, lane.n, lane.stride, lane.width = data_of(x), data_of(out), n, x.strides_[axis], width
@@ -184,23 +181,17 @@ cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indic
         all.lanes.next, all.lanes.out_next = n * width, n * wide
     all.count, all.words = x.size // n, 16 * n + 2 * S0_SLACK
     groups = all.each = (all.count + S0_BESIDE - 1) // S0_BESIDE
-    if x.size >= LONG_RUN:
-        threads = threads_for(x.size * SORT_TIME)
+    if x.size >= tuning.long_run_elements:
+        threads = threads_for(x.size * tuning.sorted_element_ns)
         # All scratch memory together is not larger than source and result.
-        chunks = min(chunks_for(x.size * SORT_TIME, threads), groups, x.size * (width + wide) // (8 * all.words))
+        chunks = min(chunks_for(x.size * tuning.sorted_element_ns, threads), groups, x.size * (width + wide) // (8 * all.words))
         chunks = max(<Py_ssize_t>1, chunks)
     words = all.words * chunks
     lane.scratch = few
     if words > FEW_WORDS:
         scratch = new_array(UINT64, 1, &words, NULL, False)
         lane.scratch = <uint64_t*>data_of(scratch)
-    if x.size < LONG_RUN:
-        sort_adjacent(&all, 0)
-        return out
-    with nogil:
-        done = run_equal_chunks(sort_adjacent, &all, &all.each, groups, chunks, threads)
-    if not done:
-        not_completed("sort")
+    run_in_chunks(sort_adjacent, &all, &all.each, groups, chunks, threads, x.size)
     return out
 
 
@@ -211,7 +202,7 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
     cdef Array out, source, result, scratch = None
     cdef Lanes lanes
     cdef Parts parts
-    cdef bint done, last = axis == x.ndim - 1
+    cdef bint done = True, last = axis == x.ndim - 1
     guard_gradient(x, "sort")
     if is_stored(x.code):
         # The dtype that it computes in has the same numbers in the same order.
@@ -234,27 +225,22 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
     lanes.first.nans_last = False
     lanes.first.scratch, lanes.count = NULL, x.size // n
     lanes.words = (3 if indices else 2) * n + S0_SLACK if n > S0_FEW else 0
-    if x.size >= LONG_RUN:
-        threads = threads_for(x.size * SORT_TIME)
-        chunks = min(chunks_for(x.size * SORT_TIME, threads), lanes.count)
+    if x.size >= tuning.long_run_elements:
+        threads = threads_for(x.size * tuning.sorted_element_ns)
+        chunks = min(chunks_for(x.size * tuning.sorted_element_ns, threads), lanes.count)
     if lanes.words:
         # All scratch memory together is not larger than source and result.
         chunks = max(<Py_ssize_t>1, min(chunks, x.size * (width + lanes.wide) // (8 * lanes.words)))
         i = lanes.words * chunks
         scratch = new_array(UINT64, 1, &i, NULL, False)
         lanes.first.scratch = <uint64_t*>data_of(scratch)
-    if x.size < LONG_RUN:
-        lanes.each = lanes.count
-        sort_lanes(&lanes, 0)
+    if lanes.count >= threads or lanes.first.kind == S0_BOOLEAN:
+        run_in_chunks(sort_lanes, &lanes, &lanes.each, lanes.count, chunks, threads, x.size)
         return out
     with nogil:
-        if lanes.count < threads and lanes.first.kind != S0_BOOLEAN:
-            done = True
-            for i in range(lanes.count):
-                parts.lane = lane_at(&lanes, i, 0)
-                done = done and sort_in_parts(&parts, threads)
-        else:
-            done = run_equal_chunks(sort_lanes, &lanes, &lanes.each, lanes.count, chunks, threads)
+        for i in range(lanes.count):
+            parts.lane = lane_at(&lanes, i, 0)
+            done = done and sort_in_parts(&parts, threads)
     if not done:
         not_completed("sort")
     return out
@@ -312,23 +298,16 @@ cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, 
     lanes.first.nans_last, lanes.first.first, lanes.first.last, lanes.first.whole = True, first, last, whole
     lanes.first.scratch, lanes.count = NULL, x.size // n
     lanes.words = 3 * n + 2 * (last - first + 1) + S0_SLACK if n > S0_FEW else 0
-    if x.size >= LONG_RUN:
-        threads = threads_for(x.size * SELECT_TIME)
-        chunks = min(chunks_for(x.size * SELECT_TIME, threads), lanes.count)
+    if x.size >= tuning.long_run_elements:
+        threads = threads_for(x.size * tuning.selected_element_ns)
+        chunks = min(chunks_for(x.size * tuning.selected_element_ns, threads), lanes.count)
     if lanes.words:
         # All scratch memory together is not larger than the elements and their indices.
         chunks = max(<Py_ssize_t>1, min(chunks, x.size * (lanes.first.width + lanes.wide) // (8 * lanes.words)))
         words = lanes.words * chunks
         scratch = new_array(UINT64, 1, &words, NULL, False)
         lanes.first.scratch = <uint64_t*>data_of(scratch)
-    if x.size < LONG_RUN:
-        lanes.each = lanes.count
-        select_lanes(&lanes, 0)
-        return out
-    with nogil:
-        done = run_equal_chunks(select_lanes, &lanes, &lanes.each, lanes.count, chunks, threads)
-    if not done:
-        not_completed("argpartition")
+    run_in_chunks(select_lanes, &lanes, &lanes.each, lanes.count, chunks, threads, x.size)
     return out
 
 
@@ -388,9 +367,6 @@ cdef Array distinct_values(Array x):
     memcpy(data_of(out), data_of(ordered), n * width)
     return out
 
-cdef enum:
-    SEARCH_TIME = 200   # nanoseconds of a search in a lane that is not in a cache
-    FEW_SOUGHT = 8  # a lane with more than so many elements for each search is not copied
 
 ctypedef struct Search:
     # Elements to search for in a sorted lane, in chunks for several threads.
@@ -422,22 +398,15 @@ cdef Array indices_in(Array among, Array wanted, bint right):
     cdef Search search
     cdef int threads
     cdef bint done
-    if not among.c_contiguous and among.strides_[0] != 0 and among.size // FEW_SOUGHT < wanted.size:
+    if not among.c_contiguous and among.strides_[0] != 0 and among.size // tuning.elements_per_search < wanted.size:
         # A search at large strides costs more than the copy; for a few elements the copy costs more.
         lane = copy_array(among, among.code, True)
     search.lane, search.n, search.wanted, search.count = data_of(lane), lane.size, data_of(given), out.size
     search.stride = itemsize_at(among.code) if lane.c_contiguous else lane.strides_[0]
     search.width, search.kind, search.right = itemsize_at(among.code), kind_of(among.code), right
     search.out = <int64_t*>data_of(out)
-    if out.size < LONG_RUN:
-        search.each = out.size
-        search_chunk(&search, 0)
-    else:
-        with nogil:
-            threads = threads_for(out.size * 8)
-            done = run_equal_chunks(search_chunk, &search, &search.each, out.size, chunks_for(out.size * SEARCH_TIME, threads), threads)
-        if not done:
-            not_completed("searchsorted")
+    threads = threads_for(out.size * 8)
+    run_in_chunks(search_chunk, &search, &search.each, out.size, chunks_for(out.size * tuning.search_ns, threads), threads, out.size)
     return out
 
 

@@ -25,7 +25,7 @@
 #     A tile alternates between calls that read or write memory and calls that compute in slots, and the processor does not
 #     look so far ahead that these overlap: it would wait for the memory of a tile, then compute, then wait again. So after each
 #     call a part of the memory of the next tile, the leaves that it reads and the outputs that it writes, is prefetched. This pays
-#     for data that is not in the second-level cache: from `prefetch_from` bytes on. Non-temporal stores need no prefetching.
+#     for data that is not in the second-level cache: from `prefetched_bytes` on. Non-temporal stores need no prefetching.
 #
 # Note [Pairs of steps]
 #     A step in a slot writes and reads each element in the L1 cache, which takes longer than an addition. So the table has loops
@@ -35,8 +35,6 @@
 #     else reads the result of the first; where both results vary along the same axes, or the first would be computed more often;
 #     and where there is a loop for the strides of the operands.
 
-cdef enum:
-    STREAM_RUN = 1024       # bytes of a run from which its stores are non-temporal
 
 
 cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil:
@@ -93,7 +91,7 @@ cdef int other_axis(const Plan* plan, int k) noexcept nogil:
         return 0
     for d in range(1, plan.ndim):
         stride = plan.strides[k][d]
-        if (stride == size or stride == -size) and plan.shape[d] >= SHORTEST:
+        if (stride == size or stride == -size) and plan.shape[d] >= tuning.transposed_side:
             return d
     return 0
 
@@ -106,11 +104,11 @@ cdef bint choose_axis(Program* program, const Plan* plan, int leaves, bint* tran
     program.transposed = 0
     for k in range(leaves):
         transposed[k] = False
-    if plan.ndim < 2 or plan.shape[0] < SHORTEST:
+    if plan.ndim < 2 or plan.shape[0] < tuning.transposed_side:
         return False
     for d in range(plan.ndim):
         total *= plan.shape[d]
-    if total < tuning.transpose_from:
+    if total < tuning.transposed_elements:
         return False
     for k in range(leaves):
         d = other_axis(plan, k)
@@ -136,7 +134,7 @@ cdef bint streams(const Program* program, const Plan* plan, int k, int leaves, i
     """Whether an output, if it has so many bytes, is written by non-temporal stores."""
     cdef int d, size = itemsize_at(plan.code[k])
     cdef int64_t total = size
-    if program.linear or program.folds or plan.ndim == 0 or plan.strides[k][0] != size or plan.shape[0] * size < STREAM_RUN:
+    if program.linear or program.folds or plan.ndim == 0 or plan.strides[k][0] != size or plan.shape[0] * size < tuning.streamed_run_bytes:
         return False
     for d in range(plan.ndim):
         total *= plan.shape[d]
@@ -198,7 +196,7 @@ cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear
         inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == result else itemsize_at(plan.code[k])
     program.direct, program.transposed, program.count, program.slots = True, 0, 0, 0
     program.axis = 1 if plan.ndim > 1 and not (program.rows and plan.strides[result][1] != 0) else 0
-    loops = loops_for(kernel, inner, code >= 0 and streams(program, plan, result, result, tuning.stream_runs_from), &layout)
+    loops = loops_for(kernel, inner, code >= 0 and streams(program, plan, result, result, tuning.streamed_bytes), &layout)
     program.loop = loops[layout]
 
 
@@ -577,7 +575,7 @@ cdef void look_ahead(Maker* maker) noexcept nogil:
         total += each
         program.ahead_view[program.ahead] = k
         program.ahead += 1
-    if total < tuning.prefetch_from:
+    if total < tuning.prefetched_bytes:
         program.ahead = 0
     for k in range(program.ahead):
         s0_count(counters.prefetched)
@@ -588,8 +586,8 @@ cdef void emit_output(Maker* maker, Kernel kernel, const int* inputs, int view, 
     cdef const Program* program = maker.program
     cdef int source = inputs[0] - FIRST_SLOT
     cdef bint copy = kernel.kind == KIND_CAST and kernel.row == kernel.code and source >= 0 and program.calls[source].kind == CALL_TRANSPOSE
-    cdef bint stream = may_stream and (copy or program.count < tuning.stream_calls)
-    stream = stream and streams(program, maker.plan, view, maker.leaves, tuning.stream_from if copy else tuning.stream_runs_from)
+    cdef bint stream = may_stream and (copy or program.count < tuning.streamed_steps)
+    stream = stream and streams(program, maker.plan, view, maker.leaves, tuning.streamed_copy_bytes if copy else tuning.streamed_bytes)
     if copy and stream:
         s0_count(counters.streamed)
         maker.program.streams = maker.streamed[view] = True

@@ -173,7 +173,7 @@ cdef bint as_rows(Plan* plan, int axis, bint contiguous) noexcept nogil:
         if contiguous and plan.strides[k][0] != itemsize_at(plan.code[k]):
             return False
     # Indices within a row of indices have 32 bits where the elements are narrow.
-    if at == 0 or plan.shape[0] < SHORTEST or plan.shape[at] > 0x7FFFFFFF:
+    if at == 0 or plan.shape[0] < tuning.transposed_side or plan.shape[at] > 0x7FFFFFFF:
         return False
     size = plan.shape[at]
     for d in range(at, plan.ndim - 1):

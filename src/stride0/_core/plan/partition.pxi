@@ -6,19 +6,6 @@
 #     reduced elements are partitioned into fixed chunks, which depend only on the shape, the strides and the accumulator,
 #     not on threads: each has accumulators of its own, and these are folded in the order of the chunks.
 
-cdef enum:
-    MOST_CHUNKS = 1 << 20
-    UNIT = 64               # elements; an innermost axis is partitioned at multiples of it, which keeps alignment,
-    COLUMN_UNIT = 16        # and that of a reduction at multiples of this
-    WIDTH = 4096            # fewest bytes of a row of the result for each thread
-    COLUMNS = 128           # fewest columns to which rows are added for each thread
-    FIXED_CHUNKS = 64       # fixed chunks of a reduction, at most
-    FEW = 64                # results of runs from which a reduction is partitioned between them instead
-    NARROW = 1024           # the same for rows: columns
-    WIDE = 512              # columns to which adjacent rows are merged
-    ACCUMULATORS = 4096     # most results for which fixed chunks have accumulators
-    ROWS_LEAST = 32         # fewest rows of a fixed chunk with accumulators of its own
-    CHUNKS_PER_THREAD = 4   # the others wait for one chunk of the slowest thread, not for its whole range
 
 
 cdef int64_t work_of(const Plan* plan, Kernel kernel, const Chain* chain) noexcept nogil:
@@ -57,17 +44,17 @@ cdef bint is_short(const Plan* plan, Kernel kernel) noexcept nogil:
     cdef int d
     for d in range(plan.ndim):
         total *= plan.shape[d]
-    return total < 16 * min(tuning.threads_from, tuning.chunk_to)
+    return total < 16 * min(tuning.threads_ns, tuning.chunk_ns)
 
 
 cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil:
     """Whether an elementwise kernel takes so long, apart from memory access, that signals are checked in between."""
-    return kernel.kind == KIND_OP and size * cost_of(kernel) // 16 >= tuning.chunk_to
+    return kernel.kind == KIND_OP and size * cost_of(kernel) // 16 >= tuning.chunk_ns
 
 
 cdef int threads_for(int64_t work) noexcept nogil:
     """The number of threads for a call of so many nanoseconds."""
-    return threads_worth(work, tuning.wake_from, tuning.per_thread) if work >= tuning.threads_from else 1
+    return threads_worth(work, tuning.wake_ns, tuning.per_thread_ns) if work >= tuning.threads_ns else 1
 
 
 cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil:
@@ -76,8 +63,8 @@ cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil:
 
     If the data of each thread is small enough to be in its cache from the call before, each thread has one chunk.
     """
-    cdef int64_t least = 1 if threads < 2 else threads if work <= threads * tuning.cached_to else threads * CHUNKS_PER_THREAD
-    return <Py_ssize_t>min(max(least, work // tuning.chunk_to), <int64_t>MOST_CHUNKS)
+    cdef int64_t least = 1 if threads < 2 else threads if work <= threads * tuning.cached_ns else threads * tuning.chunks_per_thread
+    return <Py_ssize_t>min(max(least, work // tuning.chunk_ns), <int64_t>tuning.max_chunks)
 
 
 cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, int64_t work) except -1:
@@ -86,15 +73,19 @@ cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t c
 
     Fails with the exception of a signal handler.
     """
-    cdef int threads
+    cdef int threads = threads_for(work)
+    return run_in_chunks(body, context, each, count, chunks_for(work, threads), threads, work)
+
+
+cdef int run_in_chunks(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, Py_ssize_t chunks, int threads, int64_t work) except -1:
+    """`run_shared` for callers that choose the numbers of chunks and threads; short work is one chunk."""
     cdef bint done
-    if work < LONG_RUN:
+    if work < tuning.long_run_elements:
         each[0] = count
         body(context, 0)
         return 0
     with nogil:
-        threads = threads_for(work)
-        done = run_equal_chunks(body, context, each, count, chunks_for(work, threads), threads)
+        done = run_equal_chunks(body, context, each, count, chunks, threads)
     return 0 if done else -1
 
 
@@ -155,17 +146,17 @@ cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int 
                 continue
             if axis < 0 or plan.shape[d] > plan.shape[axis]:
                 axis = d
-            if plan.shape[axis] >= max(chunks, threads * CHUNKS_PER_THREAD) and axis > 0:
+            if plan.shape[axis] >= max(chunks, threads * tuning.chunks_per_thread) and axis > 0:
                 break
     if axis < 0:
         return run_program(program, plan)
     if axis == 0 and plan.ndim > 1:
         # Threads that write adjacent short rows would contend for cache lines.
-        most = plan.shape[0] // COLUMNS if program.folds else plan.shape[0] * itemsize_at(plan.code[result]) // WIDTH
+        most = plan.shape[0] // tuning.thread_columns if program.folds else plan.shape[0] * itemsize_at(plan.code[result]) // tuning.thread_row_bytes
         chunks = min(chunks, most)
         if chunks < 2:
             return run_program(program, plan)
-    unit = (COLUMN_UNIT if program.folds else UNIT) if axis == 0 else tile_rows(program, plan) if program.transposed and axis == program.axis else 1
+    unit = (tuning.chunk_multiple_columns if program.folds else tuning.chunk_multiple_elements) if axis == 0 else tile_rows(program, plan) if program.transposed and axis == program.axis else 1
     split.plan, split.program, split.axis = plan, program, axis
     split.extent = (plan.shape[axis] + chunks * unit - 1) // (chunks * unit) * unit
     split.failed, split.stop, split.absorbing, split.accumulators, split.size = False, False, -1, NULL, 0

@@ -1,12 +1,12 @@
 # Parts of reductions for threads: Note [Partitions].
 
 cdef Py_ssize_t widened(const Plan* plan) noexcept nogil:
-    """How many adjacent short rows are merged to a row of about WIDE columns; 1 where they are not merged."""
+    """How many adjacent short rows are merged to a row of about merged_row_columns columns; 1 where they are not merged."""
     cdef int k
     cdef Py_ssize_t several
     if plan.ndim != 2 or plan.strides[plan.nop - 1][0] == 0 or plan.strides[plan.nop - 1][1] != 0:
         return 1
-    several = WIDE // max(plan.shape[0], <Py_ssize_t>1)
+    several = tuning.merged_row_columns // max(plan.shape[0], <Py_ssize_t>1)
     if several < 2 or plan.shape[1] < 8 * several:
         return 1
     for k in range(plan.nop - 1):
@@ -26,17 +26,17 @@ cdef Py_ssize_t fixed_chunks_of(const Plan* plan, int* axis, Py_ssize_t* extent)
             results *= plan.shape[d]
     # The dtype of the accumulator decides: a cast before a sum changes no bit.
     size = total * (itemsize_at(plan.code[result]) if rows else 16)
-    if size < 16 * tuning.fixed_from or results > ACCUMULATORS or (rows and plan.shape[0] >= NARROW) or (not rows and results >= FEW):
+    if size < 16 * tuning.fixed_elements or results > tuning.max_fixed_results or (rows and plan.shape[0] >= tuning.max_fixed_columns) or (not rows and results >= tuning.max_fixed_runs):
         return 1
     for d in range(plan.ndim - 1, -1, -1):
         if plan.strides[result][d] != 0:
             continue
         # Loops fold blocks of runs, and rows by fours: fixed chunks start at multiples, so that the order stays the same.
         unit = FOLD_BLOCK if d == 0 else 4 if rows and d == 1 else 1
-        least = tuning.fixed_chunk // (total // plan.shape[d])
+        least = tuning.fixed_chunk_elements // (total // plan.shape[d])
         if unit == 4:
-            least = max(least, <Py_ssize_t>ROWS_LEAST)
-        size = max(least, (plan.shape[d] + FIXED_CHUNKS - 1) // FIXED_CHUNKS)
+            least = max(least, <Py_ssize_t>tuning.fixed_chunk_rows)
+        size = max(least, (plan.shape[d] + tuning.max_fixed_chunks - 1) // tuning.max_fixed_chunks)
         size = (size + unit - 1) // unit * unit
         count = (plan.shape[d] + size - 1) // size
         if count > most:
@@ -53,7 +53,7 @@ cdef Py_ssize_t partition_results(Split* split, int threads) noexcept nogil:
     cdef const Plan* plan = split.plan
     cdef int d = plan.ndim - 1
     split.across = -1
-    if threads < 2 or d <= split.axis or plan.strides[plan.nop - 1][d] == 0 or plan.shape[d] < threads * CHUNKS_PER_THREAD:
+    if threads < 2 or d <= split.axis or plan.strides[plan.nop - 1][d] == 0 or plan.shape[d] < threads * tuning.chunks_per_thread:
         return 1
     split.across = d
     split.breadth = (plan.shape[d] + threads - 1) // threads

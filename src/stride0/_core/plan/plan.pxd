@@ -1,5 +1,6 @@
 # See `plan.pyx`.
 
+from cpython.pystate cimport PyThreadState
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 
 from stride0._core.memory.dtype cimport BOOL, itemsize_at
@@ -13,7 +14,6 @@ cdef enum:
     MAX_VIEWS = 24      # of a chain: its leaves, then its outputs
     MAX_CHAIN_NDIM = 16 # axes of a chain of several kernels
     MAX_STRIDES = MAX_VIEWS * MAX_CHAIN_NDIM    # of a plan: a single kernel has fewer
-    SHORTEST = 8        # elements along both axes from which transposing, or merging rows, is faster
 
 
 ctypedef struct Operand:
@@ -340,23 +340,37 @@ cdef inline bint has_cast(int source, int target) noexcept nogil:
     return loops_of(cast_kernel(source, target))[0] is not NULL
 
 
-# Thresholds of the planner, and counters of its decisions.
+# Thresholds, and counters of the planner's decisions.
 
 
-# Thresholds, from measurements (docs/design/threads.md); `tune` changes them for tests.
+# Described in `_tables/thresholds.py`; `tune` changes them.
 cdef struct Tuning:
-    int64_t threads_from    # estimated nanoseconds of work from which spinning workers are used
-    int64_t wake_from       # and from which sleeping ones are woken
-    int64_t per_thread      # nanoseconds of work that justify one more thread
-    int64_t cached_to       # nanoseconds for each thread up to which all have one chunk, since it stays in their caches
-    int64_t chunk_to        # nanoseconds of a chunk, at most, so that signals are checked in between
-    int64_t fixed_from      # elements from which a reduction is made in fixed chunks; of rows that are added, 16 bytes of accumulators for each
-    int64_t fixed_chunk     # elements of a fixed chunk, at least
-    int64_t transpose_from  # elements from which operands are transposed in tiles
-    int64_t stream_from     # bytes of a transposed copy from which its stores are non-temporal
-    int64_t stream_runs_from    # and of other results
-    int64_t stream_calls    # of a chain before an output, from which its stores are ordinary
-    int64_t prefetch_from   # bytes of the leaves and outputs of a chain from which they are prefetched
+    int64_t long_run_elements, threads_ns, wake_ns, per_thread_ns, cached_ns, chunk_ns, max_chunks, chunks_per_thread
+    int64_t chunk_multiple_elements, chunk_multiple_columns, thread_row_bytes, thread_columns, fixed_elements
+    int64_t fixed_chunk_elements, max_fixed_chunks, max_fixed_runs, max_fixed_columns, max_fixed_results, fixed_chunk_rows
+    int64_t merged_row_columns, transposed_elements, transposed_side, streamed_copy_bytes, streamed_bytes
+    int64_t streamed_run_bytes, streamed_steps, prefetched_bytes, tile_bytes, max_tile_elements, min_tile_elements
+    int64_t prefetched_tile_parts, max_tile_rows, tile_row_parts, transposed_tile_bytes, max_transposed_side
+    int64_t transposed_row_bytes
+    int64_t max_pending_chains, max_pending_bytes, chained_elements, shared_step_cost, slot_step_cost, fill_bytes
+    int64_t spread_elements, small_matrix_elements, searched_exponents, unplanned_arg_elements, copied_run_bytes
+    int64_t joined_runs, repeated_elements, repeated_lane_bytes, repeated_bytes
+    int64_t gathered_row_stride, gathered_row_elements, gathered_run_ns, gathered_bytes_per_ns
+    int64_t sorted_element_ns, selected_element_ns, search_ns, elements_per_search, placed_element_ns
+    int64_t interpolated_element_ns
+    int64_t dot_elements, real_sum_elements, own_products, own_matrix_products, integer_sum_elements, integer_columns
+    int64_t vector_rows, small_vector_rows, small_vector_elements, complex_dot_products, complex_dot_results
+    int64_t complex_dot_elements, complex_dot_matrices, complex_batch_products, complex_batch_matrices, contraction_products
+    int64_t blas_quick_products, blas_alone_products, blas_thin_products, blas_thin_elements, blas_thin_rows
+    int64_t blas_shared_products, blas_shared_blocks, blas_shared_rows, blas_sum_elements, blas_sum_side, blas_sum_rows
+    int64_t blas_sum_step_elements, blas_sum_part_steps, blas_sum_parts, released_loop_elements, shared_loop_side
+    int64_t lapack_alone_side, lapack_alone_solve_side
+    int64_t tall_ratio, tall_columns, tall_block_rows, tall_narrow_columns, tall_sections, tall_section_rows
+    int64_t tall_section_ratio
+    int64_t transform_numbers, transform_matrix_numbers, kept_tables, kept_table_bytes, lanes_aside_numbers, lanes_aside
+    int64_t lanes_together_numbers, shared_lanes, lane_pitch_bytes, long_lane_numbers, long_lane_rows, root_product_ns
+    int64_t long_copy_numbers
+    int64_t sorted_saved_values, folded_writes, folded_key_writes, folded_sources
 
 cdef Tuning tuning
 
@@ -489,8 +503,11 @@ cdef void release_program(Program* program) noexcept nogil
 cdef enum:
     # Elements from which the interpreter's lock is released and threads may be used; below, both cost more time than
     # they save.
-    LONG_RUN = 1 << 13
     ALIGNMENT = 64      # of scratch memory for vectors, in bytes
+
+cdef extern from "Python.h":
+    PyThreadState* PyEval_SaveThread() noexcept
+    void PyEval_RestoreThread(PyThreadState* thread) noexcept
 
 cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexcept nogil
 cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) noexcept nogil
@@ -499,7 +516,19 @@ cdef bint run_long(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssi
 cdef int threads_for(int64_t work) noexcept nogil
 cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil
 cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, int64_t work) except -1
+cdef int run_in_chunks(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, Py_ssize_t chunks, int threads, int64_t work) except -1
 cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil
+
+
+cdef inline PyThreadState* release_lock(int64_t work) noexcept:
+    """Release the interpreter's lock (GIL) for work of `long_run_elements` elements or nanoseconds; NULL, and still locked, for less."""
+    return PyEval_SaveThread() if work >= tuning.long_run_elements else NULL
+
+
+cdef inline void take_lock(PyThreadState* thread) noexcept:
+    """Take back the lock that `release_lock` has released, if it has."""
+    if thread is not NULL:
+        PyEval_RestoreThread(thread)
 
 
 cdef inline char* aligned(char* memory) noexcept nogil:
@@ -516,7 +545,7 @@ cdef inline int run_contiguous(Kernel kernel, int layout, char** args, const Py_
     with the exception of a signal handler.
     """
     cdef bint done
-    if n >= LONG_RUN:
+    if n >= tuning.long_run_elements:
         with nogil:
             done = run_long(kernel, args, strides, n)
         return 0 if done else -1

@@ -12,10 +12,9 @@ from stride0._core.memory.dtype cimport itemsize_at
 from stride0._core.plan.threads cimport run_chunks, run_equal_chunks, s0_chunk, threads_worth
 from stride0._core.plan.operations cimport OP_MULTIPLY, OP_SQUARE
 
-import os
-
 from stride0._tables import operations
 from stride0._tables.dtypes import CODES, ROWS
+from stride0._tables.thresholds import THRESHOLDS
 from stride0._core.kernels._dispatch import load_kernels
 
 include "iteration_space.pxi"

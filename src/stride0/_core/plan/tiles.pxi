@@ -17,17 +17,8 @@ cdef extern from *:
 cdef enum:
     CACHE_LINE = 64
     PAGE = 4096
-    TILE_BYTES = 1 << 13    # of the widest value in a tile, so that the live ones stay in the L1 cache
-    MOST_TILE = 1 << 12     # elements, at most
-    LEAST_TILE = 1 << 10     # and at least
     # Where the next tile is prefetched, each is a part of that: few cache lines at once, since the processor waits for more.
-    AHEAD_PARTS = 2
     FOLD_ROWS = 4           # and rows
-    MOST_ROWS = 64          # of a tile whose slots have one row each
-    FEW_ROWS = 4            # and where some of them have
-    TRANSPOSED_BYTES = 1 << 14  # of the widest value in a tile with a transposed leaf; the most, but for folds
-    SIDE = 128              # elements along the side of such a tile, at most
-    ROW_BYTES = 256         # bytes of a row of the leaf that are read at once: some cache lines
     STACK = 4096            # bytes of slots and calls on the stack, which may be small in a thread
 
 
@@ -57,26 +48,26 @@ ctypedef struct Ahead:
 
 cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssize_t* wide, Py_ssize_t* high) noexcept nogil:
     """Elements of a tile along its two axes, for a plan with n and m elements along them."""
-    cdef Py_ssize_t limit = max(<Py_ssize_t>LEAST_TILE, min(<Py_ssize_t>MOST_TILE, TILE_BYTES // program.widest)), unit = 1
+    cdef Py_ssize_t limit = max(<Py_ssize_t>tuning.min_tile_elements, min(<Py_ssize_t>tuning.max_tile_elements, tuning.tile_bytes // program.widest)), unit = 1
     if program.ahead:
-        limit //= AHEAD_PARTS
+        limit //= tuning.prefetched_tile_parts
     if program.slots == 0 and not program.folds and not program.transposed:
         # Tiles keep slots in the cache; without any, complete runs are faster.
         wide[0], high[0] = n, m
     elif program.transposed and not program.folds:
-        high[0] = min(<Py_ssize_t>SIDE, ROW_BYTES // program.widest)
-        wide[0] = min(n, TRANSPOSED_BYTES // (high[0] * program.widest))
+        high[0] = min(<Py_ssize_t>tuning.max_transposed_side, tuning.transposed_row_bytes // program.widest)
+        wide[0] = min(n, tuning.transposed_tile_bytes // (high[0] * program.widest))
     elif program.folds:
         if program.rows:
             unit = FOLD_ROWS
         wide[0] = min(n, FOLD_BLOCK // unit)
         high[0] = max((FOLD_BLOCK if program.transposed else limit) // max(wide[0], <Py_ssize_t>1) // unit * unit, unit)
         if program.transposed:
-            high[0] = max(high[0], <Py_ssize_t>SHORTEST)
+            high[0] = max(high[0], <Py_ssize_t>tuning.transposed_side)
     else:
         # Rows of slots are computed once per tile, for several of its rows.
-        wide[0] = min(n, limit if program.flat or not program.has_rows else limit // FEW_ROWS)
-        high[0] = MOST_ROWS if program.flat else limit // max(wide[0], <Py_ssize_t>1)
+        wide[0] = min(n, limit if program.flat or not program.has_rows else limit // tuning.tile_row_parts)
+        high[0] = tuning.max_tile_rows if program.flat else limit // max(wide[0], <Py_ssize_t>1)
     high[0] = min(high[0], m)
 
 
@@ -124,7 +115,7 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
         slot_bytes = slot_size(program, wide if program.flat else wide * high)
         total, calls = program.slots * slot_bytes, program.count
         if program.inner is not NULL:
-            total += program.inner.slots * <Py_ssize_t>TRANSPOSED_BYTES
+            total += program.inner.slots * <Py_ssize_t>tuning.transposed_tile_bytes
             calls += program.inner.count
         slots = stack
         # Of each call, for complete tiles and those at the end of a run.
@@ -366,7 +357,7 @@ cdef void compute(
             inner.loop(data, strides, outer, n, m)
         else:
             tile_shape(inner, n, m, &wide, &high)
-            run_tiles(inner, bounds, slots, TRANSPOSED_BYTES, data, strides, outer, n, m, wide, high)
+            run_tiles(inner, bounds, slots, tuning.transposed_tile_bytes, data, strides, outer, n, m, wide, high)
         target += n * m * size
         index += n * m
         count -= n * m

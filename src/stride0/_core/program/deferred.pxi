@@ -29,12 +29,8 @@
 #     A reduction of a deferred result, or of the product of one and another array, is deferred as well, and computed in one pass with its operand, which nothing may refer
 #     to by then. The storage of its result has a number below 0.
 #
-#     A chain is bounded by MOST_VIEWS, MAX_CONSTANTS and MAX_STEPS, all of them by MOST_CHAINS and MOST_BYTES: then the oldest are evaluated.
+#     A chain is bounded by MOST_VIEWS, MAX_CONSTANTS and MAX_STEPS, all of them by max_pending_chains and max_pending_bytes: then the oldest are evaluated.
 
-cdef enum:
-    MOST_CHAINS = 64            # that are pending
-    MOST_BYTES = 1 << 30        # of results that are pending
-    FEW = 1 << 11               # elements that are computed in less time than deferring them takes
 
 cdef Switch FUSING = FUSED
 cdef str MEAN = "mean"
@@ -90,7 +86,7 @@ cdef bint defers(Py_ssize_t size, bint pending) except -1:
     if not FUSING.used or PyErr_Occurred() is not NULL:
         return False
     least = FUSING.value()
-    return least != 0 and size >= (min(least, <Py_ssize_t>FEW) if pending else least)
+    return least != 0 and size >= (min(least, <Py_ssize_t>tuning.chained_elements) if pending else least)
 
 
 cdef Places* take_places() noexcept:
@@ -465,7 +461,7 @@ cdef Array defer_step(
         step = append(chain, cast_kernel(result_code(kernel), out_code), inputs, strides, name)
     out = pending_array(chain, step, out_code, ndim, shape, strides)
     chain.results[step] = <PyObject*>out.storage
-    while (chains > MOST_CHAINS or pending_bytes > MOST_BYTES) and oldest is not <PyObject*>chain and (<PendingChain>oldest).evaluating == 0:
+    while (chains > tuning.max_pending_chains or pending_bytes > tuning.max_pending_bytes) and oldest is not <PyObject*>chain and (<PendingChain>oldest).evaluating == 0:
         first = alive(oldest)
         if first is None:
             break

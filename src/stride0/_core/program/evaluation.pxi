@@ -1,8 +1,6 @@
 # Computing deferred results: Note [Deferred results] of `deferred.pxi`. Each pass over memory is one of `passes.pxi`.
 
 cdef enum:
-    SHARED_COST = 10            # of an element that is stored for a later pass, in the unit of `cost_of`
-    STEP_COST = 2               # of one in a slot, beside that
     MOST_RESULTS = MAX_STEPS + MOST_REDUCTIONS + 1
 
 
@@ -147,12 +145,12 @@ cdef bint may_leave_steps(PendingChain chain) noexcept:
     cdef int cost[MAX_STEPS]
     cdef int s, q, k
     for s in range(chain.count):
-        cost[s] = cost_of(chain.steps[s].kernel) + STEP_COST
+        cost[s] = cost_of(chain.steps[s].kernel) + tuning.slot_step_cost
         for q in range(inputs_of(chain.steps[s].kernel)):
             k = chain.steps[s].inputs[q] - MOST_LEAVES
             cost[s] += cost[k] if k >= 0 else 0
-        cost[s] = min(cost[s], <int>SHARED_COST)
-        if chain.results[s] is not NULL and cost[s] == SHARED_COST:
+        cost[s] = min(cost[s], <int>tuning.shared_step_cost)
+        if chain.results[s] is not NULL and cost[s] == tuning.shared_step_cost:
             return False
     return True
 
@@ -179,7 +177,7 @@ cdef bint store_locked(Array result, Array x, Storage spared) except -1:
     chain = <PendingChain>result.storage.pending
     for s in range(chain.count):
         cost += cost_of(chain.steps[s].kernel)
-    return chain.size * cost // 16 < tuning.chunk_to and begin_evaluation(chain, result.storage, x, spared, False)
+    return chain.size * cost // 16 < tuning.chunk_ns and begin_evaluation(chain, result.storage, x, spared, False)
 
 
 cdef bint assign_pending(Array x, Array source) except -1:
@@ -404,7 +402,7 @@ cdef int store_shared(PendingChain chain, Evaluation* evaluation, int* outputs, 
         for q in range(inputs_of(chain.steps[s].kernel)):
             k = chain.steps[s].inputs[q] - MOST_LEAVES
             cost[s] += cost[k] if k >= 0 else 0
-        cost[s] = min(cost[s], <int>SHARED_COST)
+        cost[s] = min(cost[s], <int>tuning.shared_step_cost)
     for k in range(count):
         needed[outputs[k]], stored[outputs[k]] = 1, True
     for k in range(chain.reductions):
@@ -417,7 +415,7 @@ cdef int store_shared(PendingChain chain, Evaluation* evaluation, int* outputs, 
     if mask <= 2:
         return count
     for s in range(chain.count - 1, -1, -1):
-        if not stored[s] and needed[s] & (needed[s] - 1) and cost[s] == SHARED_COST and count < MOST_KNOWN and chain.results[s] is NULL:
+        if not stored[s] and needed[s] & (needed[s] - 1) and cost[s] == tuning.shared_step_cost and count < MOST_KNOWN and chain.results[s] is NULL:
             try:
                 add_result(evaluation, None, allocate_storage(chain.size * itemsize_at(result_code(chain.steps[s].kernel)), False))
             except MemoryError:     # then it is computed again

@@ -1,7 +1,5 @@
 # One pass over memory for deferred results: steps of a chain, as a chain of the executor. `evaluation.pxi` chooses them.
 
-cdef enum:
-    FILL_BYTES = 1 << 14        # that are copied at once, from the first-level cache
 
 # Statistics: passes over memory, steps in them, and bytes of results that were never written.
 cdef Py_ssize_t passes = 0
@@ -112,7 +110,7 @@ cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name, bin
         s = program.stored[o] - program.leaves - program.constants
         if s >= 0:
             bytes_saved -= chain.size * itemsize_at(result_code(program.steps[s].kernel))
-    if chain.size < LONG_RUN or not interruptible:
+    if chain.size < tuning.long_run_elements or not interruptible:
         done = run_chain(plan, program, interruptible)
     else:
         # As where the interpreter's lock is released: others may defer and evaluate meanwhile.
@@ -255,7 +253,7 @@ cdef int fill_with(Storage storage, const char* value, int itemsize) noexcept:
         else:
             memcpy(storage.data, value, more)
         filled += more
-        more = min(min(filled, <Py_ssize_t>FILL_BYTES), storage.nbytes - filled)
+        more = min(min(filled, <Py_ssize_t>tuning.fill_bytes), storage.nbytes - filled)
     return 0
 
 

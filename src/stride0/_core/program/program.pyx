@@ -19,7 +19,7 @@ from stride0._core.memory.guards cimport (
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, copy_item, dtype_at, itemsize_at, read_scalar
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage, set_forget
 from stride0._core.plan.plan cimport (
-    Chain, KIND_CAST, Kernel, LONG_RUN, MAX_CONSTANTS, MAX_STEPS, Operand, Plan, Step, cast_kernel, coalesce, cost_of, inputs_of,
+    Chain, KIND_CAST, Kernel, MAX_CONSTANTS, MAX_STEPS, Operand, Plan, Step, cast_kernel, coalesce, cost_of, inputs_of,
     order_axes, result_code, run_chain, run_contiguous, set_result, set_strides, tuning,
 )
 from stride0._core.array.modes cimport Switch, enter_fused, leave_fused

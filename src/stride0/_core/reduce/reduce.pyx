@@ -4,6 +4,7 @@ One compiled module, read in this order: `reductions.pxi`, `functions.pxi`.
 """
 
 from cpython.object cimport PyObject
+from cpython.pystate cimport PyThreadState
 from libc.math cimport NAN, fabs, isnan, sqrt
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
@@ -14,9 +15,9 @@ from stride0._core.memory.dtype cimport (
 )
 from stride0._core.plan.operations cimport OP_ABS, OP_MULTIPLY, OP_SUBTRACT, S0_ACCUMULATOR, S0_REDUCED
 from stride0._core.plan.plan cimport (
-    KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, LONG_RUN, MAX_NDIM, Operand, Plan, S0_DTYPES, S0_REDUCTIONS, as_rows,
-    broadcast, coalesce, innermost, kernel_of, loops_of, order_axes, reduction_kernel, run_along, run_kernel, run_long, set_result,
-    set_strides,
+    KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, MAX_NDIM, Operand, Plan, S0_DTYPES, S0_REDUCTIONS, as_rows,
+    broadcast, coalesce, innermost, kernel_of, loops_of, order_axes, reduction_kernel, release_lock, run_along, run_contiguous,
+    run_kernel, set_result, set_strides, take_lock, tuning,
 )
 from stride0._core.array.array cimport (
     Array, c_strides_of, component, data_of, describe_operand, guard_gradient, hooks, is_broadcast_along, is_deferred, is_f_contiguous,

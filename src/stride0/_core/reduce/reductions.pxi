@@ -6,8 +6,6 @@
 #     floating-point numbers are more accurate, and may differ in the last bit from those of a copy. In 64 bits the
 #     result is otherwise that of a kernel: integers wrap, and infinities, NaN and signed zeros are the same.
 
-cdef enum:
-    FEW = 64        # elements of a matrix for which to plan takes longer than to search them
 
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
 cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(operations.SCANS)}
@@ -43,6 +41,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     Broadcast to the shape of the input, like any operand, the result has stride 0 along those axes, so that all
     elements along them are accumulated in one element.
     """
+    cdef PyThreadState* thread
     cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][loop]
     cdef Operand operands[3]
     cdef Plan plan
@@ -101,12 +100,10 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             coalesce(&plan, 0)
             # To release the lock takes longer than to add some elements.
             for axis in range(ndim):
-                size = min(size * shape[axis], <Py_ssize_t>LONG_RUN)
-            if size < LONG_RUN:
-                done = run_kernel(&plan, reduction_kernel(number, arithmetic_code(loop)), True)
-            else:
-                with nogil:
-                    done = run_kernel(&plan, reduction_kernel(number, arithmetic_code(loop)), True)
+                size = min(size * shape[axis], <Py_ssize_t>tuning.long_run_elements)
+            thread = release_lock(size)
+            done = run_kernel(&plan, reduction_kernel(number, arithmetic_code(loop)), True)
+            take_lock(thread)
             if not done:
                 not_completed(name)
             if times > 1:
@@ -197,8 +194,8 @@ cpdef Array reduce_whole(str name, Array x):
     cdef char* args[2]
     cdef bint done
     strides[0], strides[1] = run_stride(x), 0
-    # Note [Partitions]: from LONG_RUN elements on, the partition decides the order, and the planner that of strided ones.
-    if is_deferred(x) or x.size == 0 or acc_code < 0 or strides[0] == 0 or (x.size >= LONG_RUN and (code != x.code or strides[0] != itemsize_at(code))):
+    # Note [Partitions]: from long_run_elements elements on, the partition decides the order, and the planner that of strided ones.
+    if is_deferred(x) or x.size == 0 or acc_code < 0 or strides[0] == 0 or (x.size >= tuning.long_run_elements and (code != x.code or strides[0] != itemsize_at(code))):
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
     guard_gradient(x, name)
     if code != x.code:
@@ -208,13 +205,7 @@ cpdef Array reduce_whole(str name, Array x):
     # The first element, folded once more, changes no extreme.
     copy_item(data_of(total), &START[number][acc_code][0] if HAS_START[number] else data_of(x), acc_code)
     args[0], args[1] = data_of(x), data_of(total)
-    if x.size < LONG_RUN:
-        loops_of(reduction_kernel(number, code))[0 if strides[0] == itemsize_at(code) else 1](args, strides, strides, x.size, 1)
-    else:
-        with nogil:
-            done = run_long(reduction_kernel(number, code), args, strides, x.size)
-        if not done:
-            not_completed(name)
+    run_contiguous(reduction_kernel(number, code), 0 if strides[0] == itemsize_at(code) else 1, args, strides, x.size)
     return total if out_code == acc_code else copy_array(total, out_code, True)
 
 
@@ -297,6 +288,7 @@ cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, Kernel ke
     If another axis has smaller strides, `rows` is the kernel that runs over rows along it; that of a cumulative operation only
     over contiguous ones.
     """
+    cdef PyThreadState* thread
     cdef int whole = 1
     cdef bint done
     set_strides(plan, operands, 1, x.shape_, x.ndim)
@@ -306,11 +298,9 @@ cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, Kernel ke
         whole = 0
         innermost(plan, axis)
         coalesce(plan, 1)
-    if x.size < LONG_RUN:
-        done = run_along(plan, rows if whole else kernel, whole)
-    else:
-        with nogil:
-            done = run_along(plan, rows if whole else kernel, whole)
+    thread = release_lock(x.size)
+    done = run_along(plan, rows if whole else kernel, whole)
+    take_lock(thread)
     return 0 if done else -1  # with the exception of a signal handler
 
 
@@ -335,7 +325,7 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     if x.size and x.shape_[axis] > 1:
         if is_stored(x.code):
             x = copy_array(x, arithmetic_code(x.code), False)
-        if x.strides_[axis] and ((x.ndim == 1 and x.size < LONG_RUN) or (x.ndim == 2 and x.size <= FEW)):
+        if x.strides_[axis] and ((x.ndim == 1 and x.size < tuning.long_run_elements) or (x.ndim == 2 and x.size <= tuning.unplanned_arg_elements)):
             args[0], args[1] = data_of(x), data_of(out)
             byte_strides[0], byte_strides[1] = x.strides_[axis], 0
             outer[0], outer[1] = x.strides_[1 - axis] if x.ndim == 2 else 0, itemsize_at(INT64)

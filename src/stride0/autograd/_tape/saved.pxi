@@ -157,7 +157,7 @@ cdef int copy_saved(Array region) except -1:
         for i in range(found.count):
             Py_DECREF(<Saved>found.items[i])
         free(found.items)
-    if length > MANY_SAVED:
+    if length > tuning.sorted_saved_values:
         start_sorting(storage)
     return 0
 
@@ -264,7 +264,6 @@ cdef Array copied(Array x):
 
 cdef enum:
     PARTS = 256
-    MANY_SAVED = 64
 
 
 cdef int start_sorting(Storage storage) except -1:

@@ -83,7 +83,7 @@ from stride0._core.call.binding cimport Primitive
 from stride0._core.index.index cimport add_at, added, dot_into, scaled, sum_into
 from stride0._core.elementwise.elementwise cimport binary_raw, in_place, masked_product, unary_raw
 from stride0._core.plan.operations cimport OP_ADD
-from stride0._core.plan.plan cimport Operand, extent
+from stride0._core.plan.plan cimport Operand, extent, tuning
 from stride0._core.memory.dtype cimport DType, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.guards cimport (
     FREE_THREADED, s0_acquire, s0_count_up, s0_add, s0_drop_all, s0_drop_later, s0_drops, s0_enable_try_incref, s0_has_references, s0_leave, s0_lock,

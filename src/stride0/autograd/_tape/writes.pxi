@@ -136,7 +136,7 @@ cdef int list_write(History history, Write write, Storage storage, Node before, 
         history.writes = [old for old in history.writes if old.level != write.level or not is_region(old, write.place)]
     history.writes.append(write)
     history.keyed += write.key is not None
-    if not history.folding and (len(history.writes) > MANY_WRITES or history.keyed > MANY_KEYS):
+    if not history.folding and (len(history.writes) > tuning.folded_writes or history.keyed > tuning.folded_key_writes):
         history.folding = True
         try:
             fold_writes(history, storage)
@@ -146,9 +146,6 @@ cdef int list_write(History history, Write write, Storage storage, Node before, 
 
 # Limits of the list of writes; entries with index arrays and masks hold copies of them.
 cdef enum:
-    MANY_WRITES = 64
-    MANY_KEYS = 8
-    MANY_SOURCES = 256
     GRANULE = 2                # bytes of the smallest floating-point type
 
 
@@ -172,7 +169,7 @@ cdef int fold_writes(History history, Storage storage) except -1:
             folded = Folded()
             folded.times = numpy.zeros(storage.nbytes // GRANULE + 2, dtype=numpy.int64)
             folded.owners = numpy.zeros(storage.nbytes // GRANULE + 2, dtype=numpy.int32)
-            folded.sources, folded.most = [None], MANY_SOURCES
+            folded.sources, folded.most = [None], tuning.folded_sources
             history.folded[write.level] = folded
         places = (granules(numpy, write.place, write.key, GRANULE) - <int64_t>storage.data) // GRANULE
         source = write.source
@@ -197,7 +194,7 @@ cdef int drop_sources(object numpy, Folded folded) except -1:
     indices[kept] = numpy.arange(len(kept), dtype=numpy.int32)
     folded.owners = indices[folded.owners]
     folded.sources = [folded.sources[k] for k in kept]
-    folded.most = MANY_SOURCES + 2 * len(kept)
+    folded.most = tuning.folded_sources + 2 * len(kept)
     return 0
 
 cdef inline bint is_region(Write write, Array place):
