@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # Scalar bodies, then the kernels they make: C beneath Python.
     ("bodies", ("_core", "_core.math")),
     ("kernels", ("_core.kernels",)),
-    ("numbers of operations", ("_core.plan.operations",)),
+    ("numbers of operations and loops", ("_core.plan.operations", "_core.plan.loops")),
     ("guards", ("_core.memory.guards",)),
     *((f"core: {name}", (f"_core.{name}",)) for name in COMPILED[: COMPILED.index("call.binding")]),
     ("NumPy", ("_core.exchange",)),

@@ -1,6 +1,6 @@
 """Elementwise calls: operands, the planned route, copies and casts, and the operations of the table.
 
-One compiled module, read in this order: `operands.pxi`, `apply.pxi`, `copies.pxi`, `comparisons.pxi`, `operations.pxi`.
+One compiled module, read in this order: `operands.pxi`, `apply.pxi`, `copies.pxi`, `comparisons.pxi`, `operations.pxi`, `in_place.pxi`.
 """
 
 cimport cython
@@ -48,3 +48,4 @@ include "apply.pxi"
 include "copies.pxi"
 include "comparisons.pxi"
 include "operations.pxi"
+include "in_place.pxi"

@@ -1,6 +1,6 @@
 """Reading and writing by keys: views, masks, index arrays, and their adjoints.
 
-One compiled module, read in this order: `keys.pxi`, `masks.pxi`, `gathering.pxi`, `items.pxi`, `adjoint.pxi`, `functions.pxi`.
+One compiled module, read in this order: `keys.pxi`, `masks.pxi`, `index_arrays.pxi`, `gathering.pxi`, `items.pxi`, `adjoint.pxi`, `functions.pxi`.
 """
 
 cimport cython
@@ -16,9 +16,10 @@ from stride0._core.memory.dtype cimport (
 )
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.operations cimport OP_ADD, OP_MULTIPLY_MASKED
+from stride0._core.plan.loops cimport s0_loop
 from stride0._core.plan.plan cimport (
     MAX_NDIM, Operand, Plan, TABLE, broadcast, cast_kernel, chunks_for, coalesce, extent, loops_of, release_lock, run_shared,
-    s0_loop, set_strides, take_lock, threads_for, tuning,
+    set_strides, take_lock, threads_for, tuning,
 )
 from stride0._core.array.modes cimport DEFERRED_SIZE, end_call, enter_call, guarding, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
@@ -44,6 +45,7 @@ from stride0._core.elementwise.elementwise import as_array
 
 include "keys.pxi"
 include "masks.pxi"
+include "index_arrays.pxi"
 include "gathering.pxi"
 include "items.pxi"
 include "adjoint.pxi"

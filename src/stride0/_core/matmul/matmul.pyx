@@ -1,7 +1,7 @@
 # cython: wraparound=True
 """Products of matrices: BLAS, our own kernels, contractions and einsum.
 
-One compiled module, read in this order: `blas.pxi`, `gufuncs.pxi`, `product.pxi`, `own_products.pxi`, `contraction.pxi`, `einsum.pxi`, `functions.pxi`.
+One compiled module, read in this order: `blas.pxi`, `packing.pxi`, `gufuncs.pxi`, `product.pxi`, `stacks.pxi`, `own_products.pxi`, `contraction.pxi`, `einsum.pxi`, `functions.pxi`.
 """
 
 from cpython.exc cimport PyErr_Clear, PyErr_Occurred
@@ -16,7 +16,8 @@ from stride0._core.memory.dtype cimport (
 )
 from stride0._core.plan.threads cimport may_raise, run_chunks, run_equal_chunks
 from stride0._core.plan.operations cimport OP_BITWISE_AND, OP_MULTIPLY, OP_NOT_EQUAL
-from stride0._core.plan.plan cimport MAX_NDIM, Operand, TABLE, chunks_for, s0_bit_length, threads_for, tuning
+from stride0._core.plan.loops cimport s0_bit_length
+from stride0._core.plan.plan cimport MAX_NDIM, Operand, TABLE, chunks_for, threads_for, tuning
 from stride0._core.array.modes cimport guarding
 from stride0._core.array.array cimport (
     Array, c_strides_of, data_of, guard_gradient, is_aligned, new_array, read_operand, same_shape, swapped_matrix, view_of,
@@ -41,8 +42,10 @@ from stride0._core.call.checks import check_array, promote_all
 from stride0._core.matmul.numpy_loops import compute as compute_by_functions, functions_of_blas, load_gufuncs as load_ufuncs
 
 include "blas.pxi"
+include "packing.pxi"
 include "gufuncs.pxi"
 include "product.pxi"
+include "stacks.pxi"
 include "own_products.pxi"
 include "contraction.pxi"
 include "einsum.pxi"

@@ -1,6 +1,6 @@
 """Sorting, selection by rank, search in sorted arrays, and counting.
 
-One compiled module, read in this order: `sorting.pxi`, `functions.pxi`, `counts.pxi`, `count_functions.pxi`.
+One compiled module, read in this order: `sorting.pxi`, `searching.pxi`, `functions.pxi`, `counts.pxi`, `count_functions.pxi`.
 """
 
 from cpython.object cimport PyObject
@@ -11,10 +11,10 @@ from stride0._core.memory.dtype cimport (
     COMPLEX128, FLOAT32, FLOAT64, INT64, UINT64, UINT8, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes,
 )
 from stride0._core.plan.threads cimport is_stopped, run_chunks
-from stride0._core.plan.plan cimport (
-    MAX_NDIM, S0_ASIDE, S0_BESIDE, S0_BOOLEAN, S0_FEW, S0_FLOATING, S0_SIGNED, S0_SLACK, S0_UNSIGNED, TABLE, chunks_for,
-    run_in_chunks, run_shared, s0_adjacent, s0_lane, s0_seen, threads_for, tuning,
+from stride0._core.plan.loops cimport (
+    S0_ASIDE, S0_BESIDE, S0_BOOLEAN, S0_FEW, S0_FLOATING, S0_SIGNED, S0_SLACK, S0_UNSIGNED, s0_adjacent, s0_lane, s0_seen,
 )
+from stride0._core.plan.plan cimport MAX_NDIM, TABLE, chunks_for, run_in_chunks, run_shared, threads_for, tuning
 from stride0._core.array.array cimport Array, data_of, guard_gradient, is_batched, needs_tape, new_array, not_completed, traced, view_of
 from stride0._core.elementwise.elementwise cimport assign_array, broadcast_like, copy_array, scalar_array
 from stride0._core.call.binding cimport array_argument, convert_axis, flag_argument, implement, read_axis, read_int, refuse_complex
@@ -34,6 +34,7 @@ from stride0._core.call.checks import KINDS, check_array, limits_of, refuse_dtyp
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 
 include "sorting.pxi"
+include "searching.pxi"
 include "functions.pxi"
 include "counts.pxi"
 include "count_functions.pxi"

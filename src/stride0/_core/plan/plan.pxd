@@ -4,6 +4,7 @@ from cpython.pystate cimport PyThreadState
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 
 from stride0._core.memory.dtype cimport BOOL, itemsize_at
+from stride0._core.plan.loops cimport S0_DTYPES, S0_OPS, S0_PAIRS, S0_REDUCTIONS, s0_kernels, s0_loop
 from stride0._core.plan.threads cimport s0_chunk
 
 # The planner: the iteration space of a call and the strides of its operands, by functions on plain C structs.
@@ -60,132 +61,6 @@ cdef bint shares_location(const Operand* operand) noexcept nogil
 # The table of kernels, and facts about each: a kernel has an id.
 
 
-cdef extern from "kernels.h":
-    ctypedef void (*s0_loop)(char**, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, Py_ssize_t) noexcept nogil
-    ctypedef void (*s0_transpose)(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
-    ctypedef void (*s0_copy)(char*, const char*, Py_ssize_t) noexcept nogil
-    ctypedef int (*s0_product)(const char*, const Py_ssize_t*, const char*, const Py_ssize_t*, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
-    void s0_stream_end() noexcept nogil
-    ctypedef struct s0_seen:
-        int64_t least, most
-        uint64_t ones, zeroes
-        Py_ssize_t nans, zeros, negative_zeros
-    ctypedef struct s0_lane:
-        const char* source "from"
-        char* out
-        Py_ssize_t n, stride
-        uint64_t* scratch
-        int64_t mask
-        int width, kind, indices, nans_last
-        Py_ssize_t first, last
-        int whole
-        void* words
-        void* other
-    ctypedef struct s0_adjacent:
-        s0_lane lane
-        Py_ssize_t next, out_stride, out_next
-    ctypedef struct s0_sorter:
-        void (*lane)(s0_lane*) noexcept nogil
-        void (*lanes)(const s0_adjacent*, Py_ssize_t, Py_ssize_t) noexcept nogil
-        void (*select)(const s0_lane*) noexcept nogil
-        bint (*encode)(const s0_lane*, Py_ssize_t, Py_ssize_t, s0_seen*) noexcept nogil
-        void (*plan)(s0_lane*, const s0_seen*) noexcept nogil
-        bint (*order)(const s0_lane*, Py_ssize_t, Py_ssize_t) noexcept nogil
-        bint (*merge)(const s0_lane*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
-        bint (*decode)(const s0_lane*, Py_ssize_t, Py_ssize_t) noexcept nogil
-        bint (*finish)(const s0_lane*) noexcept nogil
-    enum:
-        S0_OPS
-        S0_DTYPES
-        S0_PAIRS
-        S0_REDUCTIONS
-        S0_SCANS
-        S0_ARG_REDUCTIONS
-        S0_LAYOUTS
-        S0_REDUCE_LAYOUTS
-        S0_WIDTHS
-        S0_UNSIGNED     # kinds of elements that are sorted
-        S0_SIGNED
-        S0_FLOATING
-        S0_BOOLEAN
-        S0_FEW
-        S0_SLACK
-        S0_ASIDE
-        S0_BESIDE
-        S0_FEW_ROWS     # of matrices that `solve_systems` takes
-        S0_MOST_COLUMNS # of matrices that `tall_factor` takes
-        S0_MOST_RADIX   # of the passes of Fourier transforms
-        FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
-    int s0_bit_length(unsigned long long value) noexcept nogil
-    ctypedef struct s0_systems:
-        const char* a
-        const char* b
-        Py_ssize_t a_strides[3]
-        Py_ssize_t b_strides[3]
-        Py_ssize_t n, columns
-        double* x
-        double* factor
-        double* exponent
-    ctypedef struct s0_tall:
-        const char* a
-        Py_ssize_t strides[3]
-        Py_ssize_t itemsize
-        Py_ssize_t rows, columns, pitch
-        Py_ssize_t sections, height, block
-        double* triangles
-        double* records
-        double* reflectors
-        double* coefficients
-        char* out
-    ctypedef struct s0_passes:
-        Py_ssize_t length
-        int passes
-        unsigned char* radix
-        const double* twiddles
-    ctypedef struct s0_fourier:
-        s0_passes columns, rows
-        const double* turns
-        const double* halves
-        Py_ssize_t half
-        bint inverse, conjugate
-        double factor
-    ctypedef enum s0_fourier_kind:
-        OF_COMPLEX "S0_OF_COMPLEX"
-        HALF_OF_REAL "S0_HALF_OF_REAL"
-        ALL_OF_REAL "S0_ALL_OF_REAL"
-        TO_REAL "S0_TO_REAL"
-    ctypedef struct s0_kernels:
-        s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
-        s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS]
-        s0_loop where[S0_WIDTHS][S0_LAYOUTS]
-        s0_loop pairs[S0_PAIRS][S0_DTYPES][S0_LAYOUTS]
-        s0_loop reductions[S0_REDUCTIONS][S0_DTYPES][S0_REDUCE_LAYOUTS]
-        s0_loop scans[S0_SCANS][S0_DTYPES]
-        s0_loop arg_reductions[S0_ARG_REDUCTIONS][S0_DTYPES]
-        s0_loop scan_rows[S0_SCANS][S0_DTYPES]
-        s0_loop arg_rows[S0_ARG_REDUCTIONS][S0_DTYPES]
-        s0_transpose transpose[S0_WIDTHS]
-        s0_copy stream
-        s0_loop streams[S0_OPS][S0_DTYPES][S0_LAYOUTS]
-        s0_loop stream_pairs[S0_PAIRS][S0_DTYPES][S0_LAYOUTS]
-        s0_loop stream_casts[S0_DTYPES][S0_DTYPES]
-        s0_product products[S0_DTYPES]
-        int (*solve_systems)(const s0_systems* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-        int (*factor_definite)(const s0_systems* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-        int (*tall_factor)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
-        int (*tall_join)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-        int (*tall_spread)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, const double* by, double* scratch) noexcept nogil
-        void (*tall_apply)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, bint unrolled, double* scratch) noexcept nogil
-        void (*fourier_short)(const s0_fourier* all, s0_fourier_kind kind, const char* in_, char* out, bint single, Py_ssize_t count, double* scratch) noexcept nogil
-        void (*fourier_columns)(const s0_fourier* all, const char* in_, bint single, double* middle, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
-        void (*fourier_rows)(const s0_fourier* all, const double* middle, char* out, bint single, double factor, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
-        void (*fourier_untangle)(const s0_fourier* all, s0_fourier_kind kind, const double* in_, char* out, bint single, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-        void (*fourier_tangle)(const s0_fourier* all, const char* in_, bint single, double* out, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-        void (*fourier_copy)(char** to, Py_ssize_t out, char** from_, Py_ssize_t in_, Py_ssize_t lanes, Py_ssize_t count, Py_ssize_t size) noexcept nogil
-        const s0_sorter* sorter
-        int vector
-        bint (*interrupted)() noexcept nogil
-
 # The loops of every module of kernels that was loaded. Of an elementwise kernel or a reduction, `loops_of` finds them.
 cdef s0_kernels TABLE
 
@@ -193,7 +68,7 @@ cdef enum:
     KIND_OP             # row of OPS
     KIND_CAST           # row: the code of the dtype that is cast
     KIND_WHERE
-    KIND_PAIR           # row of PAIRS: Note [Pairs of steps] of `chain.pxi`
+    KIND_PAIR           # row of PAIRS: Note [Pairs of steps] of `pairs.pxi`
     KIND_REDUCTION      # row of REDUCTIONS
     # These need a complete axis, and have one loop for all layouts.
     KIND_SCAN

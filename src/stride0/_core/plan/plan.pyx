@@ -1,6 +1,6 @@
 """How a call runs over its elements: the plan of the iteration space, the table of kernels, chains of kernels, tiles, and parts for threads.
 
-One compiled module, read in this order: `iteration_space.pxi`, `table.pxi`, `tuning.pxi`, `chain.pxi`, `tiles.pxi`, `partition.pxi`, `partition_reductions.pxi`.
+One compiled module, read in this order: `iteration_space.pxi`, `table.pxi`, `tuning.pxi`, `chain.pxi`, `pairs.pxi`, `program_calls.pxi`, `tiles.pxi`, `partition.pxi`, `partition_reductions.pxi`.
 """
 
 from cpython.pycapsule cimport PyCapsule_New
@@ -9,6 +9,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport itemsize_at
+from stride0._core.plan.loops cimport FOLD_BLOCK, s0_stream_end
 from stride0._core.plan.threads cimport run_chunks, run_equal_chunks, s0_chunk, threads_worth
 from stride0._core.plan.operations cimport OP_MULTIPLY, OP_SQUARE
 
@@ -21,6 +22,8 @@ include "iteration_space.pxi"
 include "table.pxi"
 include "tuning.pxi"
 include "chain.pxi"
+include "pairs.pxi"
+include "program_calls.pxi"
 include "tiles.pxi"
 include "partition.pxi"
 include "partition_reductions.pxi"

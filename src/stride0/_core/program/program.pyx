@@ -1,6 +1,6 @@
 """Deferred results: chains of calls that are not computed yet, and the passes that compute them.
 
-One compiled module, read in this order: `deferred.pxi`, `passes.pxi`, `evaluation.pxi`.
+One compiled module, read in this order: `deferred.pxi`, `growing_chains.pxi`, `deferred_reductions.pxi`, `pending_results.pxi`, `passes.pxi`, `evaluation.pxi`, `computing.pxi`.
 """
 
 cimport cython
@@ -32,5 +32,9 @@ import os
 from stride0._core.array.modes import FUSED
 
 include "deferred.pxi"
+include "growing_chains.pxi"
+include "deferred_reductions.pxi"
+include "pending_results.pxi"
 include "passes.pxi"
 include "evaluation.pxi"
+include "computing.pxi"

@@ -1,8 +1,8 @@
 # cython: boundscheck=True, cdivision=False
 """The tape: recording of what is computed from tracked arrays, and the backward pass.
 
-One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `batching.pxi`, `nodes.pxi`,
-`places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `inplace.pxi`, `deferral.pxi`, `backward.pxi`, `tangents.pxi`, `results.pxi`.
+One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `batching.pxi`, `batched_calls.pxi`, `nodes.pxi`,
+`places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `inplace.pxi`, `deferral.pxi`, `rule_calls.pxi`, `backward.pxi`, `cotangents.pxi`, `tangents.pxi`, `forward_passes.pxi`, `results.pxi`.
 
 Note [Graph of nodes]
     The tape is not a list of operations. Each tracked array holds a node; a node holds the nodes of its operands
@@ -201,6 +201,7 @@ cdef class Tape:
 
 include "rules.pxi"
 include "batching.pxi"
+include "batched_calls.pxi"
 include "nodes.pxi"
 include "places.pxi"
 include "saved.pxi"
@@ -330,8 +331,11 @@ include "replay.pxi"
 include "recording.pxi"
 include "inplace.pxi"
 include "deferral.pxi"
+include "rule_calls.pxi"
 include "backward.pxi"
+include "cotangents.pxi"
 include "tangents.pxi"
+include "forward_passes.pxi"
 include "results.pxi"
 
 

@@ -1,0 +1,88 @@
+# Operators that write to their first operand.
+
+cdef bint broadcasts_to(Array b, Array x) noexcept:
+    """Whether the shape of b broadcasts to that of x."""
+    cdef int axis, lead = x.ndim - b.ndim
+    for axis in range(b.ndim):
+        if lead < 0 or (b.shape_[axis] != 1 and b.shape_[axis] != x.shape_[lead + axis]):
+            return False
+    return True
+
+
+cdef object in_place(int op, Array x, object other, str name):
+    """
+    `x op= other`: keeps the shape and the dtype of x, or changes nothing and raises.
+
+    A result of another dtype of the same kind is cast to that of x, as NumPy and PyTorch do.
+    """
+    cdef Array b, result
+    cdef Kernel kernel
+    cdef int code, loop, operands = 2, scalar = 0
+    if guarding and is_intercepted():
+        return intercept_in_place(op, x, other, name)
+    if x.storage.logged or operand_needs_tape(other):
+        return (<Tracer>hooks.tracer).in_place(operations.OPS[op].name, x, other)
+    if type(other) is Array:
+        b = <Array>other
+    elif is_python_scalar(other):
+        b = weak_operand(x, other, name)
+    else:
+        b = foreign_scalar(other)
+        if b is None:
+            if not is_known_foreign(other):
+                return NotImplemented
+            refuse_operand(name, "x2", other)
+    code = promote_codes(x.code, b.code)
+    loop = loop_for(op, code, name)
+    if letter_at(S0_OUT[op][code]) != letter_at(x.code):
+        raise DTypeError(
+            name,
+            f"the in-place result of dtype {dtype_at(S0_OUT[op][code]).name} cannot be cast to the dtype of x1",
+            (("x1", dtype_at(x.code).name), ("x2", dtype_at(b.code).name)),
+            "operands that promote to a dtype of the kind of that of x1",
+        )
+    if S0_OUT[op][code] != x.code:
+        beyond_standard(name, "the operands promote to another dtype than that of x1",
+                        "Array object, in-place operators: promotion must not change the dtype of the array")
+    if S0_CHECK_EXPONENT[op]:
+        check_exponent(x, b, loop, name)
+    if type(other) is not Array and is_square(op, x, loop, other):
+        op, b, operands = OP_SQUARE, None, 1
+    elif b.weak:
+        scalar = 2
+    kernel = op_kernel(op, loop)
+    if is_deferred(x) and (b is None or broadcasts_to(b, x)):
+        result = apply(kernel, x.code, operands, x, b, None, None, False, name, BINARY_NAMES)
+        if not replace_pending(x, result):
+            # Not once more: a check of operands that warns would warn twice.
+            apply(cast_kernel(x.code, x.code), x.code, 1, result, None, None, x, True, name, UNARY_NAMES)
+        return x
+    if b is not None:
+        if is_deferred(b) and not is_deferred(x) and type(other) is Array and update_with_pending(kernel, x, b, s0_has_references(<PyObject*>b, 2), name):
+            return x
+        if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < tuning.long_run_elements and x.c_contiguous and b.c_contiguous and (scalar or (same_shape(x, b) and not overlaps(x, b))):
+            # Note [Fast path]
+            check_writable(x, name)
+            run_binary(op, loop, data_of(x), data_of(b), scalar, x)
+            return x
+    apply(kernel, S0_OUT[op][code], operands, x, b, None, x, True, name, BINARY_NAMES)
+    return x
+
+
+cdef bint update_with_pending(Kernel kernel, Array x, Array b, bint alone, str name) except -1:
+    """
+    `x op= b` of a deferred b, in the pass that computes b; False, with nothing done, where that is not possible.
+
+    `alone`: nothing besides the caller seems to refer to b, which then stays deferred, and is not written.
+    """
+    cdef Array result
+    if not same_shape(x, b) or not defers(x.size, True):
+        return False
+    check_writable(x, name)
+    # Where the chain of b reads x, it has just been evaluated.
+    if not is_deferred(b) or b.storage.data is not NULL or not may_be_leaf(x):
+        return False
+    result = apply(kernel, x.code, 2, x, b, None, None, False, name, BINARY_NAMES)
+    if not store_result(result, x, b.storage if alone else None):
+        apply(cast_kernel(x.code, x.code), x.code, 1, result, None, None, x, True, name, UNARY_NAMES)
+    return True

@@ -1,0 +1,51 @@
+# Searching in sorted arrays (kernel: `searching.h`).
+
+ctypedef struct Search:
+    # Elements to search for in a sorted lane, in chunks for several threads.
+    const char* lane
+    Py_ssize_t stride
+    Py_ssize_t n
+    const char* wanted
+    Py_ssize_t count
+    Py_ssize_t each         # elements in a chunk
+    int width
+    int kind
+    bint right
+    int64_t* out
+
+
+cdef void search_chunk(void* context, int chunk) noexcept nogil:
+    cdef Search* search = <Search*>context
+    cdef Py_ssize_t first = chunk * search.each, count = min(search.each, search.count - first)
+    s0_search(search.lane, search.stride, search.n, search.wanted + first * search.width, count, search.width, search.kind, search.right, search.out + first)
+
+
+cdef Array indices_in(Array among, Array wanted, bint right):
+    """The indices at which elements belong into a sorted lane of their dtype: a new array in C order."""
+    if is_stored(among.code):
+        among, wanted = copy_array(among, arithmetic_code(among.code), True), copy_array(wanted, arithmetic_code(wanted.code), True)
+    cdef Array lane = among
+    cdef Array given = wanted if wanted.c_contiguous else copy_array(wanted, wanted.code, True)
+    cdef Array out = new_array(INT64, wanted.ndim, wanted.shape_, NULL, False)
+    cdef Search search
+    cdef int threads
+    cdef bint done
+    if not among.c_contiguous and among.strides_[0] != 0 and among.size // tuning.elements_per_search < wanted.size:
+        # A search at large strides costs more than the copy; for a few elements the copy costs more.
+        lane = copy_array(among, among.code, True)
+    search.lane, search.n, search.wanted, search.count = data_of(lane), lane.size, data_of(given), out.size
+    search.stride = itemsize_at(among.code) if lane.c_contiguous else lane.strides_[0]
+    search.width, search.kind, search.right = itemsize_at(among.code), kind_of(among.code), right
+    search.out = <int64_t*>data_of(out)
+    threads = threads_for(out.size * 8)
+    run_in_chunks(search_chunk, &search, &search.each, out.size, chunks_for(out.size * tuning.search_ns, threads), threads, out.size)
+    return out
+
+
+def search_among(Array among not None, Array wanted not None, bint right):
+    """`indices_in` of an array of one axis, for elements of its dtype, which is bool or real."""
+    guard_gradient(among, "searchsorted")
+    guard_gradient(wanted, "searchsorted")
+    if among.ndim != 1 or among.code != wanted.code or letter_at(among.code) == c"c":
+        raise ShapeError("searchsorted", "not a lane of the same dtype")
+    return indices_in(among, wanted, right)

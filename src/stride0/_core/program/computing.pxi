@@ -1,0 +1,188 @@
+# How the results of a chain are computed: what is stored, in which memory, and by how many passes.
+
+cdef bint compute(PendingChain chain, Evaluation* evaluation, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
+    """
+    Allocate memory for the results that are still referenced, run the steps, and publish.
+
+    `result`, if not None, is computed into the memory of x, and is gone then. If `spared` is not None, it stays deferred,
+    and what `result` does not depend on; it may be `result` itself. With `leaves_steps`, all but reductions stays deferred.
+    False, with nothing done, where what has happened since `result` was deferred forbids that.
+    """
+    cdef bint needed[MAX_STEPS]
+    cdef bint stays = result is not None and spared is result
+    cdef PyObject** memory = evaluation.memory
+    cdef char* known[MAX_STEPS]         # where results lie that were computed
+    cdef int outputs[MAX_STEPS]
+    cdef int s, k, first = 0, count = 0
+    cdef Storage storage, total
+    cdef Reduction* reduction = NULL
+    cdef Reduction* one
+    for k in range(chain.leaves):
+        if chain.leaf[k].storage is not NULL:
+            Py_INCREF(<Storage>chain.leaf[k].storage)
+            evaluation.leaf[evaluation.leaves] = chain.leaf[k].storage
+            evaluation.leaves += 1
+    if find_needed(chain, needed, result, spared) + stays > MOST_OUTPUTS:
+        if stays:
+            return False
+        spared = None
+        find_needed(chain, needed, result, None)
+    if result is not None:
+        if chain.count == 0 or result.data is not NULL or root_of(x.storage).readers > (0 if stays else 1) or root_of(x.storage).exports != 0:
+            return False
+        # A later pass could fail, with x written already.
+        if spared is None and takes_passes(chain):
+            return False
+        outputs[0], count, first = result.step, 1, 1
+        add_result(evaluation, result, foreign_storage(x.address, 0, x.storage, False))
+    for s in range(chain.count):
+        known[s] = NULL
+        if chain.results[s] is not NULL and needed[s] and not leaves_steps and not (count and s == outputs[0]) and chain.results[s] is not <PyObject*>spared:
+            storage = <Storage>alive(chain.results[s])
+            if storage is None:
+                chain.results[s] = NULL
+                continue
+            outputs[count] = s
+            count += 1
+            add_result(evaluation, storage, memory_for(chain, storage, result_code(chain.steps[s].kernel), chain.strides[s], <str>chain.names[s]))
+    if spared is None:
+        count = store_shared(chain, evaluation, outputs, count)
+    for k in range(chain.reductions if spared is None else 0):
+        one = &chain.reduction[k]
+        storage = <Storage>alive(one.result)
+        if storage is None:
+            one.result = NULL
+        else:
+            reduction = one if reduction is NULL else reduction
+            add_result(evaluation, storage, memory_for(chain, storage, one.code, one.strides, <str>one.name))
+    if first:
+        # It is the only pass.
+        first = count
+        run_pass(chain, &evaluation.current, known, outputs, first, memory, NULL, None, x)
+        if spared is not None:
+            if result.data is NULL and not stays:   # else another call has published it meanwhile
+                drop_step(chain, result, root_of(x.storage))
+                result.pending = None
+            for k in range(1, count):
+                publish(<Storage>evaluation.results[k], <Storage>memory[k])
+            return True
+    # Outputs in passes of as many as a chain may have, the first of the reductions with the last of these.
+    while (count - first > MOST_OUTPUTS or (count > first and (reduction is NULL or reduction.inputs[1] >= 0))) and chain.count:
+        run_pass(chain, &evaluation.current, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory + first, NULL, None, None)
+        first += MOST_OUTPUTS
+    s = count
+    for k in range(chain.reductions):
+        one = &chain.reduction[k]
+        if one.result is not NULL:     # NULL if another call has published it meanwhile
+            total = <Storage>memory[s]
+            if one.code != result_code(one.kernel):
+                total = allocate_storage(total.nbytes // itemsize_at(one.code) * itemsize_at(result_code(one.kernel)), False)
+            run_pass(chain, &evaluation.current, known, outputs + first, max(0, count - first), memory + first, one, total, None)
+            finish_reduction(one, total, <Storage>memory[s])
+            first = max(first, count)
+            s += 1
+    for k in range(evaluation.count):
+        if evaluation.results[k] is not NULL:
+            publish(<Storage>evaluation.results[k], <Storage>memory[k])
+    if not leaves_steps:
+        release(chain)
+    elif drop_reductions(chain):
+        drop_unread(chain)
+    return True
+
+
+cdef int store_shared(PendingChain chain, Evaluation* evaluation, int* outputs, int count) except -1:
+    """
+    Add to the outputs what several passes need and is faster to read than to compute again; the number of outputs then.
+
+    Each reduction takes a pass, of which the first computes the outputs, too.
+    """
+    cdef int needed[MAX_STEPS]          # by which passes, in bits
+    cdef int cost[MAX_STEPS]
+    cdef bint stored[MAX_STEPS]
+    cdef int s, k, q, mask = 1
+    for s in range(chain.count):
+        needed[s], stored[s] = 0, False
+        cost[s] = cost_of(chain.steps[s].kernel)
+        for q in range(inputs_of(chain.steps[s].kernel)):
+            k = chain.steps[s].inputs[q] - MOST_LEAVES
+            cost[s] += cost[k] if k >= 0 else 0
+        cost[s] = min(cost[s], <int>tuning.shared_step_cost)
+    for k in range(count):
+        needed[outputs[k]], stored[outputs[k]] = 1, True
+    for k in range(chain.reductions):
+        if chain.reduction[k].result is not NULL:
+            for q in range(inputs_of(chain.reduction[k].kernel)):
+                s = chain.reduction[k].inputs[q] - MOST_LEAVES
+                if s >= 0:
+                    needed[s] |= mask
+            mask <<= 1
+    if mask <= 2:
+        return count
+    for s in range(chain.count - 1, -1, -1):
+        if not stored[s] and needed[s] & (needed[s] - 1) and cost[s] == tuning.shared_step_cost and count < MOST_KNOWN and chain.results[s] is NULL:
+            try:
+                add_result(evaluation, None, allocate_storage(chain.size * itemsize_at(result_code(chain.steps[s].kernel)), False))
+            except MemoryError:     # then it is computed again
+                return count
+            outputs[count], stored[s] = s, True
+            count += 1
+        for q in range(inputs_of(chain.steps[s].kernel)):
+            k = chain.steps[s].inputs[q] - MOST_LEAVES
+            if k >= 0:
+                needed[k] |= 1 if stored[s] else needed[s]
+    return count
+
+
+cdef bint takes_passes(PendingChain chain) noexcept:
+    """Whether all that is referenced of a chain takes more than one pass, or one that checks for signals."""
+    cdef int s, k, count = 0
+    for k in range(chain.reductions):
+        if chain.reduction[k].result is not NULL:
+            return True
+    for s in range(chain.count):
+        count += chain.results[s] is not NULL
+    return count > MOST_OUTPUTS
+
+
+cdef int find_needed(PendingChain chain, bint* needed, Storage result, Storage spared) noexcept:
+    """The steps that a result depends on, and how many of them are outputs then; all if nothing is spared."""
+    cdef int s, q, count = 0
+    for s in range(chain.count):
+        needed[s] = spared is None or s == result.step
+    if spared is None:
+        return 0
+    for s in range(chain.count - 1, -1, -1):
+        count += needed[s] and chain.results[s] is not NULL and chain.results[s] is not <PyObject*>spared
+        for q in range(inputs_of(chain.steps[s].kernel) if needed[s] else 0):
+            if chain.steps[s].inputs[q] >= MOST_LEAVES:
+                needed[chain.steps[s].inputs[q] - MOST_LEAVES] = True
+    return count
+
+
+cdef int publish(Storage storage, Storage fresh) except -1:
+    """Give a storage the memory of another one, unless another call has computed its elements."""
+    # One without a chain was computed in place by another call, and is gone.
+    if storage.data is NULL and storage.pending is not None:
+        storage.block, storage.data, storage.capacity, storage.bin = fresh.block, fresh.data, fresh.capacity, fresh.bin
+        fresh.block = NULL
+        forget_result(storage)
+        storage.pending = None
+    return 0
+
+
+cdef Storage memory_for(PendingChain chain, Storage storage, int code, const Py_ssize_t* strides, str name):
+    """Memory for a result of these strides along the axes of the chain."""
+    try:
+        return allocate_storage(storage.nbytes, False)
+    except MemoryError:
+        shape = tuple([chain.shape[k] for k in range(chain.ndim) if strides[k] or chain.shape[k] < 2])
+        dtype = dtype_at(code).name
+        raise MemoryError(f"{name}: no memory for the deferred result of shape {shape} and dtype {dtype}") from None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_other_threads)
+hooks.evaluate = evaluate
+hooks.evaluate_readers = evaluate_readers
+hooks.evaluate_chain = evaluate_chain
