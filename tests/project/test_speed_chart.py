@@ -1,0 +1,28 @@
+"""`benchmarks/speed_chart.py`: README's chart has the figures of the pages, and rows that other libraries win."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "benchmarks"))
+chart: Any = importlib.import_module("speed_chart")
+sys.path.remove(str(ROOT / "benchmarks"))
+
+
+def test_bars_have_means_first_and_losses_last() -> None:
+    bars = chart.bars()
+    means, losses = len(chart.GROUPS) + 1, len(chart.LOSSES) + len(chart.TORCH)
+    assert len(bars) == means + losses
+    assert all(bar.factor > 1 for bar in bars[:means]) and all(0 < bar.factor < 1 for bar in bars[means:])
+
+
+def test_the_drawn_chart_is_the_current_one() -> None:
+    """Every label and factor of the current pages is in the picture."""
+    drawn = (ROOT / "docs" / "speed.svg").read_text(encoding="utf-8")
+    for bar in chart.bars():
+        assert f">{bar.label}</text>" in drawn, bar
+        assert f">{chart.factor(bar)}</text>" in drawn, bar
