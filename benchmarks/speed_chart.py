@@ -2,8 +2,8 @@
 
     python benchmarks/speed_chart.py
 
-The bars compare stride0 with the fastest other library that was measured. No figure is written here: the means and
-the slowest rows are read from the pages on which the runs are recorded.
+The bars compare stride0 with the fastest other library that was measured. The means and the slowest rows are read
+from the pages on which the runs are recorded.
 """
 
 from __future__ import annotations

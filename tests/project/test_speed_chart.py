@@ -1,4 +1,4 @@
-"""`benchmarks/speed_chart.py`: README's chart has the figures of the pages, and rows that other libraries win."""
+"""`benchmarks/speed_chart.py`: README's chart has the recorded figures, and rows that other libraries win."""
 
 from __future__ import annotations
 
