@@ -2,7 +2,7 @@
 
     python benchmarks/downstream.py
     python benchmarks/downstream.py -k PCA --rounds 25
-    python benchmarks/downstream.py --threads 1 2 --json now.json --page docs/downstream.md
+    python benchmarks/downstream.py --threads 1 2 --json now.json --page docs/evidence/downstream.md
 
 Each case is measured in a process of its own, so that the state in which other cases leave the allocators
 does not count (`--shared`: one process for all). All libraries run in it in alternating rounds, with
@@ -40,22 +40,24 @@ OF_PEERS = 1e-6  # some give a float of a float32
 HEAD = """\
 # scikit-learn and SciPy on stride0
 
-Calls of scikit-learn and SciPy at realistic sizes, with arrays of stride0, eager and within
-[`fused()`](fusing.md), beside the same calls with arrays of NumPy and of PyTorch. A figure is NumPy's time
-divided by that of the library: above 1 it is faster than NumPy. Each case has a process of its own, in which
-all libraries run in alternating rounds of 50 ms and more, with `SCIPY_ARRAY_API=1` and scikit-learn's
-`array_api_dispatch`; their results are compared with NumPy's.
+This page compares 61 calls of scikit-learn and SciPy with stride0 arrays, NumPy arrays and PyTorch tensors,
+at realistic sizes. "fused" is stride0 within [`fused()`](../guides/fusing.md). A figure is NumPy's time
+divided by the time of the library: above 1 the library is faster than NumPy.
 
-What a library of arrays can do is limited: sampled by `perf` on arrays of NumPy, 63 % of a call's time (the
-median of all calls) is NumPy's, less than 20 % in 14 of 61. The rest is code of scikit-learn, of SciPy and
-of Python; but for SciPy's Fourier transforms, which ours take the place of, it takes as long with any array.
+Each call has a process of its own. In the process all libraries run in alternating rounds of at least 50
+ms, with `SCIPY_ARRAY_API=1` and scikit-learn's `array_api_dispatch`. All results are compared with NumPy's.
 
-For `laplacian_kernel` of arrays of NumPy scikit-learn calls a function of SciPy in C++, for all others
-`sum(abs(x - y))`: three times through memory, once within `fused()`.
+The array library computes only a part of a call. Sampled by `perf` with NumPy arrays, NumPy takes 63 % of
+the time of the median call, and less than 20 % in 14 of the 61 calls. The rest is code of scikit-learn,
+SciPy and Python, which takes equally long with any array. SciPy's Fourier transforms are the exception:
+with stride0 arrays SciPy calls the transforms of stride0.
+
+scikit-learn computes `laplacian_kernel` of NumPy arrays by a C++ function of SciPy, and of other arrays by
+`sum(abs(x - y))`. This expression passes over memory three times, and once within `fused()`.
 
 The page is written by
 
-    python benchmarks/downstream.py --threads 1 2 --json now.json --page docs/downstream.md
+    python benchmarks/downstream.py --threads 1 2 --json now.json --page docs/evidence/downstream.md
 """
 
 

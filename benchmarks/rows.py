@@ -4,7 +4,7 @@
     python benchmarks/rows.py --functions repeat tile linalg.svd    # seconds
     python benchmarks/rows.py --sizes 10 --dtypes float64 --layouts contiguous --torch --jax
     python benchmarks/rows.py --json v4.json; STRIDE0_ISA=v3 python benchmarks/rows.py --json v3.json
-    python benchmarks/rows.py --read v4.json v3.json --page docs/rows.md
+    python benchmarks/rows.py --read v4.json v3.json --page docs/evidence/rows.md
 
 A row is a statement for a dtype, a layout and a size (`rows_cases.py`); it is measured as those of compare.py
 are: checked against NumPy's result, in alternating rounds, by the processor's time, with the median over the

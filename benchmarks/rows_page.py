@@ -15,23 +15,24 @@ EXPLAINED = {"sliced": "sliced (`x[::2]`)"}
 HEAD = """\
 # Row by row
 
-Every public function and method that NumPy has too, beside NumPy on one thread: for {sizes} elements,
-in {dtypes} where they apply, on operands that are {layouts}.
-A figure is NumPy's time divided by that of stride0: above 1 stride0 is faster. The page is written by
+This page compares every public function and method that NumPy has too with NumPy, on one thread: for
+{sizes} elements, in {dtypes} if the function takes the dtype, on operands that are {layouts}.
+A figure is NumPy's time divided by the time of stride0: above 1 stride0 is faster. The page is written by
 
     python benchmarks/rows.py --json v4.json
     STRIDE0_ISA=v3 NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" python benchmarks/rows.py --json v3.json
-    python benchmarks/rows.py --read v4.json v3.json --page docs/rows.md
+    python benchmarks/rows.py --read v4.json v3.json --page docs/evidence/rows.md
 
-(the second command keeps NumPy to AVX2, too), and `--functions`, `--sizes`, `--dtypes`, `--layouts`,
-`--torch` and `--jax` choose what is measured; the first two commands list every row below 1.0. Rows
-alternate between the libraries, the clock is that of the processor time, and each result is compared with
-NumPy's. Where operands come to lie in memory moves single rows by a tenth.
+The second command keeps NumPy to AVX2, too. `--functions`, `--sizes`, `--dtypes`, `--layouts`, `--torch` and
+`--jax` choose what is measured. The first two commands list every row below 1.0.
+
+The libraries run in alternating rounds, the clock measures processor time, and each result is compared with
+NumPy's. The position of operands in memory changes a row by about 10 %.
 """
 
 WHY = f"""\
-A row from {NOISE} to {LEVEL} may come out on either side of {LEVEL} the next time. The columns
-"unexplained" of the tables above count the rows below {NOISE} that nothing here is the reason of.
+A row from {NOISE} to {LEVEL} may come out on either side of {LEVEL} in the next run. The columns
+"unexplained" above count the rows below {NOISE} without a reason in this table.
 """
 
 

@@ -45,12 +45,12 @@ class Reason:
 REASONS: Final = (
     Reason(
         "Array.squeeze Array.view Array.item Array.tolist",
-        "some 4 ns: the interpreter has instructions for methods of builtin types alone",
+        "about 4 ns: the interpreter has instructions only for methods of builtin types",
     ),
     Reason(
         "asarray strided.contiguous",
-        "of an array that is returned as it is, NumPy's is a call of 10 ns, since the interpreter has an"
-        " instruction for builtin functions alone",
+        "NumPy's call takes 10 ns if it returns its argument, because the interpreter has an instruction"
+        " for builtin functions only",
     ),
     Reason(
         "Array.dtype Array.itemsize Array.nbytes Array.ndim Array.shape Array.size Array.real",
@@ -58,30 +58,30 @@ REASONS: Final = (
     ),
     Reason(
         "Array.__len__ Array.__int__ Array.__float__ Array.__index__ Array.__bool__",
-        "1 to 4 ns: flags say whether strict mode or a tape refuses the call",
+        "1 to 4 ns: flags tell whether strict mode or a tape refuses the call",
     ),
     Reason(
         "Array.__dlpack__", "20 ns: the binding of its keywords, tests of modes, and the count of exports"
     ),
     Reason(
         "Array.__getitem__",
-        "NumPy has two objects for all elements of bool, ours is a new array without axes",
+        "NumPy has two objects for all bool elements; stride0 makes a new 0-d array",
         dtypes="bool",
     ),
-    Reason("Array.__array__", "NumPy's array returns itself; ours makes one of NumPy's on its memory"),
+    Reason("Array.__array__", "a NumPy array returns itself; stride0 makes a NumPy array on its memory"),
     Reason(
         "acos acosh asin asinh atan atanh atan2 cosh log10 log1p log2 pow sinh tan tanh"
         " Array.__pow__ Array.__ipow__ Array.__rpow__",
         "NumPy has Intel's loops for AVX-512: in float32 they are off by 1.2 to 3 units in the last place,"
-        " ours by less than 1 (docs/accuracy.md); in float64 they look coefficients up by an instruction that"
-        " other processors lack, and results would differ between processors",
+        " ours by less than 1 (docs/evidence/accuracy.md); in float64 they look coefficients up by an"
+        " instruction that other processors lack, and results would differ between processors",
         kernels="v4",
         dtypes="float32 float64",
     ),
     Reason(
         "pow Array.__pow__ Array.__ipow__ Array.__rpow__",
         "logarithms to 96 bits, without which a power is off by thousands of units in the last place, as"
-        " NumPy's are (docs/accuracy.md)",
+        " NumPy's are (docs/evidence/accuracy.md)",
         dtypes="complex128",
     ),
     Reason(

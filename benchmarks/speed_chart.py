@@ -2,8 +2,8 @@
 
     python benchmarks/speed_chart.py
 
-The bars compare stride0 with the fastest other library that was measured. The means and the slowest rows are read
-from the pages on which the runs are recorded.
+The bars compare stride0 with the fastest other library that was measured. The means and the slowest rows are
+read from the pages on which the runs are recorded.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PERFORMANCE = "performance.md"
-ROWS = "rows.md"
-DOWNSTREAM = "downstream.md"
+PERFORMANCE = "evidence/performance.md"
+ROWS = "evidence/rows.md"
+DOWNSTREAM = "evidence/downstream.md"
 
 # Groups of `compare.py`, by the first words of their rows in PERFORMANCE, with their labels.
 GROUPS = {

@@ -1,4 +1,4 @@
-"""Write the tables of docs/from-numpy.md, of NumPy's names: `python conformance/from_numpy.py`."""
+"""Write the tables of docs/migrate/numpy.md, of NumPy's names: `python conformance/from_numpy.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from stride0._tables.numpy_methods import METHODS, Row
 from stride0._tables.numpy_names import NAMES
 
-PAGE = Path(__file__).parent.parent / "docs" / "from-numpy.md"
+PAGE = Path(__file__).parent.parent / "docs" / "migrate" / "numpy.md"
 
 TITLES = {
     "": "Functions, dtypes and constants",

@@ -1,4 +1,4 @@
-"""Writes the page docs/conformance.md from the recorded results: stride0, its peers, and downstream."""
+"""Writes docs/evidence/conformance.md from the recorded results: stride0, its peers, and downstream."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import summary
 
 # The results of downstream.py, which lie beside those of run.py.
 DOWNSTREAM_FILES = "downstream-*.json"
-PAGE = summary.ROOT / "docs" / "conformance.md"
+PAGE = summary.ROOT / "docs" / "evidence" / "conformance.md"
 
 HEAD = f"""# Conformance
 
 Written by `python conformance/run.py` and `python conformance/downstream.py` from the files in
-`conformance/results/`; edit neither by hand.
+`conformance/results/`. Do not edit it by hand.
 
 The judge is [data-apis/array-api-tests]({suite.URL}) at commit
 `{suite.COMMIT}`, version {suite.VERSION} of the standard,
-all chapters and both extensions, without a list of tests to skip or to excuse. The same runner
-measures every library.
+all chapters and both extensions. There is no list of skipped tests or expected failures. The same
+runner measures every library.
 """
 
 DOWNSTREAM = """\
-SciPy and scikit-learn ship their tests; those that take an array namespace run on the one named here
-(`python conformance/downstream.py`). "expected" are failures that `conformance/downstream-xfails.txt` lists;
-skipped, xfailed and xpassed is what the libraries themselves say of a test. A test in which the process dies,
-or which does not end, would show in a column of its own.
+SciPy and scikit-learn ship their tests. The tests that take an array namespace run on stride0 (`python
+conformance/downstream.py`). "expected" counts failures that `conformance/downstream-xfails.txt` lists.
+SciPy and scikit-learn themselves mark tests as skipped, xfailed or xpassed. A crash or a test without an
+end would have a column of its own.
 """
 
 Result = dict[str, Any]

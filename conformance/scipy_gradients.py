@@ -43,7 +43,7 @@ from scipy_calls import CALLS, NOT_CALLED
 from scipy_calls.parts import Call
 
 RECORD = summary.RESULTS / "scipy-gradients.json"
-PAGE = summary.ROOT / "docs" / "scipy-gradients.md"
+PAGE = summary.ROOT / "docs" / "evidence" / "scipy-gradients.md"
 OUTCOMES = ("right", "refused", "wrong", "fails")
 FORM, PATCHED = "form right", "patched right"
 
@@ -290,21 +290,24 @@ def record_of(found: dict[str, Found]) -> dict[str, Any]:
 
 
 HEAD = """\
-# Gradients through SciPy
+# Gradients through SciPy, call by call
 
-Written by `python conformance/scipy_gradients.py`; edit nothing by hand.
+Written by `python conformance/scipy_gradients.py`. Do not edit it by hand.
+[Gradients through SciPy](../guides/scipy.md) is the guide.
 
-SciPy {scipy}, with `SCIPY_ARRAY_API=1`, calls the functions of stride0 for arrays of stride0. Each call below
-is differentiated on stride0, and by finite differences on NumPy. Right: both gradients are the same. Refused:
-an error says so, and names the function of stride0 to call instead, if there is one. Wrong: anything else,
-zero for example. Fails: the call itself does not work on stride0, with or without a gradient. Names with
-words behind them are calls with other arguments.
+SciPy {scipy} is called with stride0 arrays and `SCIPY_ARRAY_API=1`. Each call below is differentiated on
+stride0, and by finite differences on NumPy.
 
-SciPy marks {marked} functions as supporting the array API; {called} of them are called here, and those that
-are not, [at the end](#not-called). "NumPy alone" are calls of functions that SciPy does not mark. "Form
-right"
-counts the refused calls of which the form in stride0 was made too, and is right; "patched right" the calls of
-SciPy's functions that are right within `stride0.autograd.scipy.patched`.
+* Right: both gradients are the same.
+* Refused: an error says so, and names the function of stride0 to call instead if there is one.
+* Wrong: anything else, zero for example.
+* Fails: the call does not work on stride0, with or without a gradient.
+* Form right: the call was refused, and the form in stride0 has the right gradient.
+* Patched right: the call has the right gradient within `stride0.autograd.scipy.patched`.
+
+Names with words behind them are calls with other arguments. SciPy marks {marked} functions as supporting
+the array API; {called} of them are called here, and [the others](#not-called) are listed at the end. "NumPy
+alone" counts calls of functions that SciPy does not mark.
 """
 
 

@@ -1,7 +1,7 @@
 """Which library catches which violation of the standard: lines of code, run on stride0 and on its peers.
 
     python conformance/strictness.py                    run the lines on every library that is installed
-    python conformance/strictness.py --record           and write the outcomes and docs/strictness.md
+    python conformance/strictness.py --record           and write the outcomes and docs/evidence/strictness.md
     python conformance/strictness.py --missed stride0   list what a library lets through
 
 The lines are in the files of conformance/strictness, in groups with the configuration that is to catch them
@@ -291,7 +291,7 @@ def write_record(record: dict[str, Any]) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--record", action="store_true", help="write the outcomes and docs/strictness.md")
+    parser.add_argument("--record", action="store_true", help="write the outcomes and the page")
     parser.add_argument("--missed", metavar="LIBRARY", help="list the lines that a library does not catch")
     options = parser.parse_args(arguments)
     lines = read_lines()

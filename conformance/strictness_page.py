@@ -1,4 +1,4 @@
-"""docs/strictness.md, made of the lines of conformance/strictness and their recorded outcomes."""
+"""docs/evidence/strictness.md, made of the lines of conformance/strictness and their recorded outcomes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from strictness import LEGAL, LIBRARIES, PASSED, STRICT, STRIDE0, Line
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "strictness.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "evidence" / "strictness.md"
 NAMES = [library.name for library in LIBRARIES]
 OURS, THEIRS = STRIDE0.name, STRICT.name
 
@@ -38,15 +38,15 @@ CONFIGURATIONS = {
 HEAD = """\
 # Strictness, point by point
 
-Lines of code that break a rule of the Array API standard, or rely on what it leaves open, run on stride0 and
-on other libraries: who raises? The page is made by `python conformance/strictness.py --record` from the
-lines in `conformance/strictness` and their outcomes in `conformance/results/strictness.json`; a test holds
-all three together. How to use strict mode and flags is in
-[Testing array-agnostic code](testing-your-library.md).
+This page runs lines of code that break a rule of the Array API standard, or rely on behaviour that the
+standard leaves open. It counts how many of them raise an error in stride0 and in other libraries. `python
+conformance/strictness.py --record` writes the page from the lines in `conformance/strictness` and the
+outcomes in `conformance/results/strictness.json`. A test compares all three. [Testing array-agnostic
+code](../guides/testing.md) explains strict mode and flags.
 
-A line is caught where it raises an error: one of the library, or the `AssertionError` of a line that asserts
-what the standard leaves open. Each line passes in at least one library (stride0 by default, NumPy, PyTorch,
-JAX or array-api-strict), so that none fails by a slip of ours; what every library refuses is not listed.
+A line is caught if it raises an error: an error of the library, or an `AssertionError` if the line asserts
+what the standard leaves open. Each line passes in at least one library: stride0 by default, NumPy, PyTorch,
+JAX or array-api-strict. A line that every library refuses is not listed.
 """
 
 
@@ -72,16 +72,16 @@ def page(lines: Sequence[Line], record: dict[str, Any], speed: dict[str, Any]) -
     legal = [line for line in lines if line.config == LEGAL]
     parts = [
         HEAD,
-        f"Versions: {versions}; PyTorch by way of array-api-compat, JAX with 64-bit dtypes.\n",
+        f"Versions: {versions}; PyTorch through array-api-compat, JAX with 64-bit dtypes.\n",
         "## In short\n",
         totals(broken, found),
-        f"{len(legal)} lines that the standard defines pass in strict mode and, where it has what they\n"
-        "need, in every configuration: there are no false alarms. array-api-strict passes them, too.\n",
+        f"{len(legal)} lines that the standard defines pass in strict mode, and in every configuration that\n"
+        "has the features they need. There are no false alarms. array-api-strict passes these lines, too.\n",
         "## Speed\n",
         speeds(speed),
         "## Configurations\n",
-        "Each line is run in the configuration that is made for its rule: in one of stride0's, and in what\n"
-        "array-api-strict has of the same kind.\n",
+        "Each line runs in the configuration for its rule: one of stride0, and the nearest one of\n"
+        "array-api-strict.\n",
         table(
             ("configuration", "flags of stride0", "array-api-strict", "lines", OURS, THEIRS),
             [
@@ -98,8 +98,8 @@ def page(lines: Sequence[Line], record: dict[str, Any], speed: dict[str, Any]) -
             ],
         ),
         f"## What {OURS} lets through\n",
-        "Functions of NumPy that are written in C, and NumPy's own arrays, convert every argument before\n"
-        "anything can be asked; to look at each value that is cast would cost as much as the cast.\n",
+        "NumPy functions that are written in C convert every argument before stride0 sees it. Looking at\n"
+        "each value that is cast would cost as much as the cast.\n",
         listed(broken, lambda line: found[OURS][line.key] == PASSED),
         f"## What {THEIRS} catches and {OURS} lets through\n",
         listed(broken, lambda line: found[OURS][line.key] == PASSED != found[THEIRS][line.key]),
@@ -131,9 +131,10 @@ def speeds(speed: dict[str, Any]) -> str:
         for name, title in RUNS.items()
     ]
     return (
-        f"All tests of SciPy {which}, run by `python conformance/strictness_speed.py` in one process\n"
-        f"on one thread (SciPy {version}). What fails in strict mode is SciPy's own code, which\n"
-        "gives NumPy's integers as sizes and lets `asarray` cast.\n\n"
+        f"SciPy's tests {which}, run by `python conformance/strictness_speed.py` in one process\n"
+        f"on one thread (SciPy {version}). array-api-strict is always strict; stride0 is strict\n"
+        "in the last row only. The tests that fail there fail in SciPy's own code, which passes NumPy\n"
+        "integers as sizes and lets `asarray` cast. Failing tests end early, so the last row does less.\n\n"
         + table(("namespace", "seconds", "passed", "failed"), rows)
     )
 

@@ -5,8 +5,8 @@
     python conformance/strictness_speed.py --run strict         one run: array_api_strict, stride0 or strict
 
 Each run is one of conformance/downstream.py, in one process and on one thread, one after the other. Seconds
-and outcomes go to conformance/results/strictness-speed.json, and from there to docs/strictness.md. In strict
-mode the tests end early that SciPy's code fails: the table shows how many.
+and outcomes go to conformance/results/strictness-speed.json, and from there to docs/evidence/strictness.md.
+In strict mode the tests end early that SciPy's code fails: the table shows how many.
 """
 
 from __future__ import annotations

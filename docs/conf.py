@@ -21,7 +21,7 @@ copyright = author
 version = release = stride0.__version__
 language = "en"
 
-extensions = ["myst_parser", "sphinx_copybutton", "contents", "reference"]
+extensions = ["myst_parser", "sphinx_copybutton", "sphinx_design", "contents", "notebook", "reference"]
 exclude_patterns = ["_ext"]
 # What stands in single quotes in docstrings: a name of the package where there is one, code where not.
 default_role = "py:obj"
@@ -31,8 +31,8 @@ toc_object_entries_show_parents = "hide"
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 myst_html_meta = {
-    "description": "The Python Array API standard in Cython: exact and fast arrays, automatic "
-    "differentiation, broadcasting and shape errors explained, reproducible results, strict mode for tests.",
+    "description": "NumPy-style arrays for the CPU that follow the Python Array API standard, with "
+    "gradients, strict testing, readable shape errors and reproducible results.",
     "keywords": "Array API, NumPy, automatic differentiation, gradients, vmap, broadcasting, shape errors, "
     "strides, vectorised, reproducible",
 }

@@ -1,4 +1,4 @@
-"""Measures the errors of stride0 and of other libraries on the same inputs; writes docs/accuracy.md.
+"""Measures the errors of stride0 and of other libraries on the same inputs; writes docs/evidence/accuracy.md.
 
     python accuracy.py                                     # everything: some minutes
     python accuracy.py exp tanh                            # these functions; the others as measured before
@@ -48,57 +48,59 @@ Exact = tuple[Numbers, Numbers, Numbers]  # the nearest numbers, their errors, w
 NUMPY = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")}
 
 MEASURED = HERE / "measured.json"
-PAGE = HERE.parents[1] / "docs" / "accuracy.md"
+PAGE = HERE.parents[1] / "docs" / "evidence" / "accuracy.md"
 LIBRARIES = ("stride0", "NumPy", "PyTorch", "JAX")
 SPECIAL_LIBRARIES = ("stride0", "SciPy", "PyTorch", "JAX")
 
 HEAD = """# Accuracy
 
-Errors are in units in the last place (ULP) of the exact result: 0.5 is the best that any function can do.
-stride0 keeps to at most 1 in every function below, 2 in those of `stride0.special`, with the same bits on
-every processor, at every position of an array and at any number of threads. The page is written by
-`conformance/accuracy/accuracy.py`, whose `--help` tells how to measure again; what was measured is in
-`conformance/accuracy/measured.json`.
+Errors are in units in the last place (ULP) of the exact result: 0.5 is the smallest possible bound. The
+error of every function below is at most 1 in stride0, and at most 2 in `stride0.special`. Results have the
+same bits on every processor, at every position of an array and at any number of threads. NumPy's error is
+smaller in most real float64 functions, and larger in most float32 functions.
+`conformance/accuracy/accuracy.py` writes the page from `conformance/accuracy/measured.json`; its `--help`
+explains how to measure again.
 
-A figure is the largest error found. "wrong" counts results that are infinite, NaN or a zero of the other sign
-where they should not be, or the other way round. "-" is a function that the library does not have.
+A figure is the largest error found. "wrong" counts results that are wrongly infinite, NaN or of the other
+sign of zero, or wrongly finite. "-" marks a function that the library does not have.
 ![The largest error of each function of one real number, by library and dtype](accuracy.svg)
 
-Figures around 1e+07 in float32 and 4e+15 in float64 are numbers of which no digit is right; most of them are
-subnormal numbers taken for zero.
+Figures around 1e+07 in float32 and 4e+15 in float64 are results without a correct digit. Most of them treat
+subnormal numbers as zero.
 """
 REAL = """
 ## Functions of one real number
 
-float32: every n-th of the 2^32 inputs, of which the column tells the number; the reference is the C library's
-function in double. float64: all exponents, dense near the ends of the ranges, zeros, ones, subnormal numbers
-and the multiples of pi/2 up to 1e22; the reference is MPFR with 120 bits. The other libraries were given as
-many inputs as the last column says, drawn alike.
+float32: every n-th of the 2^32 inputs; the column has their number. The reference is the C library's
+function in double. float64: all exponents, with more inputs near the ends of the ranges, zeros, ones,
+subnormal numbers and the multiples of pi/2 up to 1e22. The reference is MPFR with 120 bits. The last column
+has the number of inputs of the other libraries, which were drawn in the same way.
 """
 BINARY = """
 ## Functions of two real numbers
 
-Pairs of all sizes, near one another, near one and near the ends of the ranges; the reference is MPFR with 120
-bits. Where the terms of `logaddexp` cancel (both operands between -0.7 and 0), its error is counted in units
-of the larger operand.
+Pairs of all sizes, close to each other, close to one and to the ends of the ranges. The reference is MPFR
+with 120 bits. If the terms of `logaddexp` cancel (both operands between -0.7 and 0), its error is counted
+in units of the larger operand.
 """
 COMPLEX = """
 ## Functions of complex numbers
 
 The error of the worse of the two parts, each in its own ULP. Numbers of ordinary size, of all sizes from
-2^-60 to 2^60, near the unit circle, near branch points and near multiples of pi/2; all libraries are given
-the same. The reference is mpmath. Two functions keep less than the bound where a part is almost zero: [the
-bound](design/kernels.md#complex-functions). Squares, `pow` with the exponent 2, are the textbook's product,
-and not among the exponents here.
+2^-60 to 2^60, near the unit circle, near branch points and near multiples of pi/2, the same for all
+libraries. The reference is mpmath. Two functions have larger errors if a part is almost zero: [the
+bound](../design/kernels.md#complex-functions). `pow` with the exponent 2 is the textbook's product, and 2
+is not among the exponents here.
 """
 
 SPECIAL = """
 ## Functions of stride0.special
 
-Those that have kernels of their own. Numbers of ordinary size, of all sizes and near zeros, poles and the
-ends of ranges; all libraries are given the same. The reference is mpmath. Of `gammaln` and `digamma` positive
-numbers: of negative ones, whose results cross zero between the poles, the errors of both are counted in units
-of the larger of the result and 1, and are at most 1.5 (`tests/chapters/test_special_kernels.py`).
+The functions with kernels of stride0. Numbers of ordinary size, of all sizes and near zeros, poles and the
+ends of ranges, the same for all libraries. The reference is mpmath. `gammaln` and `digamma` have positive
+arguments here. Their results for negative arguments cross zero between the poles; the errors there are
+counted in units of the larger of the result and 1, and are at most 1.5
+(`tests/chapters/test_special_kernels.py`).
 """
 
 

@@ -1,4 +1,4 @@
-"""The picture of `docs/accuracy.md`: the largest error of each function of one real number, by library."""
+"""The picture of docs/evidence/accuracy.md: largest errors of real functions of one number."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The chapters of the site: the tables of links below the headings of docs/index.md, as trees of contents.
+"""The chapters of the site: the tables of links below the headings of two pages, as trees of contents.
 
-The first page lists every page with the questions that it answers; the navigation follows from that list.
+docs/index.md lists the pages for users and docs/contribute.md the design pages, each with the question that
+it answers. The navigation follows from these lists.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 from namespace import chapters
 
-SECTION = re.compile(r"^### ([^\n]+)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
+SECTION = re.compile(r"^##+ ([^\n]+)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\| \[[^\]]+\]\(([\w/-]+)\.(?:md|rst)\)", re.MULTILINE)
 
 
@@ -26,11 +27,14 @@ def tree(pages: list[str], *options: str) -> str:
 
 
 def complete(_: Any, name: str, source: list[str]) -> None:
-    """Append the trees of contents to the first page, and that of its chapters to the reference."""
+    """Append trees of contents: to the first page, to the page for contributors, and to the reference."""
     if name == "index":
         source[0] += "".join(
             tree(pages, ":hidden:", f":caption: {title}") for title, pages in trees(source[0])
         )
+    if name == "contribute":
+        pages = [page for _, listed in trees(source[0]) for page in listed]
+        source[0] += tree(pages, ":hidden:")
     if name == "reference":
         source[0] += tree([f"reference/{chapter.file}" for chapter in chapters()], ":maxdepth: 1")
 

@@ -46,8 +46,8 @@ STANDARD = {
     "Element-wise Functions": (
         "elementwise",
         "Element-wise functions",
-        "Operands broadcast: [Broadcasting](../broadcasting.md). Python scalars are weak. Within "
-        "[`fused`](../fusing.md) results are deferred.",
+        "Operands broadcast: [Broadcasting](../guides/broadcasting.md). Python scalars are weak. Within "
+        "[`fused`](../guides/fusing.md) results are deferred.",
     ),
     "Indexing Functions": ("indexing", "Indexing functions", ""),
     "Inspection": ("inspection", "Inspection", ""),
@@ -73,18 +73,18 @@ MODULES = {
     "fft": ("Fourier transforms", ""),
     "special": ("special functions", "The guide is [Special functions](../special.md)."),
     "random": ("random numbers", ""),
-    "strided": ("memory layout", "Pictures and rules are in [Broadcasting](../broadcasting.md)."),
+    "strided": ("memory layout", "Pictures and rules are in [Broadcasting](../guides/broadcasting.md)."),
     "memory": ("memory of the process", "The design note is [Memory](../design/memory.md)."),
-    "autograd": ("automatic differentiation", "The guide is [Gradients](../gradients.md)."),
+    "autograd": ("automatic differentiation", "The guide is [Gradients](../guides/gradients.md)."),
     "autograd.scipy": (
         "differentiable forms of SciPy's functions",
-        "The guide is [Gradients](../gradients.md#scipy); "
-        "[Gradients through SciPy](../scipy-gradients.md) says which functions of SciPy have gradients.",
+        "The guide is [Gradients through SciPy](../guides/scipy.md); "
+        "[Gradients through SciPy, call by call](../evidence/scipy-gradients.md) lists 582 calls.",
     ),
-    "optim": ("optimisers", "The guide is [Gradients](../gradients.md#optimisers)."),
+    "optim": ("optimisers", "The guide is [Gradient recipes](../guides/gradient-recipes.md#optimisers)."),
     "testing": (
         "derivatives and test configurations",
-        "The guide is [Testing array-agnostic code](../testing-your-library.md), with the pytest plugin.",
+        "The guide is [Testing array-agnostic code](../guides/testing.md), with the pytest plugin.",
     ),
 }
 
@@ -146,7 +146,7 @@ def _main() -> Iterator[Chapter]:
     left.difference_update(MODES)
     about = (
         "Names of NumPy and of its neighbours that array code reaches for next. "
-        "[Strict mode](../testing-your-library.md#strict-mode) refuses them."
+        "[Strict mode](../guides/testing.md#strict-mode) refuses them."
     )
     beyond = tuple(entry(name, getattr(xp, name)) for name in sorted(left))
     yield Chapter("beyond", "Beyond the standard", about, beyond)

@@ -80,8 +80,8 @@ def test_shipped_tests(tmp_path: Path) -> None:
 
 
 def test_guide(tmp_path: Path) -> None:
-    """The programs of docs/scaling.md, as one."""
-    guide = Path(__file__).resolve().parents[2] / "docs" / "scaling.md"
+    """The programs of docs/guides/scaling.md, as one."""
+    guide = Path(__file__).resolve().parents[2] / "docs" / "guides" / "scaling.md"
     blocks = re.findall(
         r"^```python\n(.*?)^```$", guide.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )

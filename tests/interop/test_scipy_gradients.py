@@ -1,4 +1,4 @@
-"""`docs/scipy-gradients.md` shows what `conformance/scipy_gradients.py` recorded, and the record holds."""
+"""docs/evidence/scipy-gradients.md shows the record of conformance/scipy_gradients.py, and it holds."""
 
 from __future__ import annotations
 

@@ -259,7 +259,7 @@ def test_all_configurations_in_parallel(run):
 
 
 def test_the_configuration_for_those_who_move_from_array_api_strict(run):
-    guide = Path(__file__).resolve().parents[2] / "docs" / "testing-your-library.md"
+    guide = Path(__file__).resolve().parents[2] / "docs" / "migrate" / "array-api-strict.md"
     blocks = re.findall(r"^```ini\n\[pytest\]\n(.*?)^```$", guide.read_text(), re.M | re.S)
     (ini,) = [block for block in blocks if "as-before" in block]
     result = run(

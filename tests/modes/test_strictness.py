@@ -1,4 +1,4 @@
-"""Lines of code that break the standard: who catches them is as recorded, and docs/strictness.md shows it."""
+"""Lines that break the standard: outcomes are as recorded, and docs/evidence/strictness.md shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`docs/accuracy.md` is made of the measurements of `conformance/accuracy`, and these keep the promise."""
+"""docs/evidence/accuracy.md is made of the measurements of conformance/accuracy, which keep the promise."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def accuracy() -> ModuleType:
 
 def test_the_page_shows_what_was_measured(accuracy: ModuleType) -> None:
     rows = json.loads((FOLDER / "measured.json").read_text(encoding="utf-8"))
-    assert (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8") == accuracy.page(rows)
+    assert (ROOT / "docs" / "evidence" / "accuracy.md").read_text(encoding="utf-8") == accuracy.page(rows)
 
 
 def test_every_function_was_measured_and_is_within_its_bound() -> None:

@@ -1,4 +1,4 @@
-"""docs/broadcasting.md: its tables say what is so, and its pictures are those that `explain` draws."""
+"""docs/guides/broadcasting.md: its tables say what is so, and its pictures are those that `explain` draws."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import stride0 as xp
 from stride0._explain.explain import explain
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "guides"
 GUIDE = (DOCS / "broadcasting.md").read_text(encoding="utf-8")
 
 PICTURES: dict[str, Any] = {
@@ -25,15 +25,19 @@ PICTURES: dict[str, Any] = {
 }
 
 
-def rows(heading: str) -> list[list[str]]:
+def rows(heading: str, page: str = GUIDE) -> list[list[str]]:
     """The rows of the table whose first line is `heading`."""
-    lines = GUIDE.split(f"{heading}\n", 1)[1].splitlines()[1:]
+    lines = page.split(f"{heading}\n", 1)[1].splitlines()[1:]
     table = lines[: next(k for k, line in enumerate(lines) if not line.startswith("|"))]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
 
 SHAPES = rows("| first | second | result | |")
-NAMES = {library: rows(f"| {library} | stride0 |") for library in ("NumPy", "PyTorch")}
+MIGRATE = DOCS.parent / "migrate"
+NAMES = {
+    library: rows(f"| {library} | stride0 |", (MIGRATE / f"{library.lower()}.md").read_text(encoding="utf-8"))
+    for library in ("NumPy", "PyTorch")
+}
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -26,7 +26,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Prose: what stands in code is no link and no heading.
 PROSE = {page: re.sub(r"`[^`\n]*`", "", FENCE.sub("", text)) for page, text in TEXT.items()}
 # Written by conformance/run.py, from results of whole runs: it may not be there yet.
-GENERATED = ROOT / "docs" / "conformance.md"
+GENERATED = ROOT / "docs" / "evidence" / "conformance.md"
 
 
 # --- sessions
@@ -75,7 +75,11 @@ EAGER = "docs/design/memory.md"
 
 
 @pytest.mark.parametrize("page", [page for page in TEXT if "```pycon" in TEXT[page]])
-def test_sessions(page: str, request: pytest.FixtureRequest) -> None:
+def test_sessions(
+    page: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
     if page == EAGER:
         request.getfixturevalue("eagerly")
     names: dict[str, object] = {"__name__": "__main__"}

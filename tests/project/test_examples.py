@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,3 +78,35 @@ def test_digits_softmax_after_one_epoch(tmp_path: Path) -> None:
         assert (tmp_path / name).stat().st_size > 1000
         found.append([cells(output, row) for row in rows])
     assert found[0] == found[1]
+
+
+def test_the_cells_of_the_notebook_show_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`.ci/run` executes the notebook itself, with Jupyter."""
+    needs("scipy", "matplotlib")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    notebook = json.loads((EXAMPLES / "fit_a_filter.ipynb").read_text(encoding="utf-8"))
+    names: dict[str, Any] = {"__name__": "__main__"}
+    shown = 0
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        stored = cell["outputs"][0] if cell["outputs"] else {"output_type": "none"}
+        tree = ast.parse("".join(cell["source"]))
+        if stored["output_type"] == "error":
+            with pytest.raises(Exception) as caught:
+                exec(compile(tree, "<cell>", "exec"), names)
+            # The reason in between is another one if SciPy was told to take arrays of any namespace.
+            assert caught.type.__name__ == stored["ename"]
+            given, wanted = str(caught.value).splitlines(), stored["evalue"].splitlines()
+            assert [given[0], given[-1]] == [wanted[0], wanted[-1]]
+            shown += 1
+        elif stored["output_type"] == "execute_result":
+            last = tree.body.pop()
+            assert isinstance(last, ast.Expr)
+            exec(compile(tree, "<cell>", "exec"), names)
+            value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
+            assert repr(value) == "".join(stored["data"]["text/plain"])
+            shown += 1
+        else:
+            exec(compile(tree, "<cell>", "exec"), names)
+    assert shown == 4

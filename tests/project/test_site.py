@@ -196,7 +196,10 @@ def test_views_where_memory_allows_say_so() -> None:
 
 def test_the_contents_have_every_page_once() -> None:
     listed = [
-        page for _, pages in contents.trees((DOCS / "index.md").read_text(encoding="utf-8")) for page in pages
+        page
+        for name in ("index.md", "contribute.md")
+        for _, pages in contents.trees((DOCS / name).read_text(encoding="utf-8"))
+        for page in pages
     ]
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")} - {"index"}
     assert sorted(listed) == sorted(pages)

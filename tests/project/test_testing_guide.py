@@ -13,7 +13,7 @@ from stride0.testing import flags
 
 pytest_plugins = ["pytester"]
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "testing-your-library.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "testing.md").read_text(encoding="utf-8")
 FILES = {
     name: text
     for name, text in re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

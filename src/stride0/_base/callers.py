@@ -44,7 +44,7 @@ def lost_gradient(error: Any, operation: str, shape: tuple[int, ...]) -> Excepti
     """
     problem = "the array is tracked, and its gradient would be lost"
     facts = [("shape", f"{shape}")]
-    accepts = "stop_gradient(x), where that is meant"
+    accepts = "write stop_gradient(x) to drop the gradient"
     name = _called(sys._getframe(1))
     if name is None:
         made: Exception = error(operation, problem, facts, accepts)
@@ -52,9 +52,9 @@ def lost_gradient(error: Any, operation: str, shape: tuple[int, ...]) -> Excepti
     facts.append(("why", _WHY.get(operation, "it reads the memory, and the tape does not record that")))
     form = FORMS.get(name.partition(".")[2])
     if form is not None:
-        accepts = f"{form}, which has a gradient; this call in `with {PATCHED}:`; or {accepts}"
+        accepts = f"{form}, which has a gradient; or write `with {PATCHED}:` around this call; or {accepts}"
     elif name.split(".")[1] in _CALLING_BACK:
-        accepts = f'functions that take and give NumPy\'s arrays (docs/gradients.md, "SciPy"); or {accepts}'
+        accepts = f"pass stride0.autograd.on_numpy(f), see docs/guides/gradient-recipes.md; or {accepts}"
     made = error(name, problem, facts, accepts)
     return made
 
