@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 import threading
@@ -113,6 +114,48 @@ def test_writes_obey(write: Callable[[Any, Any], None]) -> None:
         write(x, ROW)
 
 
+MEANT = "if the broadcast is meant, "
+
+
+@pytest.mark.parametrize(
+    ("mode", "call", "remedies"),
+    [
+        ("explicit", lambda: COLUMN - LINE, [f"{MEANT}write x2[None, :]", "reshape(x1, (4,))"]),
+        ("explicit", lambda: xp.where(LINE > 0, COLUMN, LINE), ["condition[None, :] and x2[None, :]"]),
+        ("explicit", lambda: SQUARE - ROW[0, :], [f"{MEANT}write x2[None, :]"]),
+        ("exact", lambda: SQUARE - ROW, [f"{MEANT}write broadcast_to(x2, (4, 4))"]),
+        ("exact", lambda: COLUMN - xp.asarray(1.0), ["broadcast_to(x2, (4, 1))"]),
+        (
+            "exact",
+            lambda: COLUMN - LINE,
+            ["broadcast_to(x1, (4, 4)) and broadcast_to(x2, (4, 4))", "reshape(x1, (4,))"],
+        ),
+        ("explicit", lambda: xp.ones((2, 1, 3, 3)) @ xp.ones((2, 3, 3)), [f"{MEANT}insert the missing axes"]),
+    ],
+)
+def test_the_remedies_work(mode: Any, call: Callable[[], xp.Array], remedies: list[str]) -> None:
+    with xp.broadcasting(mode), pytest.raises(xp.StretchError) as caught:
+        call()
+    hint = caught.value.hint()
+    assert str(caught.value).endswith("\n".join(f"    {line}" for line in hint.splitlines()))
+    for remedy in remedies:
+        assert remedy in hint
+    for line in hint.splitlines():
+        for code in re.findall(r"\bx[12]\[[^]]*\]|broadcast_to\(\w+, \([^)]*\)\)", line):
+            operands = dict(caught.value.operands)
+            names = {name: xp.ones(shape) for name, shape in operands.items() if name.isidentifier()}
+            assert eval(code, {**names, "broadcast_to": xp.broadcast_to}).ndim > 0
+
+
+def test_a_written_remedy_passes() -> None:
+    """What each remedy says gives the result of the standard mode, or the pointwise one."""
+    with xp.broadcasting("explicit"):
+        assert xp.all(COLUMN - LINE[None, :] == xp.subtract(COLUMN, LINE[None, :]))
+        assert (xp.reshape(COLUMN, (4,)) - LINE).shape == (4,)
+    with xp.broadcasting("exact"):
+        assert (SQUARE - xp.broadcast_to(ROW, (4, 4))).shape == (4, 4)
+
+
 def test_once_per_line() -> None:
     with xp.broadcasting("warn"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
@@ -131,7 +174,9 @@ def test_the_text() -> None:
         "    x1   (4, 1)\n"
         "    x2      (4,)\n"
         "\n"
-        '    stride0.broadcasting("explicit") is on.'
+        '    stride0.broadcasting("explicit") is on.\n'
+        "    if the broadcast is meant, write x2[None, :]\n"
+        "    for a result of one element per pair, write reshape(x1, (4,))"
     )
     error = caught.value
     assert isinstance(error, xp.StretchError) and error.mode == "explicit"

@@ -15,6 +15,7 @@ and is built only when it is read, so that raising is cheap.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -335,7 +336,28 @@ class StretchError(BroadcastError):
     def __str__(self) -> str:
         drawn = "\n".join(drawing(self.operands, None))
         mode = f'stride0.broadcasting("{self.mode}") is on.'
-        return f"{self.operation}: {self.problem}\n\n{drawn}\n\n{_INDENT}{mode}"
+        lines = "".join(f"\n{_INDENT}{line}" for line in (mode, *self.hint().splitlines()))
+        return f"{self.operation}: {self.problem}\n\n{drawn}\n{lines}"
+
+    def hint(self) -> str:
+        """Return what to write if the broadcast is meant, and below it what to write for equal sizes if not."""
+        shape = _broadcast([found for _, found in self.operands])
+        axes = [(name, found) for name, found in self.operands if found or self.mode == "exact"]
+        most = max(len(found) for _, found in axes)
+        if self.mode == "explicit":
+            changed = [(name, found) for name, found in axes if len(found) < most]
+            calls = [f"{n}[{', '.join(['None'] * (most - len(s)) + [':'] * len(s))}]" for n, s in changed]
+        else:
+            changed = [(name, found) for name, found in axes if found != shape]
+            calls = [f"broadcast_to({name}, {shape})" for name, _ in changed]
+        if not all(name.isidentifier() for name, _ in changed):
+            what = "insert the missing axes" if self.mode == "explicit" else "broadcast to equal shapes first"
+            return f"if the broadcast is meant, {what}"
+        lines = [f"if the broadcast is meant, write {' and '.join(calls)}"]
+        low, high = min(axes, key=lambda o: len(o[1])), max(axes, key=lambda o: len(o[1]))
+        if 1 < math.prod(low[1]) == math.prod(high[1]) < math.prod(shape):
+            lines.append(f"for a result of one element per pair, write reshape({high[0]}, {low[1]})")
+        return "\n".join(lines)
 
 
 class BroadcastWarning(UserWarning):
