@@ -340,7 +340,7 @@ class StretchError(BroadcastError):
         return f"{self.operation}: {self.problem}\n\n{drawn}\n{lines}"
 
     def hint(self) -> str:
-        """Return what to write if the broadcast is meant, and below it what to write for equal sizes if not."""
+        """Return what to write if the broadcast is meant, and for equal sizes also what to write if not."""
         shape = _broadcast([found for _, found in self.operands])
         axes = [(name, found) for name, found in self.operands if found or self.mode == "exact"]
         most = max(len(found) for _, found in axes)
