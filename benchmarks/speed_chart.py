@@ -30,6 +30,7 @@ GROUPS = {
 LOSSES = ("vecdot(v, u)", "pow(x, y)", "log10(x)")
 # A row of PERFORMANCE that PyTorch computes faster, by its first words; of its range the lower end.
 TORCH = {"`eig`, `qr` and `svdvals` of stacks": "stacks of 4\N{MULTIPLICATION SIGN}4: eig, qr, svdvals"}
+BOTH = "the faster of NumPy and PyTorch"
 FASTER, SLOWER = "#3b75af", "#d1603d"
 
 
@@ -78,10 +79,10 @@ def bars() -> list[Bar]:
     found = []
     for start, label in GROUPS.items():
         cells = next(row for row in performance if row[0].startswith(start))
-        other = "NumPy" if cells[2].endswith("NumPy") else "the faster of NumPy and PyTorch"
+        other = "NumPy" if cells[2].endswith("NumPy") else BOTH
         found.append(Bar(f"{label} ({cells[1]} rows)", other, number(cells[2])))
     count, mean = downstream(2)
-    found.append(Bar(f"{count} calls of SciPy and scikit-learn", "the faster of NumPy and PyTorch", mean))
+    found.append(Bar(f"{count} calls of SciPy, scikit-learn", BOTH, mean))
     for statement in LOSSES:
         cells = next(row for row in rows if row[0] == f"`{statement}`" and len(row) == 6)
         dtype = cells[5].partition(",")[0]
@@ -93,8 +94,9 @@ def bars() -> list[Bar]:
 
 
 def factor(bar: Bar) -> str:
-    """Return the text beside a bar."""
-    return f"{bar.factor:.{1 if bar.factor >= 1 else 2}f}\N{MULTIPLICATION SIGN} {bar.other}"
+    """Return the text at a bar; it names the other library if only one was measured."""
+    baseline = "" if bar.other == BOTH else f" {bar.other}"
+    return f"{bar.factor:.{1 if bar.factor >= 1 else 2}f}\N{MULTIPLICATION SIGN}{baseline}"
 
 
 def draw(path: Path) -> None:
@@ -106,7 +108,7 @@ def draw(path: Path) -> None:
     from matplotlib import pyplot
 
     shown = bars()[::-1]
-    figure, axes = pyplot.subplots(figsize=(8, 0.31 * len(shown) + 0.9), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(5.6, 0.22 * len(shown) + 0.7), layout="constrained")
     axes.barh(
         range(len(shown)),
         [bar.factor - 1 for bar in shown],
@@ -123,14 +125,14 @@ def draw(path: Path) -> None:
             va="center",
         )
     axes.set_xscale("log", base=2)
-    axes.set_xlim(0.42, 16)
+    axes.set_xlim(0.42, 11)
     axes.set_xticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
     axes.minorticks_off()
     axes.axvline(1, color="#888888", linewidth=0.8)
     axes.set_yticks(range(len(shown)), [bar.label for bar in shown])
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.set_xlabel("times as fast as the other library (1: equal); orange: the other library is faster")
+    axes.set_xlabel("speed compared with the faster of NumPy and PyTorch")
     figure.savefig(path, format="svg", metadata={"Date": None, "Title": "Speed of stride0"})
     pyplot.close(figure)
 
