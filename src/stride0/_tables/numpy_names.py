@@ -11,8 +11,8 @@ from stride0._tables.numpy_methods import Row, advice
 
 __all__ = ["NAMES", "missing"]
 
-_BY_NUMPY = "NumPy's own takes arrays of stride0: np.{0}(x) on np.asarray(x), the same memory"
-_NO_TEXT = "text and records are NumPy's: stride0 has the numeric dtypes of the standard"
+_BY_NUMPY = "call np.{0} with np.asarray(x), which shares the memory"
+_NO_TEXT = "use NumPy for text and records: stride0 has numbers and bool"
 
 
 def _renamed(**names: str) -> dict[str, Row]:
@@ -74,15 +74,15 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
             "memmap",
             remark="asarray(np.{0}(...)): the same memory",
         ),
-        **_theirs("save", "savetxt", "savez", "savez_compressed", remark="np.{0} takes arrays of stride0"),
+        **_theirs("save", "savetxt", "savez", "savez_compressed", remark="np.{0} accepts stride0 arrays"),
         # --- manipulation
         "concatenate": Row("np.concatenate((a, b), 1)", "xp.concat((a, b), axis=1)"),
         "append": Row(
             "np.append(v, w)", "xp.concat((v, w))", "each call copies; collect parts in a list first"
         ),
-        "vstack": Row("np.vstack((a, b))", "xp.concat((a, b), axis=0)", "of vectors stack((v, w))"),
+        "vstack": Row("np.vstack((a, b))", "xp.concat((a, b), axis=0)", "stack((v, w)) for vectors"),
         "row_stack": Row("np.vstack((a, b))", "xp.concat((a, b), axis=0)"),
-        "hstack": Row("np.hstack((a, b))", "xp.concat((a, b), axis=1)", "of vectors concat((v, w))"),
+        "hstack": Row("np.hstack((a, b))", "xp.concat((a, b), axis=1)", "concat((v, w)) for vectors"),
         "column_stack": Row("np.column_stack((v, w))", "xp.stack((v, w), axis=1)"),
         "dstack": Row("np.dstack((a, b))", "xp.stack((a, b), axis=2)"),
         "block": Row(
@@ -158,9 +158,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "real_if_close": Row("np.real_if_close(c)", remark="real(x), where all(imag(x) == 0)"),
         "spacing": Row("np.spacing(a)", "xp.nextafter(a, xp.asarray(xp.inf)) - a"),
         **_theirs("gcd", "lcm", "frexp", "ldexp", "bitwise_count", "packbits", "unpackbits", "unwrap"),
-        "select": Row(
-            "np.select([m], [a], 7.0)", "xp.where(m, a, 7.0)", "where within where for more conditions"
-        ),
+        "select": Row("np.select([m], [a], 7.0)", "xp.where(m, a, 7.0)", "nest where for more conditions"),
         "piecewise": Row("np.piecewise(v, [v < 2], [1.0, 2.0])", "xp.where(v < 2, 1.0, 2.0)"),
         "choose": Row("np.choose(i % 2, [v, w])", "xp.where(i % 2 == 0, v, w)"),
         # --- reductions
@@ -256,12 +254,22 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         **_theirs(
             "apply_along_axis", "apply_over_axes", remark="autograd.vmap, which runs once for all lanes"
         ),
-        **_theirs("frompyfunc", "ufunc", remark="functions of arrays; NumPy's ufuncs take arrays of stride0"),
         **_theirs(
-            "errstate", "seterr", "geterr", "seterrcall", "geterrcall", remark="no function warns of numbers"
+            "frompyfunc", "ufunc", remark="write a function of arrays; NumPy's ufuncs accept stride0 arrays"
         ),
         **_theirs(
-            "set_printoptions", "get_printoptions", "printoptions", remark="NumPy's options hold here, too"
+            "errstate",
+            "seterr",
+            "geterr",
+            "seterrcall",
+            "geterrcall",
+            remark="no function warns of NaN, infinities or overflow",
+        ),
+        **_theirs(
+            "set_printoptions",
+            "get_printoptions",
+            "printoptions",
+            remark="call np.{0}: it applies to stride0 arrays, too",
         ),
         "array2string": Row("np.array2string(v)", remark="str(x)"),
         "array_repr": Row("np.array_repr(v)", remark="repr(x)"),
@@ -349,10 +357,10 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
             "inexact",
             "floating",
             "complexfloating",
-            remark="isdtype(x.dtype, 'integral') and its like",
+            remark="isdtype(x.dtype, 'integral') and other kinds",
         ),
         "ma": Row(
-            "np.ma", remark="a mask beside the array, and where; functions that skip NaN: nansum and its like"
+            "np.ma", remark="keep a mask and use where, or NaN and the functions that skip it, such as nansum"
         ),
         **_theirs(
             "polyfit",

@@ -232,5 +232,5 @@ class Separation:
             "choice, and the result depends on it, or its gradient does: it is not differentiable here",
             [(name, str(self.out[self.at].shape))],
             "a function of the values, or of all vectors of a repeated value together, such as V @ V.mT; "
-            "stop_gradient(vectors) where no gradient is meant to flow",
+            "write stop_gradient(vectors) to drop their gradient",
         )
