@@ -88,9 +88,7 @@ def normalize_axis(operation: str, axis: object, ndim: int) -> int:
     if -ndim <= number < ndim:
         return number + ndim if number < 0 else number
     accepts = (
-        f"axis must be from {-ndim} to {ndim - 1}."
-        if ndim
-        else "An array without axes (0-d) has none to name."
+        f"axis must be from {-ndim} to {ndim - 1}." if ndim else "A 0-d array has no axes: leave axis out."
     )
     raise AxisError(
         operation,

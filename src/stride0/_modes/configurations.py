@@ -126,7 +126,10 @@ class Configuration(NamedTuple):
             facts = [(f"array {k + 1}", repr(x.device)) for k, x in enumerate(arrays)]
             facts.append(("standard", DEVICES))
             raise DeviceError(
-                name, "the arrays are on different devices", facts, "to_device, which moves one"
+                name,
+                "the arrays are on different devices",
+                facts,
+                "write x.to_device(device) to move one of them",
             )
         device = kwargs.get("device")
         if device is not None:
