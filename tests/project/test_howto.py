@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import operator
 import re
 import runpy
 from pathlib import Path
@@ -15,6 +17,10 @@ import stride0 as xp
 pytest_plugins = ["pytester"]
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+# Words of Python, and arguments, in the tables of names.
+KEYWORDS = {"if", "for", "while", "x", "t", "v", "y"}
 
 
 def programs(page: str) -> dict[str, str]:
@@ -91,3 +97,22 @@ def test_the_frequent_names_of_numpy_are_other_names_here() -> None:
     for name in names:
         with pytest.raises(AttributeError, match=r"write|wrote|instead|Instead"):
             getattr(xp, name)
+
+
+@pytest.mark.parametrize("page", ["autograd", "jax", "pytorch"])
+def test_names_on_the_right_of_the_tables_exist(page: str) -> None:
+    text = (DOCS / "migrate" / f"{page}.md").read_text(encoding="utf-8")
+    rows = [line.strip("|").split(" | ") for line in text.splitlines() if re.match(r"\| .*`.* \| ", line)]
+    spans = [span for row in rows for span in re.findall(r"`([^`]+)`", row[-1])]
+    spaces = (xp, xp.autograd, xp.optim, xp.testing, builtins)
+    names = 0
+    for span in spans:
+        if path := re.match(r"(?:stride0|xp)((?:\.\w+)+)", span):
+            operator.attrgetter(path[1][1:])(xp)
+        elif name := re.match(r"([a-z_]+)(?:\(|$)", span):
+            found = [space for space in spaces if hasattr(space, name[1])]
+            assert found or name[1] in {"stride0", "defvjp", "defjvp", "defjvps"} | KEYWORDS, span
+        else:
+            continue
+        names += 1
+    assert names > 15
