@@ -97,13 +97,13 @@ def page(lines: Sequence[Line], record: dict[str, Any], speed: dict[str, Any]) -
                 for rule, group in by_rule(broken).items()
             ],
         ),
-        f"## What {OURS} lets through\n",
+        f"## Accepted by {OURS}\n",
         "NumPy functions that are written in C convert every argument before stride0 sees it. Looking at\n"
         "each value that is cast would cost as much as the cast.\n",
         listed(broken, lambda line: found[OURS][line.key] == PASSED),
-        f"## What {THEIRS} catches and {OURS} lets through\n",
+        f"## Caught by {THEIRS}, accepted by {OURS}\n",
         listed(broken, lambda line: found[OURS][line.key] == PASSED != found[THEIRS][line.key]),
-        f"## What {THEIRS} lets through and {OURS} catches\n",
+        f"## Caught by {OURS}, accepted by {THEIRS}\n",
         listed(broken, lambda line: found[THEIRS][line.key] == PASSED != found[OURS][line.key]),
     ]
     return "\n".join(parts)
@@ -112,8 +112,8 @@ def page(lines: Sequence[Line], record: dict[str, Any], speed: dict[str, Any]) -
 def totals(lines: list[Line], found: dict[str, dict[str, str]]) -> str:
     """Return the table of totals: strict mode by itself, and all configurations."""
     strict, others = of_config(lines, "strict"), [line for line in lines if line.config != "strict"]
-    rows = [("the standard's rules (strict mode)", strict)]
-    rows += [("what it leaves open (the other configurations)", others), ("together", lines)]
+    rows = [("rules of the standard (strict mode)", strict)]
+    rows += [("behaviour that the standard leaves open (other configurations)", others), ("together", lines)]
     return table(("", "lines", *NAMES), [(title, *counts(group, found, NAMES)) for title, group in rows])
 
 
