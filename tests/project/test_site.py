@@ -24,6 +24,7 @@ sys.path.append(str(DOCS / "_ext"))
 import check  # noqa: E402 - their folder is no package
 import contents  # noqa: E402
 import facts  # noqa: E402
+import notebook  # noqa: E402
 import reference  # noqa: E402
 
 PAGES = reference.pages(lambda text: text)
@@ -203,6 +204,19 @@ def test_the_contents_have_every_page_once() -> None:
     ]
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")} - {"index"}
     assert sorted(listed) == sorted(pages)
+
+
+def test_the_notebook_is_shown_with_its_outputs() -> None:
+    source = ["# Work in a notebook\n"]
+    notebook.append(None, notebook.PAGE, source)
+    code = [notebook.text(cell) for cell in notebook.cells() if cell["cell_type"] == "code"]
+    assert all(f"```python\n{text}\n```" in source[0] for text in code)
+    assert "(True, 0.8, 0.12)" in source[0] and "GradientError: " in source[0]
+    assert re.search(r'<img src="data:image/png;base64,[\w+/=]+" alt="[^"]+">', source[0])
+    assert len(re.findall(r"^# ", source[0].split("```")[0], re.MULTILINE)) == 1
+    other = ["# Another page\n"]
+    notebook.append(None, "index", other)
+    assert other == ["# Another page\n"]
 
 
 @pytest.mark.parametrize("wanted", [False, True])
