@@ -255,7 +255,7 @@ def test_reshape_facts():
         "    x         (4, 3)\n"
         "    strides   (1, 4)\n"
         "    shape     (12,)\n\n"
-        "    copy=None copies where it must."
+        "    write copy=None: it copies only if a view is not possible"
     )
     y = xp.reshape(x.T, (12,))
     assert not strided.shares_storage(x, y)

@@ -271,7 +271,7 @@ def test_refused(operands, op, error, text):
 
 def test_an_accident_is_pointed_out():
     assert str(explain((4, 1), (4,))).endswith(
-        "x1 and x2 have 4 elements each and stretch each other: is that meant?"
+        "x1 and x2 have 4 elements each and broadcast each other: is that meant?"
     )
     for shapes in [((4, 1), (3,)), ((4,), (4,)), ((4, 1), (1, 4, 1)), ((1,), (1, 1)), ((0, 1), (0,))]:
         assert "meant" not in str(explain(*shapes))

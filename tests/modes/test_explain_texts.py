@@ -22,8 +22,8 @@ PAGE = """
 >>> explain((4, 1), (3,), op="add")
 add: (4, 1) with (3,) gives (4, 3)
 
-    x1       (4, 1)    stretched: axis -1 to 3
-    x2          (3,)   stretched: axis -2 (new) to 4
+    x1       (4, 1)    broadcast: axis -1 to 3
+    x2          (3,)   broadcast: axis -2 (new) to 4
     result   (4, 3)
 
 strides, in elements; at 0* the same element comes again
@@ -44,13 +44,13 @@ plan: 2 loops, innermost first; strides in elements
       -1      3    0    1        1
       -2      4    1    0        3
 
-    innermost loop: x1 stretched, x2 contiguous, result contiguous
+    innermost loop: x1 broadcast, x2 contiguous, result contiguous
 
 >>> explain((4, 1), (4,), op=xp.subtract)
 subtract: (4, 1) with (4,) gives (4, 4)
 
-    x1       (4, 1)    stretched: axis -1 to 4
-    x2          (4,)   stretched: axis -2 (new) to 4
+    x1       (4, 1)    broadcast: axis -1 to 4
+    x2          (4,)   broadcast: axis -2 (new) to 4
     result   (4, 4)
 
 strides, in elements; at 0* the same element comes again
@@ -71,15 +71,15 @@ plan: 2 loops, innermost first; strides in elements
       -1      4    0    1        1
       -2      4    1    0        4
 
-    innermost loop: x1 stretched, x2 contiguous, result contiguous
+    innermost loop: x1 broadcast, x2 contiguous, result contiguous
 
-x1 and x2 have 4 elements each and stretch each other: is that meant?
+x1 and x2 have 4 elements each and broadcast each other: is that meant?
 
 >>> explain((5, 1, 4), (3, 4))
 broadcast: (5, 1, 4) with (3, 4) gives (5, 3, 4)
 
-    x1       (5, 1, 4)   stretched: axis -2 to 3
-    x2          (3, 4)   stretched: axis -3 (new) to 5
+    x1       (5, 1, 4)   broadcast: axis -2 to 3
+    x2          (3, 4)   broadcast: axis -3 (new) to 5
     result   (5, 3, 4)
 
 strides, in elements; at 0* the same element comes again
@@ -106,9 +106,9 @@ plan: 3 loops, innermost first; strides in elements
 >>> explain((3, 1), (4,), (), op=xp.where)
 where: (3, 1) with (4,) with () gives (3, 4)
 
-    condition   (3, 1)    stretched: axis -1 to 4
-    x1             (4,)   stretched: axis -2 (new) to 3
-    x2              ()    stretched: axis -2 (new) to 3, axis -1 (new) to 4
+    condition   (3, 1)    broadcast: axis -1 to 4
+    x1             (4,)   broadcast: axis -2 (new) to 3
+    x2              ()    broadcast: axis -2 (new) to 3, axis -1 (new) to 4
     result      (3, 4)
 
 strides, in elements; at 0* the same element comes again
@@ -131,13 +131,13 @@ plan: 2 loops, innermost first; strides in elements
       -1      4           0    1    0        1
       -2      3           1    0    0        4
 
-    innermost loop: condition stretched, x1 contiguous, x2 stretched, result contiguous
+    innermost loop: condition broadcast, x1 contiguous, x2 broadcast, result contiguous
 
 >>> explain(MATRIX.T, xp.asarray([1, 2, 3], dtype=xp.int8), op=operator.lt)
 lt: (4, 3) with (3,) gives (4, 3)
 
     a        (4, 3)
-    b           (3,)   stretched: axis -2 (new) to 4
+    b           (3,)   broadcast: axis -2 (new) to 4
     result   (4, 3)
 
 strides, in elements; at 0* the same element comes again
@@ -158,7 +158,7 @@ plan: 2 loops, innermost first; strides in elements
       -2      4   1   0        1
       -1      3   4   1        4
 
-    innermost loop: a contiguous, b stretched, result contiguous
+    innermost loop: a contiguous, b broadcast, result contiguous
 
 >>> explain(MATRIX[::-1, ::2])
 broadcast: (3, 2)
@@ -212,7 +212,7 @@ plan: 2 loops, innermost first; strides in elements
 broadcast: (0, 3) with (1, 3) gives (0, 3)
 
     x1       (0, 3)
-    x2       (1, 3)   stretched: axis -2 to 0
+    x2       (1, 3)   broadcast: axis -2 to 0
     result   (0, 3)
 
 strides, in elements; at 0* the same element comes again
@@ -254,8 +254,8 @@ plan: one element, no loop
 matmul: (10, 1, 3, 4) with (1, 20, 4, 5) gives (10, 20, 3, 5)
 
              leading axes   matrices
-    x1       (10,  1)       (3, 4)     stretched: leading axis -1 to 20
-    x2        (1, 20)       (4, 5)     stretched: leading axis -2 to 10
+    x1       (10,  1)       (3, 4)     broadcast: leading axis -1 to 20
+    x2        (1, 20)       (4, 5)     broadcast: leading axis -2 to 10
     result   (10, 20)       (3, 5)
 
 strides, in elements; at 0* the same element comes again
@@ -273,7 +273,7 @@ memory
 matmul: (4,) with (2, 4, 5) gives (2, 5)
 
              leading axes   matrices
-    x1        ()               (4,)    stretched: leading axis -1 (new) to 2
+    x1        ()               (4,)    broadcast: leading axis -1 (new) to 2
     x2       (2,)           (4, 5)
     result   (2,)              (5,)
 
@@ -342,7 +342,7 @@ matmul: the inner sizes differ: 4 in x1 and 3 in x2
     x1   (3, 4)
     x2   (3, 4)
 
-    The last axis of x1 must be as long as the last but one of x2 (the only one of a vector).
+    the last axis of x1 and the second-to-last axis of x2 (the only axis of a vector) must have equal lengths; matrix_transpose(x) exchanges the last two
 
 one inserted axis makes them fit
 

@@ -102,7 +102,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
                 "reshape",
                 "a view is not possible, and copy=False forbids a copy",
                 [("x", str(x.shape)), ("strides", str(strides(x))), ("shape", str(new))],
-                "copy=None copies where it must.",
+                "write copy=None: it copies only if a view is not possible",
             )
     return restride(_copy(x, None, "C"), new, c_strides(new))
 
@@ -244,7 +244,7 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
                 "concat",
                 f"arrays[{i}] does not fit arrays[0]",
                 [("arrays[0]", str(first)), (f"arrays[{i}]", str(x.shape))],
-                f"All sizes but those of axis {axis} must be equal.",
+                f"sizes must be equal, except along axis {axis}; stack(arrays) joins along a new axis",
             )
     total = sum(x.shape[axis] for x in parts)
     whole = normalize_shape("concat", (*first[:axis], total, *first[axis + 1 :]))
@@ -768,7 +768,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
         if x.ndim == 0:
             facts = [("x1", str(x1.shape)), ("x2", str(x2.shape))]
             raise ShapeError(
-                "matmul", f"{name} must have at least one axis", facts, "Numbers are multiplied with *."
+                "matmul", f"{name} must have at least one axis", facts, "multiply by a number with *: x1 * x2"
             )
     shape1, shape2 = (x1.shape, x2.shape)
     inner = shape2[-2] if x2.ndim > 1 else shape2[0]
@@ -777,7 +777,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
             "matmul",
             f"the inner sizes differ: {shape1[-1]} in x1 and {inner} in x2",
             [("x1", str(shape1)), ("x2", str(shape2))],
-            "The last axis of x1 must be as long as the last but one of x2 (the only one of a vector).",
+            "the last axis of x1 and the second-to-last axis of x2 (the only axis of a vector) must have equal lengths; matrix_transpose(x) exchanges the last two",
         )
     dtype = x1.dtype if x1.dtype is x2.dtype else promote(x1.dtype, x2.dtype)
     if len(shape1) == len(shape2) == 1 and inner <= SHORT:

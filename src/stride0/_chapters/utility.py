@@ -83,7 +83,7 @@ def diff(
                     "diff",
                     f"{name} does not fit x",
                     [("x", str(x.shape)), (name, str(shape))],
-                    f"All sizes but those of axis {axis} must be equal.",
+                    f"sizes must be equal, except along axis {axis}",
                 )
             joined.append(part)
         result = concat(joined, axis=axis)

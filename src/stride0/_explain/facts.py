@@ -307,5 +307,5 @@ def accident(e: Facts) -> str:
         for j in range(k):
             if 1 < (size := size_of(shape)) == size_of(e.shapes[j]) < total:
                 pair = f"{e.names[j]} and {e.names[k]}"
-                return f"{pair} have {size:,} elements each and stretch each other: is that meant?"
+                return f"{pair} have {size:,} elements each and broadcast each other: is that meant?"
     return ""

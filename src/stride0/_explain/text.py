@@ -113,7 +113,7 @@ def _remarks(e: Facts, k: int, lead: Shape) -> str:
             parts.append(f"{kind} {axis}{new} to {lead[axis]}")
         elif new:
             parts.append(f"{kind} {axis}{new}")
-    return f"stretched: {', '.join(parts)}" if parts else ""
+    return f"broadcast: {', '.join(parts)}" if parts else ""
 
 
 def _strides(e: Facts) -> list[str]:

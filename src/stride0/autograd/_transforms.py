@@ -87,7 +87,12 @@ def value_and_grad(
     >>> value, gradient["w"], gradient["b"]
     (Array(10., dtype=float64), Array(6., dtype=float64), Array(8., dtype=float64))
     """
-    check_function("value_and_grad", f)
+    return _value_and_grad("value_and_grad", f, argnums, has_aux)
+
+
+def _value_and_grad(name: str, f: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
+    """Return `value_and_grad(f)`, whose errors begin with a name."""
+    check_function(name, f)
     alone = not isinstance(argnums, (tuple, list))
     known: dict[int, tuple[int, ...]] = {}  # for calls with so many arguments
 
@@ -95,8 +100,8 @@ def value_and_grad(
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         numbers = known.get(len(args))
         if numbers is None:
-            numbers = known[len(args)] = numbers_of("value_and_grad", argnums, len(args))
-        return run_value_and_grad(f, numbers, alone, has_aux, args, kwargs)
+            numbers = known[len(args)] = numbers_of(name, argnums, len(args))
+        return run_value_and_grad(name, f, numbers, alone, has_aux, args, kwargs)
 
     return value_and_gradient
 
@@ -136,11 +141,10 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     >>> xp.autograd.grad(lambda x: x**2)(xp.asarray([1.0, 2.0]))
     Traceback (most recent call last):
         ...
-    stride0.ShapeError: value_and_grad: the function returned an array with axes
+    stride0.ShapeError: grad: the function returned an array with axes
     ...
     """
-    check_function("grad", f)
-    both = value_and_grad(f, argnums, has_aux)
+    both = _value_and_grad("grad", f, argnums, has_aux)
 
     @functools.wraps(f)
     def gradient(*args: Any, **kwargs: Any) -> Any:

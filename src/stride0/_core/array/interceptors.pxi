@@ -75,15 +75,15 @@ cdef int enforce_mode(int mode, str name, list pairs, tuple shape) except -1:
             raise StretchError(name, pairs, "explicit", "operands have different numbers of axes")
     elif mode == EXACT:
         if any([found != shape for found in shapes]):
-            raise StretchError(name, pairs, "exact", "an operand would be stretched")
+            raise StretchError(name, pairs, "exact", "an operand would be broadcast")
     elif mode == WARN:
         if any([found != shape for found in shapes]):
-            warn_caller(StretchError(name, pairs, "warn", "an operand is stretched"))
+            warn_caller(StretchError(name, pairs, "warn", "an operand is broadcast"))
     elif mode == POINTWISE:
         sizes = [math.prod(found) for found in shapes]
         total = math.prod(shape)
         if any([1 < size < total and sizes.count(size) > 1 for size in sizes]):
-            warn_caller(StretchError(name, pairs, "pointwise", "operands of equal size stretch each other"))
+            warn_caller(StretchError(name, pairs, "pointwise", "operands with equally many elements broadcast each other"))
     return 0
 
 

@@ -23,11 +23,11 @@ cdef int check_writable(Array out, str operation) except -1:
     read_operand(&view, out)
     if out.storage.readonly:
         raise WriteError(operation, "the array is read-only", (("shape", f"{shape_tuple(out)}"),),
-                         "an array of its own memory: copy it first, asarray(x, copy=True)")
+                         "copy it first: x = asarray(x, copy=True)")
     if not out.c_contiguous and shares_location(&view):
         raise WriteError(operation, "several elements of the array share one memory location",
                          (("shape", f"{shape_tuple(out)}"), ("strides", f"{strides(out)}")),
-                         "an array of its own memory: copy it first, asarray(x, copy=True)")
+                         "copy it first: x = asarray(x, copy=True)")
     return 0
 
 
@@ -211,7 +211,7 @@ def plan_summary(tuple arrays):
     layout = []
     for k in range(plan.nop):
         stride = plan.strides[k][0] if plan.ndim else itemsize_at(plan.code[k])
-        layout.append("stretched" if stride == 0 else "contiguous" if stride == itemsize_at(plan.code[k]) else "strided")
+        layout.append("broadcast" if stride == 0 else "contiguous" if stride == itemsize_at(plan.code[k]) else "strided")
     return {
         "shape": tuple([shape[d] for d in range(ndim)]),
         "result_strides": tuple([byte_strides[d] // itemsize_at(code) for d in range(ndim)]),

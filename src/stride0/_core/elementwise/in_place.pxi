@@ -39,10 +39,10 @@ cdef object in_place(int op, Array x, object other, str name):
             name,
             f"the in-place result of dtype {dtype_at(S0_OUT[op][code]).name} cannot be cast to the dtype of x1",
             (("x1", dtype_at(x.code).name), ("x2", dtype_at(b.code).name)),
-            "operands that promote to a dtype of the kind of that of x1",
+            f"write {name}(x1, x2) to get the result in a new array, or cast x1 first: astype(x1, {dtype_at(S0_OUT[op][code]).name})",
         )
     if S0_OUT[op][code] != x.code:
-        beyond_standard(name, "the operands promote to another dtype than that of x1",
+        beyond_standard(name, "the operands promote to a dtype that x1 does not have",
                         "Array object, in-place operators: promotion must not change the dtype of the array")
     if S0_CHECK_EXPONENT[op]:
         check_exponent(x, b, loop, name)

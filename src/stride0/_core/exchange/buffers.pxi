@@ -27,7 +27,7 @@ cdef bint is_elsewhere(Array x) except -1:
 
 cdef int refuse_device(Array x, str operation) except -1:
     if is_elsewhere(x):
-        raise DeviceError(operation, f"the array is on the device {str(x.device)!r}", NOT_MOVED, "to_device, which moves it to the CPU")
+        raise DeviceError(operation, f"the array is on the device {str(x.device)!r}", NOT_MOVED, 'move it to the CPU first: x.to_device("cpu")')
     return 0
 
 
@@ -71,7 +71,7 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     readonly = x.storage.readonly or (not x.c_contiguous and shares_location(&view))
     refuse_tracked(x, "buffer", ExchangeError)
     if is_elsewhere(x):
-        raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", NOT_MOVED, "to_device, which moves it to the CPU")
+        raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", NOT_MOVED, 'move it to the CPU first: x.to_device("cpu")')
     reads_memory("buffer")
     if format_at(x.code)[0] == 0:
         raise BufferError(f"buffer: there is no format for {dtype_at(x.code).name}; view(uint16) has one for its bits")

@@ -99,7 +99,7 @@ cdef int write_range(object source, int code, char* to) except -1:
 
 
 cdef object refuse_ragged(int depth):
-    raise ShapeError("asarray", f"the nested sequences are ragged at depth {depth}", (), "sequences of one length at each depth")
+    raise ShapeError("asarray", f"the nested sequences are ragged at depth {depth}", (), "give all sequences at one depth the same length")
 
 
 cdef Array from_sequence(object source, int code, int depth):

@@ -58,7 +58,7 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
         if mask.shape_[d] != x.shape_[axis + d] and mask.shape_[d] != 0:
             raise OutOfBoundsError(
                 "index", f"the mask has size {mask.shape_[d]} where the array has size {x.shape_[axis + d]}, at axis {axis + d}",
-                (("array", f"{shape_tuple(x)}"), ("mask", f"{shape_tuple(mask)}")), "a mask of the shape of the axes it selects from")
+                (("array", f"{shape_tuple(x)}"), ("mask", f"{shape_tuple(mask)}")), "write a mask whose axes have the sizes of the axes that it selects from")
     with nogil:
         count = s0_count_true(bits, size)
     out = new_array(INT64, 1, &count, NULL, False)

@@ -88,7 +88,7 @@ cpdef int check_rows(str op, Array x1, Array x2) except -1:
             op,
             f"x1 has {counted(x1.shape[-2], 'equation')} and x2 has " + ("no rows" if rows is None else counted(rows, "row")),
             [("x1", f"{x1.shape}"), ("x2", f"{x2.shape}")],
-            "x2 must be a vector, or matrices with as many rows as x1 has.")
+            "write x2 as a vector, or as matrices with as many rows as x1 has; a row of numbers becomes a column by x2[:, None]")
     if x2.ndim > 1:
         broadcast_batches(op, x1, x2)
     return 0

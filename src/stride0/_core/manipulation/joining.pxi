@@ -188,7 +188,7 @@ cdef Array concat_parts(Parts* parts, PyObject* given_axis):
         if not fits:
             raise ShapeError("concat", f"arrays[{i}] does not fit arrays[0]",
                              [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")],
-                             f"All sizes but those of axis {at} must be equal.")
+                             f"sizes must be equal, except along axis {at}; stack(arrays) joins along a new axis")
     for k in range(parts.count):
         x = <Array>parts.items[k]
         if x.shape_[at] > MANY_ELEMENTS - total:

@@ -70,7 +70,8 @@ cdef object repeat(str name, PyObject** given):
         x, axis = flat(x), 0
     if repeats.ndim != 1 or repeats.size != x.shape_[axis]:
         raise ShapeError("repeat", "repeats must hold one number, or one for each element",
-                         [("repeats", f"{repeats.shape}"), ("elements", f"{x.shape_[axis]}")])
+                         [("repeats", f"{repeats.shape}"), ("elements", f"{x.shape_[axis]}")],
+                         f"write one number, or an array of shape ({x.shape_[axis]},)")
     return gather(x, repeated_indices(repeats), axis)
 
 

@@ -41,7 +41,7 @@ cdef object reshape(str name, PyObject** given):
             raise ShapeError(
                 "reshape", "a view is not possible, and copy=False forbids a copy",
                 [("x", f"{x.shape}"), ("strides", f"{strides(x)}"), ("shape", f"{tuple([shape[k] for k in range(ndim)])}")],
-                "copy=None copies where it must.")
+                "write copy=None: it copies only if a view is not possible")
     c_strides_of(itemsize_at(x.code), ndim, shape, byte_strides)
     x = copy_array(x, x.code, True)
     return view_of(x, data_of(x), ndim, shape, byte_strides)

@@ -9,11 +9,11 @@ cdef object matmul(str name, PyObject** given):
             return multiply_bools(call_matmul, x1, x2)
         x1, x2 = as_numbers(x1, x2), as_numbers(x2, x1)
     if x1.ndim == 0 or x2.ndim == 0:
-        raise ShapeError("matmul", f"{'x2' if x1.ndim else 'x1'} must have at least one axis", shapes_of(x1, x2), "Numbers are multiplied with *.")
+        raise ShapeError("matmul", f"{'x2' if x1.ndim else 'x1'} must have at least one axis", shapes_of(x1, x2), "multiply by a number with *: x1 * x2")
     if x1.shape_[x1.ndim - 1] != x2.shape_[x2.ndim - 2 if x2.ndim > 1 else 0]:
         raise ShapeError(
             "matmul", f"the inner sizes differ: {x1.shape[-1]} in x1 and {x2.shape[-2 if x2.ndim > 1 else 0]} in x2", shapes_of(x1, x2),
-            "The last axis of x1 must be as long as the last but one of x2 (the only one of a vector).")
+            "the last axis of x1 and the second-to-last axis of x2 (the only axis of a vector) must have equal lengths; matrix_transpose(x) exchanges the last two")
     code = x1.code
     if x1.code == x2.code and (not guarding or x2.ndim <= 2 >= x1.ndim):
         out = usual_product(x1, x2)

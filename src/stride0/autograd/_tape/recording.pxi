@@ -144,7 +144,7 @@ cdef object without_rule(Rules rules, str name, Array out):
 
 
 cdef object refuse_operation(Rules rules, str name):
-    raise GradientError(name, f"a tracked array is not allowed: {rules.refused}", (), "stop_gradient(x), where no gradient is meant to flow")
+    raise GradientError(name, f"a tracked array is not allowed: {rules.refused}", (), "write stop_gradient(x) if no gradient is meant to flow")
 
 
 cdef object record_call(str name, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
@@ -261,7 +261,7 @@ cdef int record(Rules rules, PyObject** values, object out) except -1:
         if not rules.has_rule[i] and type(<object>values[i]) is Array and open_node(<Array>values[i]) is not None:
             name = rules.parameters[i]
             why = f": {rules.unknown[name]}" if name in rules.unknown else ""
-            raise GradientError(rules.name, f"{name} has no gradient{why}", (), f"stop_gradient({name}), where none is meant to flow")
+            raise GradientError(rules.name, f"{name} has no gradient{why}", (), f"write stop_gradient({name}) if no gradient is meant to flow")
     if node is None:
         return 0
     save_values(node, values, <PyObject*>out)

@@ -1,10 +1,10 @@
 # Results of functions that are differentiated: values, gradients, nodes of custom functions. Included in `tape.pyx`.
 
-def run_value_and_grad(f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
-    """Implementation of `value_and_grad(f)`; compiled, since for small arrays it is most of the time of a call."""
+def run_value_and_grad(str name, f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
+    """Implementation of `value_and_grad(f)` and `grad(f)`, whose errors begin with `name`; compiled for the speed of small calls."""
     entered = begin_deferring()
     try:
-        found = value_and_gradients(f, numbers, alone, has_aux, args, kwargs)
+        found = value_and_gradients(name, f, numbers, alone, has_aux, args, kwargs)
     except BaseException:
         end_deferring(entered, True)
         raise
@@ -12,7 +12,7 @@ def run_value_and_grad(f, tuple numbers, bint alone, bint has_aux, tuple args, d
     return found
 
 
-cdef tuple value_and_gradients(f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
+cdef tuple value_and_gradients(str name, f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
     """The same, deferred. All that only the passes need is freed at the end."""
     cdef Tape tape = Tape()
     cdef list given = list(args), leaves = [], structures = [], arrays, tracked, nodes, roots, found, lengths = []
@@ -28,15 +28,15 @@ cdef tuple value_and_gradients(f, tuple numbers, bint alone, bint has_aux, tuple
             leaves.extend(parts)
             structures.append(structure)
             lengths.append(len(parts))
-    arrays, tracked, nodes = track_all("value_and_grad", leaves, tape)
-    open_tape(tape.state, "value_and_grad")
+    arrays, tracked, nodes = track_all(name, leaves, tape)
+    open_tape(tape.state, name)
     try:
         put_together(given, numbers, structures, lengths, tracked, True)
         out = f(*given, **kwargs) if kwargs else f(*given)
     finally:
         close_tape(tape.state)
     out, aux = pair_of(out) if has_aux else (out, None)
-    y = checked_scalar("value_and_grad", out)
+    y = checked_scalar(name, out)
     roots = [current_node(y)]
     value = detach_closed(y)
     if has_aux:

@@ -160,5 +160,5 @@ def define_repeats(str name, function):
 cdef Rules rules_of(str name):
     found = TABLE.get(name)
     if found is None:
-        raise GradientError(name, "there is no gradient rule", (), "stop_gradient(x), where no gradient is meant to flow")
+        raise GradientError(name, "there is no gradient rule", (), "write stop_gradient(x) if no gradient is meant to flow")
     return <Rules>found
