@@ -372,7 +372,7 @@ def test_dynamic_imports() -> None:
         return {module_of(f) for f, text in TEXT.items() if f not in GENERATORS and re.search(pattern, text)}
 
     # A row of the dtype table names the package that has its NumPy dtype; two modules call SciPy.
-    libraries = {"_core.memory.dtype", "autograd.scipy._parts", "optim._optimizers"}
+    libraries = {"_core.memory.dtype", "autograd.scipy._calls", "optim._optimizers"}
     assert users(r"\b(import_module|__import__|importlib\.util)\b") == {*DYNAMIC, *libraries}
     # Not imports: `__array_namespace__` hands out the namespace, which exists once there is an array; a
     # controller is registered with another library, if that is there; `hide_frames` marks modules that are;

@@ -13,17 +13,9 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
+from stride0.autograd.scipy._arguments import axis_of, count_of, floating, item, one_of, same_dtype, untracked
+from stride0.autograd.scipy._calls import original
 from stride0.autograd.scipy._curves import Curve, increasing
-from stride0.autograd.scipy._parts import (
-    axis_of,
-    count_of,
-    floating,
-    item,
-    one_of,
-    original,
-    same_dtype,
-    untracked,
-)
 from stride0.autograd.scipy.linalg import solve_banded
 
 __all__ = [
@@ -85,26 +77,7 @@ def _valued(t: Array, c: Array, k: int, x: Array, nu: int) -> Array:
 
 
 class BSpline(Curve):
-    """
-    A spline as a sum of B-splines.
-
-    Parameters
-    ----------
-    t : Array
-        Knots, not decreasing. Differentiable.
-    c : Array
-        Coefficients, along the axis. Differentiable.
-    k : int
-        Degree.
-    extrapolate : bool
-        Whether the outer polynomials are used beyond the ends, or there is NaN.
-    axis : int
-        Along which the coefficients lie.
-
-    Notes
-    -----
-    As `scipy.interpolate.BSpline`.
-    """
+    """Make a sum of B-splines: `scipy.interpolate.BSpline`. Differentiable by `t` and `c`."""
 
     _name = "BSpline"
 
@@ -188,29 +161,9 @@ def _conditions(operation: str, given: Any, rest: tuple[int, ...], dtype: Any) -
 def make_interp_spline(
     x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any = None, axis: int = 0
 ) -> BSpline:
-    """
-    Make the spline through values.
+    """Make the spline through values: `scipy.interpolate.make_interp_spline`.
 
-    Parameters
-    ----------
-    x : Array
-        Where they are known: increasing, of one axis. Differentiable.
-    y : Array
-        The values. Differentiable.
-    k : int
-        Degree.
-    t : Array, optional
-        Knots; by default as many as there are values, some of `x` or the middles between them.
-        Differentiable.
-    bc_type : str, or a pair of lists of (derivative, value)
-        What holds at the ends: "not-a-knot" and None nothing, "natural", "clamped".
-    axis : int
-        Along which the values lie.
-
-    Returns
-    -------
-    BSpline
-        As `scipy.interpolate.make_interp_spline`, without periodic splines.
+    Differentiable by `x`, `y` and `t`. Periodic splines are not supported.
     """
     name = "make_interp_spline"
     k = count_of(name, "k", k, 0)
@@ -270,28 +223,10 @@ def _row(t: Array, k: int, x: Array, nu: int) -> tuple[Array, Array]:
 
 
 def make_lsq_spline(x: Any, y: Any, t: Any, k: int = 3, w: Any = None, axis: int = 0) -> BSpline:
-    """
-    Make the spline with given knots that is nearest to values.
+    """Make the spline with given knots that is nearest to values: `scipy.interpolate.make_lsq_spline`.
 
-    Parameters
-    ----------
-    x, y, axis
-        As `make_interp_spline` takes them. Differentiable.
-    t : Array
-        Knots. Differentiable.
-    k : int
-        Degree.
-    w : Array, optional
-        Weights of the values. Differentiable.
-
-    Returns
-    -------
-    BSpline
-        As `scipy.interpolate.make_lsq_spline`.
-
-    Notes
-    -----
-    Solves by a dense matrix, with a row for each value and a column for each coefficient.
+    Differentiable by `x`, `y`, `t` and `w`. Solves by a dense matrix, with a row for each value and a column
+    for each coefficient.
     """
     name = "make_lsq_spline"
     k = count_of(name, "k", k, 0)
@@ -310,26 +245,9 @@ def make_lsq_spline(x: Any, y: Any, t: Any, k: int = 3, w: Any = None, axis: int
 
 
 def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axis: int = 0) -> BSpline:
-    """
-    Make a cubic spline that weighs being near to values against being smooth.
+    """Make a smooth cubic spline near values: `scipy.interpolate.make_smoothing_spline`.
 
-    Parameters
-    ----------
-    x : Array
-        Where the values are known: increasing. There is no derivative with respect to it.
-    y : Array
-        The values. Differentiable.
-    w : Array, optional
-        Weights, without a derivative.
-    lam : float
-        How much smoothness counts. Without it SciPy chooses one by the values, which has no derivative.
-    axis : int
-        Along which the values lie.
-
-    Returns
-    -------
-    BSpline
-        As `scipy.interpolate.make_smoothing_spline`.
+    Differentiable by `y`. The `lam` that SciPy chooses without one has no derivative.
     """
     name = "make_smoothing_spline"
     if lam is None:
@@ -346,44 +264,16 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
 
 
 def make_splrep(x: Any, y: Any, *, k: int = 3, s: float = 0) -> BSpline:
-    """
-    Make the spline through values.
+    """Make the spline through values: `scipy.interpolate.make_splrep`.
 
-    Parameters
-    ----------
-    x, y, k
-        As `make_interp_spline` takes them. Differentiable.
-    s : {0}
-        With smoothing SciPy chooses the knots by the values.
-
-    Returns
-    -------
-    BSpline
-        As `scipy.interpolate.make_splrep`.
+    Differentiable by `x` and `y`. Smoothing, a positive `s`, is not supported.
     """
     one_of("make_splrep", "s", s, (0,))
     return make_interp_spline(x, y, k)
 
 
 class NdBSpline:
-    """
-    A tensor product of splines.
-
-    Parameters
-    ----------
-    t : sequence of Array
-        Knots along each axis. Differentiable.
-    c : Array
-        Coefficients. Differentiable.
-    k : int or sequence of int
-        Degrees.
-    extrapolate : bool, optional
-        Whether the outer polynomials are used beyond the ends, as they are by default, or there is NaN.
-
-    Notes
-    -----
-    As `scipy.interpolate.NdBSpline`.
-    """
+    """Make a tensor product of splines: `scipy.interpolate.NdBSpline`. Differentiable by `t` and `c`."""
 
     def __init__(self, t: Any, c: Any, k: Any, *, extrapolate: bool | None = None) -> None:
         self.t = tuple(floating("NdBSpline", "t", knots) for knots in t)
@@ -395,23 +285,7 @@ class NdBSpline:
         self.extrapolate = extrapolate is not False
 
     def __call__(self, xi: Any, *, nu: Any = None, extrapolate: bool | None = None) -> Array:
-        """
-        Evaluate the splines.
-
-        Parameters
-        ----------
-        xi : Array
-            Where, of shape ``(..., len(t))``. Differentiable.
-        nu : sequence of int, optional
-            Which derivative along each axis.
-        extrapolate : bool, optional
-            As for the class.
-
-        Returns
-        -------
-        Array
-            New array of shape ``(*xi.shape[:-1], *c.shape[len(t):])``.
-        """
+        """Evaluate the splines. Differentiable by `xi`."""
         points = floating("NdBSpline", "xi", xi)
         count = len(self.t)
         if points.ndim == 0 or points.shape[-1] != count:

@@ -6,22 +6,26 @@ import math
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ShapeError
+from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
+from stride0.autograd.scipy._arguments import axis_of, each, floating, one_of, same_dtype
+from stride0.autograd.scipy._calls import from_numpy, original, to_numpy
 from stride0.autograd.scipy._linear import extended, full, valid
-from stride0.autograd.scipy._parts import (
-    axis_of,
-    each,
-    floating,
-    from_numpy,
-    one_of,
-    original,
-    same_dtype,
-    to_numpy,
-)
+from stride0.autograd.scipy._ranks import listed, rank_filter, real_input
 from stride0.autograd.scipy._recursive import coefficients, lfilter
 
-__all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "deconvolve", "oaconvolve", "wiener"]
+__all__ = [
+    "convolve",
+    "convolve2d",
+    "correlate",
+    "correlate2d",
+    "deconvolve",
+    "medfilt",
+    "medfilt2d",
+    "oaconvolve",
+    "order_filter",
+    "wiener",
+]
 
 
 def _part(whole: Array, first: tuple[int, ...], second: tuple[int, ...], mode: str, axes: Any) -> Array:
@@ -71,23 +75,7 @@ def _no_elements(operation: str, x: Array, w: Array) -> ShapeError:
 
 
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Array:
-    """
-    Convolve two arrays.
-
-    Parameters
-    ----------
-    in1, in2 : Array
-        With equally many axes. Differentiable.
-    mode : {"full", "same", "valid"}
-        Which part of the whole convolution is returned.
-    method : {"auto", "direct", "fft"}
-        How it is computed.
-
-    Returns
-    -------
-    Array
-        New array of the common dtype, as `scipy.signal.convolve`.
-    """
+    """Convolve two arrays: `scipy.signal.convolve`. Differentiable by `in1` and `in2`."""
     x, w = _pair("convolve", in1, in2, mode)
     one_of("convolve", "method", method, ("auto", "direct", "fft"))
     if x.size == 0 or w.size == 0:
@@ -96,19 +84,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Ar
 
 
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Array:
-    """
-    Correlate two arrays: `in2` is conjugated.
-
-    Parameters
-    ----------
-    in1, in2, mode, method
-        As `convolve` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the common dtype, as `scipy.signal.correlate`.
-    """
+    """Correlate two arrays: `scipy.signal.correlate`. Differentiable by `in1` and `in2`."""
     x, w = _pair("correlate", in1, in2, mode)
     one_of("correlate", "method", method, ("auto", "direct", "fft"))
     if x.size == 0 or w.size == 0:
@@ -117,24 +93,9 @@ def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> A
 
 
 def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:
-    """
-    Convolve two arrays of which one is much longer.
+    """Convolve two arrays of which one is much longer: `scipy.signal.oaconvolve`.
 
-    Parameters
-    ----------
-    in1, in2, mode
-        As `convolve` takes them. Differentiable.
-    axes : int or sequence of int, optional
-        Along which; by default all. Other axes broadcast.
-
-    Returns
-    -------
-    Array
-        New array of the common dtype, as `scipy.signal.oaconvolve`.
-
-    Notes
-    -----
-    Computed by one transform of the whole length; with `axes` by `stride0.fft`.
+    Differentiable by `in1` and `in2`. Computed by one transform of the whole length.
     """
     if axes is None:
         x, w = _pair("oaconvolve", in1, in2, mode)
@@ -180,42 +141,14 @@ def _plane(
 
 
 def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0) -> Array:
-    """
-    Convolve two matrices.
-
-    Parameters
-    ----------
-    in1, in2, mode
-        As `convolve` takes them, with two axes. Differentiable.
-    boundary : {"fill", "wrap", "symm"}
-        What lies beyond the ends of `in1`.
-    fillvalue : float
-        That value with "fill".
-
-    Returns
-    -------
-    Array
-        New array of the common dtype, as `scipy.signal.convolve2d`.
-    """
+    """Convolve two matrices: `scipy.signal.convolve2d`. Differentiable by `in1` and `in2`."""
     return _plane("convolve2d", in1, in2, False, mode, boundary, fillvalue)
 
 
 def correlate2d(
     in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0
 ) -> Array:
-    """
-    Correlate two matrices: `in2` is conjugated.
-
-    Parameters
-    ----------
-    in1, in2, mode, boundary, fillvalue
-        As `convolve2d` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the common dtype, as `scipy.signal.correlate2d`.
-    """
+    """Correlate two matrices: `scipy.signal.correlate2d`. Differentiable by `in1` and `in2`."""
     return _plane("correlate2d", in1, in2, True, mode, boundary, fillvalue)
 
 
@@ -223,19 +156,7 @@ def correlate2d(
 
 
 def deconvolve(signal: Any, divisor: Any) -> tuple[Array, Array]:
-    """
-    Divide a signal by another one, like polynomials.
-
-    Parameters
-    ----------
-    signal, divisor : Array
-        Of one axis. Differentiable.
-
-    Returns
-    -------
-    pair of Array
-        Quotient and remainder, as `scipy.signal.deconvolve`.
-    """
+    """Divide two signals like polynomials: `scipy.signal.deconvolve`. Differentiable by both."""
     b, a, _ = coefficients("deconvolve", signal, divisor, xp.zeros((1,)))
     count = b.shape[0] - a.shape[0] + 1
     if count < 1:
@@ -246,23 +167,7 @@ def deconvolve(signal: Any, divisor: Any) -> tuple[Array, Array]:
 
 
 def wiener(im: Any, mysize: Any = None, noise: Any = None) -> Array:
-    """
-    Remove noise by Wiener's filter.
-
-    Parameters
-    ----------
-    im : Array
-        Real. Differentiable.
-    mysize : int or sequence of int, optional
-        Of the windows along each axis; by default 3.
-    noise : float or Array, optional
-        Power of the noise; by default the mean of the variances of the windows. Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `im`, as `scipy.signal.wiener`.
-    """
+    """Remove noise by Wiener's filter: `scipy.signal.wiener`. Differentiable by `im` and `noise`."""
     x = floating("wiener", "im", im)
     sizes = [int(n) for n in each("wiener", "mysize", 3 if mysize is None else mysize, x.ndim)]
     weights = xp.full(tuple(sizes), 1 / math.prod(sizes), dtype=x.dtype)
@@ -272,3 +177,38 @@ def wiener(im: Any, mysize: Any = None, noise: Any = None) -> Array:
     flat = variance < level
     share = level / xp.where(flat, 1.0, variance)
     return xp.where(flat, mean, (x - mean) * (1 - share) + mean)
+
+
+# --- ranks: zeros lie beyond the ends
+
+
+def order_filter(a: Any, domain: Any, rank: int) -> Array:
+    """Take the element of a given rank in each window: `scipy.signal.order_filter`.
+
+    Differentiable by `a`, which is real, if no two elements of a window are equal.
+    """
+    return rank_filter(a, rank, footprint=domain, mode="constant")
+
+
+def medfilt(volume: Any, kernel_size: Any = None) -> Array:
+    """Take the median of each window: `scipy.signal.medfilt`.
+
+    Differentiable by `volume`, which is real, if no two elements of a window are equal.
+    """
+    x = real_input("medfilt", volume)
+    x = xp.reshape(x, (1,)) if x.ndim == 0 else x
+    sizes = each("medfilt", "kernel_size", 3 if kernel_size is None else listed(kernel_size), x.ndim)
+    if any(n % 2 == 0 for n in sizes):
+        raise ArgumentValueError("medfilt", f"kernel_size is {kernel_size}", accepts="odd sizes")
+    count = 1
+    for n in sizes:
+        count *= n
+    return rank_filter(x, count // 2, size=tuple(sizes), mode="constant")
+
+
+def medfilt2d(input: Any, kernel_size: Any = 3) -> Array:
+    """Take the median of each window of a matrix: `scipy.signal.medfilt2d`. Differentiable like `medfilt`."""
+    x = real_input("medfilt2d", input)
+    if x.ndim != 2:
+        raise ShapeError("medfilt2d", f"input has shape {x.shape}", accepts="two axes")
+    return medfilt(x, kernel_size)

@@ -7,9 +7,7 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import count_of, floating, item
-
-__all__ = ["Curve", "increasing", "interval", "placed"]
+from stride0.autograd.scipy._arguments import count_of, floating, item
 
 
 def increasing(operation: str, name: str, x: Array, least: int) -> None:
@@ -49,23 +47,7 @@ class Curve:
         raise NotImplementedError
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: bool | None = None) -> Array:
-        """
-        Evaluate the function.
-
-        Parameters
-        ----------
-        x : Array
-            Where. Differentiable.
-        nu : int
-            Which derivative.
-        extrapolate : bool, optional
-            As for the class.
-
-        Returns
-        -------
-        Array
-            New array of the shape of the values, with that of `x` in the place of their axis.
-        """
+        """Evaluate the function, or its derivative of order `nu`. Differentiable by `x`."""
         points = floating(self._name, "x", x)
         flat = xp.reshape(points, (-1,))
         found = self._evaluated(flat, count_of(self._name, "nu", nu, 0))

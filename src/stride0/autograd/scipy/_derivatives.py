@@ -10,7 +10,7 @@ from typing import Any
 import stride0 as xp
 from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import axis_of, each, floating, into_output, root, taking
+from stride0.autograd.scipy._arguments import axis_of, each, floating, into_output, root, taking
 from stride0.autograd.scipy._windows import correlate1d, gaussian_filter
 
 __all__ = [
@@ -64,43 +64,13 @@ def _slope(operation: str, input: Any, axis: int, mode: Any, cval: float, across
 def prewitt(
     input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: float = 0.0
 ) -> Array:
-    """
-    Apply Prewitt's filter: differences along an axis, sums of three along the others.
-
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    axis : int
-        Of the differences.
-    output, cval
-        As `correlate1d` takes them.
-    mode
-        As in `correlate1d`, or a sequence with one mode per axis.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.prewitt`.
-    """
+    """Apply Prewitt's filter: `scipy.ndimage.prewitt`. Differentiable by `input`."""
     return _slope("prewitt", input, axis, mode, cval, [1.0, 1.0, 1.0])
 
 
 @into_output
 def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: float = 0.0) -> Array:
-    """
-    Apply Sobel's filter: differences along an axis, weighted sums of three along the others.
-
-    Parameters
-    ----------
-    input, axis, output, mode, cval
-        As `prewitt` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.sobel`.
-    """
+    """Apply Sobel's filter: `scipy.ndimage.sobel`. Differentiable by `input`."""
     return _slope("sobel", input, axis, mode, cval, [1.0, 2.0, 1.0])
 
 
@@ -108,25 +78,7 @@ def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect",
 def laplace(
     input: Any, output: Any = None, mode: Any = "reflect", cval: float = 0.0, *, axes: Any = None
 ) -> Array:
-    """
-    Estimate the Laplacian by second differences.
-
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    output, cval
-        As `correlate1d` takes them.
-    mode
-        As in `correlate1d`, or a sequence with one mode for each of `axes`.
-    axes : int or sequence of int, optional
-        The axes of the differences; by default all.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.laplace`.
-    """
+    """Estimate the Laplacian by second differences: `scipy.ndimage.laplace`. Differentiable by `input`."""
 
     def derivative(x: Array, axis: int, mode: str) -> Array:
         return correlate1d(x, [1.0, -2.0, 1.0], axis, None, mode, cval)
@@ -155,25 +107,7 @@ def gaussian_laplace(
     axes: Any = None,
     **options: Any,
 ) -> Array:
-    """
-    Estimate the Laplacian by second derivatives of Gaussians.
-
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    sigma
-        As in `gaussian_filter`, or a sequence with one value for each of `axes`.
-    output, mode, cval, axes
-        As in `laplace`. The array is smoothed only along `axes`.
-    **options
-        ``truncate`` and ``radius``, as `gaussian_filter` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.gaussian_laplace`.
-    """
+    """Estimate the Laplacian by Gaussians: `scipy.ndimage.gaussian_laplace`. Differentiable by `input`."""
     x = floating("gaussian_laplace", "input", input)
     numbers = normalize_axes("gaussian_laplace", axes, x.ndim)
     widths = dict(zip(numbers, each("gaussian_laplace", "sigma", sigma, len(numbers)), strict=True))
@@ -192,22 +126,9 @@ def gaussian_gradient_magnitude(
     axes: Any = None,
     **options: Any,
 ) -> Array:
-    """
-    Estimate the length of the gradient by derivatives of Gaussians.
+    """Estimate the length of the gradient by Gaussians: `scipy.ndimage.gaussian_gradient_magnitude`.
 
-    Parameters
-    ----------
-    input
-        As in `laplace`. Where the length is 0, its gradient is 0.
-    sigma, **options
-        As in `gaussian_filter`. The array is smoothed along all axes.
-    output, mode, cval, axes
-        As `laplace` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.gaussian_gradient_magnitude`.
+    Differentiable by `input`. If the length is 0, its gradient is 0.
     """
     derivative = _gaussian(sigma, 1, cval, options)
     return _length(*_parts("gaussian_gradient_magnitude", input, mode, axes, derivative))
@@ -249,24 +170,9 @@ def _generic_options(
 @into_output
 @taking(_generic_options)
 def generic_laplace(input: Any, derivative2: Any, **options: Any) -> Array:
-    """
-    Estimate the Laplacian by a function for second derivatives.
+    """Estimate the Laplacian by a function for second derivatives: `scipy.ndimage.generic_laplace`.
 
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    derivative2 : callable
-        Takes an array, an axis, an output, `mode` and `cval`, like `correlate1d`.
-    output, mode, cval, axes
-        As `laplace` takes them.
-    extra_arguments, extra_keywords
-        More arguments of the function.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.generic_laplace`.
+    Differentiable by `input`. `derivative2` takes and returns arrays of stride0, like `correlate1d`.
     """
     return _sum(*_called("generic_laplace", input, derivative2, **options))
 
@@ -274,17 +180,9 @@ def generic_laplace(input: Any, derivative2: Any, **options: Any) -> Array:
 @into_output
 @taking(_generic_options)
 def generic_gradient_magnitude(input: Any, derivative: Any, **options: Any) -> Array:
-    """
-    Estimate the length of the gradient by a function for derivatives.
+    """Estimate the length of the gradient by a function: `scipy.ndimage.generic_gradient_magnitude`.
 
-    Parameters
-    ----------
-    input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes
-        As in `generic_laplace`. Where the length is 0, its gradient is 0.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.generic_gradient_magnitude`.
+    Differentiable by `input`. If the length is 0, its gradient is 0. `derivative` takes and returns arrays of
+    stride0, like `correlate1d`.
     """
     return _length(*_called("generic_gradient_magnitude", input, derivative, **options))

@@ -8,8 +8,9 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
+from stride0.autograd.scipy._arguments import count_of, floating, item, named, one_of, same_dtype
+from stride0.autograd.scipy._calls import original, scipy
 from stride0.autograd.scipy._linear import full
-from stride0.autograd.scipy._parts import count_of, floating, item, named, one_of, original, same_dtype, scipy
 from stride0.autograd.scipy._polynomials import polynomial, vector, zpk2sos
 
 __all__ = ["bessel", "butter", "cheby1", "cheby2", "ellip", "firls", "firwin2", "group_delay", "iirfilter"]
@@ -89,33 +90,7 @@ def iirfilter(
     output: str = "ba",
     fs: float | None = None,
 ) -> Any:
-    """
-    Design a recursive filter.
-
-    Parameters
-    ----------
-    N : int
-        Order.
-    Wn : Array
-        The frequency, or a pair of them. Differentiable.
-    rp, rs : float, optional
-        Ripple, and attenuation, in decibels.
-    btype : {"lowpass", "highpass", "bandpass", "bandstop"}
-        What passes.
-    analog : bool
-        Whether the filter is analogue.
-    ftype : {"butter", "cheby1", "cheby2", "ellip", "bessel"}
-        Of which kind.
-    output : {"ba", "zpk", "sos"}
-        In which form.
-    fs : float, optional
-        Sampling frequency.
-
-    Returns
-    -------
-    tuple of Array, or Array
-        The filter, as `scipy.signal.iirfilter`.
-    """
+    """Design a recursive filter: `scipy.signal.iirfilter`. Differentiable by `Wn`."""
     kind = _BANDS[one_of("iirfilter", "btype", str(btype).lower(), tuple(_BANDS))]
     one_of("iirfilter", "output", output, ("ba", "zpk", "sos"))
     w = floating("iirfilter", "Wn", Wn)
@@ -153,20 +128,7 @@ def _kind(ftype: str, what: str, first: str = "", second: str = "") -> Any:
         made = "bessel_norm" if made == "bessel_mag" else made
         return iirfilter(N, given.pop("Wn"), btype=given.pop("btype", "low"), ftype=made, **given)
 
-    doc = f"""
-    Design a {what} filter: `iirfilter` of this kind.
-
-    Parameters
-    ----------
-    N, Wn, btype, analog, output, fs, rp, rs
-        As `iirfilter` takes them, in the order of `scipy.signal.{ftype}`. Differentiable with respect to
-        `Wn`.
-
-    Returns
-    -------
-    tuple of Array, or Array
-        The filter, as `scipy.signal.{ftype}`.
-    """
+    doc = f"Design a {what} filter: `scipy.signal.{ftype}`. Differentiable by `Wn`."
     return named(design, ftype, doc)
 
 
@@ -178,27 +140,7 @@ ellip = _kind("ellip", "elliptic", "rp", "rs")
 
 
 def firls(numtaps: int, bands: Any, desired: Any, *, weight: Any = None, fs: float | None = None) -> Array:
-    """
-    Design a filter without recursion by least squares.
-
-    Parameters
-    ----------
-    numtaps : int
-        How many coefficients.
-    bands : sequence of float
-        Where the bands begin and end.
-    desired : Array
-        The gain there. Differentiable.
-    weight : sequence of float, optional
-        Weights of the bands.
-    fs : float, optional
-        Sampling frequency.
-
-    Returns
-    -------
-    Array
-        New array of shape ``(numtaps,)``, as `scipy.signal.firls`.
-    """
+    """Design a filter by least squares: `scipy.signal.firls`. Differentiable by `desired`."""
     gains = xp.reshape(floating("firls", "desired", desired), (-1,))
     edges = item(xp.reshape(floating("firls", "bands", bands), (-1,)))
     weights = None if weight is None else item(floating("firls", "weight", weight))
@@ -218,25 +160,7 @@ def firwin2(
     antisymmetric: bool = False,
     fs: float | None = None,
 ) -> Array:
-    """
-    Design a filter without recursion whose gain is a broken line.
-
-    Parameters
-    ----------
-    numtaps : int
-        How many coefficients.
-    freq : sequence of float
-        Increasing frequencies, from 0 to ``fs / 2``.
-    gain : Array
-        The gain there. Differentiable.
-    nfreqs, window, antisymmetric, fs
-        As `scipy.signal.firwin2` takes them.
-
-    Returns
-    -------
-    Array
-        New array of shape ``(numtaps,)``, as `scipy.signal.firwin2`.
-    """
+    """Design a filter whose gain is a broken line: `scipy.signal.firwin2`. Differentiable by `gain`."""
     gains, edges = floating("firwin2", "gain", gain), item(floating("firwin2", "freq", freq))
     options = {"nfreqs": nfreqs, "window": window, "antisymmetric": antisymmetric, "fs": fs}
     design = original("signal.firwin2")
@@ -259,24 +183,9 @@ def firwin2(
 def group_delay(
     system: Any, w: Any = 512, whole: bool = False, fs: float = 2 * math.pi
 ) -> tuple[Array, Array]:
-    """
-    Compute the group delay of a filter.
+    """Compute the group delay of a filter: `scipy.signal.group_delay`.
 
-    Parameters
-    ----------
-    system : pair of Array
-        Numerator and denominator. Differentiable.
-    w : int or Array
-        How many frequencies, or which. Differentiable if it is an array.
-    whole : bool
-        Whether they go all around the circle.
-    fs : float
-        Sampling frequency.
-
-    Returns
-    -------
-    pair of Array
-        Frequencies and delays, as `scipy.signal.group_delay`; zero where the delay is infinite.
+    Differentiable by both arrays of `system`, and by `w` if it is an array. Infinite delays become zero.
     """
     b, a = same_dtype(*(vector("group_delay", name, c) for name, c in zip("ba", system, strict=True)))
     if w is None or isinstance(w, int):

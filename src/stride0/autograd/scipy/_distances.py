@@ -8,7 +8,7 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import axis_of, floating, item, named, same_dtype
+from stride0.autograd.scipy._arguments import axis_of, floating, item, named, same_dtype
 
 __all__ = [
     "braycurtis",
@@ -147,21 +147,7 @@ def _pair(name: str, what: str) -> Any:
     def function(u: Any, v: Any, w: Any = None) -> Array:
         return _between(name, u, v, w)
 
-    doc = f"""
-    Compute the {what} of two vectors.
-
-    Parameters
-    ----------
-    u, v : Array
-        Of one axis and one size. Differentiable.
-    w : Array, optional
-        Weights of the elements. Differentiable.
-
-    Returns
-    -------
-    Array
-        Array without axes, as `scipy.spatial.distance.{name}`.
-    """
+    doc = f"Compute the {what} of two vectors: `scipy.spatial.distance.{name}`. Differentiable by all."
     return named(function, name, doc)
 
 
@@ -176,85 +162,28 @@ correlation = _pair("correlation", "correlation distance, 1 less the correlation
 
 
 def minkowski(u: Any, v: Any, p: float = 2, w: Any = None) -> Array:
-    """
-    Compute the norm of the difference of two vectors.
-
-    Parameters
-    ----------
-    u, v, w
-        As `euclidean` takes them. Differentiable.
-    p : float
-        Which norm.
-
-    Returns
-    -------
-    Array
-        Array without axes, as `scipy.spatial.distance.minkowski`.
-    """
+    """Compute the norm of a difference: `scipy.spatial.distance.minkowski`. Differentiable by all but `p`."""
     if not p > 0:
         raise ArgumentValueError("minkowski", f"p is {p}", accepts="a positive number")
     return _between("minkowski", u, v, w, p=p)
 
 
 def seuclidean(u: Any, v: Any, V: Any) -> Array:
-    """
-    Compute the Euclidean distance of two vectors, each element divided by its standard deviation.
-
-    Parameters
-    ----------
-    u, v
-        As `euclidean` takes them. Differentiable.
-    V : Array
-        Variances of the elements. Differentiable.
-
-    Returns
-    -------
-    Array
-        Array without axes, as `scipy.spatial.distance.seuclidean`.
-    """
+    """Compute a standardized distance: `scipy.spatial.distance.seuclidean`. Differentiable by all."""
     return _between("seuclidean", u, v, None, V=floating("seuclidean", "V", V))
 
 
 def mahalanobis(u: Any, v: Any, VI: Any) -> Array:
-    """
-    Compute the Mahalanobis distance of two vectors.
-
-    Parameters
-    ----------
-    u, v
-        As `euclidean` takes them. Differentiable.
-    VI : Array
-        The inverse of the covariance matrix. Differentiable.
-
-    Returns
-    -------
-    Array
-        Array without axes, as `scipy.spatial.distance.mahalanobis`.
-    """
+    """Compute Mahalanobis' distance: `scipy.spatial.distance.mahalanobis`. Differentiable by all."""
     return _between("mahalanobis", u, v, None, VI=floating("mahalanobis", "VI", VI))
 
 
 def jensenshannon(
     p: Any, q: Any, base: float | None = None, *, axis: int = 0, keepdims: bool = False
 ) -> Array:
-    """
-    Compute the Jensen-Shannon distance of distributions, the root of the divergence.
+    """Compute the distance of distributions: `scipy.spatial.distance.jensenshannon`.
 
-    Parameters
-    ----------
-    p, q : Array
-        Probabilities but for a factor; they broadcast. Differentiable.
-    base : float, optional
-        Of the logarithms; by default e.
-    axis : int
-        Along which.
-    keepdims : bool
-        Whether the axis stays, with size 1.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.spatial.distance.jensenshannon`.
+    Differentiable by `p` and `q`.
     """
     p, q = same_dtype(floating("jensenshannon", "p", p), floating("jensenshannon", "q", q))
     p, q = xp.broadcast_arrays(p, q)
@@ -304,27 +233,10 @@ def _metric(operation: str, metric: Any) -> str:
 
 
 def cdist(XA: Any, XB: Any, metric: str = "euclidean", **options: Any) -> Array:
-    """
-    Compute the distances of all vectors of one set to all of another.
+    """Compute the distances of all vectors of one set to all of another: `scipy.spatial.distance.cdist`.
 
-    Parameters
-    ----------
-    XA, XB : Array
-        Of shapes (M, N) and (K, N). Differentiable.
-    metric : str
-        A name, "euclidean" for example; of the metrics of real vectors.
-    **options
-        ``w``, ``p``, ``V``, ``VI``, ``base``, as the functions of these metrics take them. Differentiable
-        if arrays.
-
-    Returns
-    -------
-    Array
-        New array of shape (M, K), as `scipy.spatial.distance.cdist`.
-
-    Notes
-    -----
-    Needs memory for M K N elements, for the gradient.
+    Differentiable by `XA`, `XB` and the arrays among ``w``, ``V`` and ``VI``. Takes the names of metrics of
+    real vectors, and no functions. Needs memory for M K N elements, for the gradient.
     """
     name = _metric("cdist", metric)
     x, y = same_dtype(_matched("cdist", "XA", XA, 2), _matched("cdist", "XB", XB, 2))
@@ -334,20 +246,9 @@ def cdist(XA: Any, XB: Any, metric: str = "euclidean", **options: Any) -> Array:
 
 
 def pdist(X: Any, metric: str = "euclidean", **options: Any) -> Array:
-    """
-    Compute the distances of all pairs of vectors.
+    """Compute the distances of all pairs of vectors: `scipy.spatial.distance.pdist`.
 
-    Parameters
-    ----------
-    X : Array
-        Of shape (M, N). Differentiable.
-    metric, **options
-        As `cdist` takes them.
-
-    Returns
-    -------
-    Array
-        New array of shape (M (M - 1) / 2,), as `scipy.spatial.distance.pdist`.
+    Differentiable by `X` and the arrays among the options; takes the metrics of `cdist`.
     """
     name = _metric("pdist", metric)
     x = _matched("pdist", "X", X, 2)

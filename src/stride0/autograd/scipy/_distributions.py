@@ -18,7 +18,7 @@ import stride0 as xp
 from stride0._base.errors import ArgumentTypeError
 from stride0._core.array.array import Array
 from stride0._core.elementwise.elementwise import multiply_masked
-from stride0.autograd.scipy._parts import floating
+from stride0.autograd.scipy._arguments import floating
 from stride0.special._densities import (
     beta_density,
     gamma_density,

@@ -8,21 +8,19 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._linear import extended
-from stride0.autograd.scipy._parts import (
+from stride0.autograd.scipy._arguments import (
     along,
     axis_of,
     count_of,
     floating,
-    from_numpy,
     into_output,
     item,
     named,
-    original,
-    scipy,
     taking,
     untracked,
 )
+from stride0.autograd.scipy._calls import from_numpy, original, scipy
+from stride0.autograd.scipy._linear import extended
 from stride0.autograd.scipy._ranks import Window, window_options
 from stride0.autograd.scipy._splines import affine_transform, map_coordinates, spline_options
 from stride0.autograd.scipy._windows import lane_options
@@ -50,26 +48,9 @@ __all__ = [
 def rotate(
     input: Any, angle: float, axes: tuple[int, int] = (1, 0), reshape: bool = True, **options: Any
 ) -> Array:
-    """
-    Rotate an array in the plane of two axes.
+    """Rotate an array in the plane of two axes: `scipy.ndimage.rotate`.
 
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    angle : float or Array
-        In degrees. Differentiable if it is an array, and `reshape` is false.
-    axes : pair of int
-        The plane.
-    reshape : bool
-        Whether the result is as large as the rotated array.
-    output, order, mode, cval, prefilter
-        As `map_coordinates` takes them.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.ndimage.rotate`.
+    Differentiable by `input`, and by `angle` if it is an array and `reshape` is false.
     """
     x = floating("rotate", "input", input)
     first, second = sorted(axis_of("rotate", x, k) for k in axes)
@@ -118,27 +99,9 @@ def geometric_transform(
     extra_keywords: Any = None,
     **options: Any,
 ) -> Array:
-    """
-    Interpolate an array at coordinates that a function gives.
+    """Interpolate an array at coordinates that a function gives: `scipy.ndimage.geometric_transform`.
 
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    mapping : callable
-        Takes the indices of an element of the result, and returns its coordinates: numbers, or tracked
-        arrays.
-    output_shape : tuple of int, optional
-        By default that of `input`.
-    output, order, mode, cval, prefilter
-        As `map_coordinates` takes them.
-    extra_arguments, extra_keywords
-        More arguments of `mapping`.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.ndimage.geometric_transform`.
+    Differentiable by `input`, and by tracked arrays among the coordinates that `mapping` returns.
     """
     x = floating("geometric_transform", "input", input)
     shape = x.shape if output_shape is None else tuple(output_shape)
@@ -175,28 +138,10 @@ def generic_filter(
     extra_keywords: Any = None,
     **options: Any,
 ) -> Array:
-    """
-    Apply a function to each window.
+    """Apply a function to each window: `scipy.ndimage.generic_filter`.
 
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    function : callable
-        Takes the elements of a window, an array of one axis; returns a number.
-    size, footprint, output, mode, cval, origin, axes
-        As `maximum_filter` takes them.
-    extra_arguments, extra_keywords
-        More arguments of the function.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.generic_filter`.
-
-    Notes
-    -----
-    The function is called for each element. `vectorized_filter` calls one for all of them.
+    Differentiable by `input`. `function` takes an array of stride0, and is called for each element;
+    `vectorized_filter` calls one for all elements.
     """
     x = floating("generic_filter", "input", input)
     if x.size == 0:
@@ -221,24 +166,9 @@ def vectorized_filter(
     origin: Any = None,
     axes: Any = None,
 ) -> Array:
-    """
-    Apply a function to all windows at once.
+    """Apply a function to all windows at once: `scipy.ndimage.vectorized_filter`.
 
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    function : callable
-        Takes an array and ``axis``, one number or a tuple: those of the elements of a window.
-    size, footprint, output, cval, origin, axes
-        As `maximum_filter` takes them.
-    mode : {"reflect", "constant", "nearest", "mirror", "wrap", "valid"}
-        What lies beyond the ends; "valid": windows lie within the array.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.ndimage.vectorized_filter`.
+    Differentiable by `input`. `function` takes an array of stride0 and ``axis``.
     """
     x = floating("vectorized_filter", "input", input)
     beyond = "constant" if mode == "valid" else mode
@@ -267,27 +197,9 @@ def generic_filter1d(
     extra_keywords: Any = None,
     **options: Any,
 ) -> Array:
-    """
-    Apply a function to each lane along an axis.
+    """Apply a function to each lane along an axis: `scipy.ndimage.generic_filter1d`.
 
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    function : callable
-        Takes a lane that is continued at both ends, and an array of the length of the result, to which it
-        writes.
-    filter_size : int
-        The lane is continued by one element less than that.
-    axis, output, mode, cval, origin
-        As `correlate1d` takes them.
-    extra_arguments, extra_keywords
-        More arguments of the function.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.generic_filter1d`.
+    Differentiable by `input`. `function` takes arrays of stride0, and writes to the second one.
     """
     x = floating("generic_filter1d", "input", input)
     number = axis_of("generic_filter1d", x, options["axis"])
@@ -330,34 +242,14 @@ def _multiplied(name: str, what: str, parameter: str) -> Any:
             factors = factors.real
         return x * xp.asarray(factors)
 
-    doc = f"""
-    {what}
-
-    Parameters
-    ----------
-    input : Array
-        The spectrum. Differentiable.
-    {parameter} : float or sequence of float
-        Of the filter, along each axis.
-    n : int
-        Length of the signal before a real transform; by default the transform was complex.
-    axis : int
-        Of that real transform.
-    output : Array or dtype, optional
-        What the result is written to, or its dtype.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.{name}`.
-    """
+    doc = f"{what}: `scipy.ndimage.{name}`. Differentiable by `input`, the spectrum."
     return into_output(named(function, name, doc))
 
 
-fourier_gaussian = _multiplied("fourier_gaussian", "Smooth by a Gaussian.", "sigma")
-fourier_uniform = _multiplied("fourier_uniform", "Take means of boxes.", "size")
-fourier_ellipsoid = _multiplied("fourier_ellipsoid", "Take means of ellipsoids.", "size")
-fourier_shift = _multiplied("fourier_shift", "Move by a distance.", "shift")
+fourier_gaussian = _multiplied("fourier_gaussian", "Smooth by a Gaussian", "sigma")
+fourier_uniform = _multiplied("fourier_uniform", "Take means of boxes", "size")
+fourier_ellipsoid = _multiplied("fourier_ellipsoid", "Take means of ellipsoids", "size")
+fourier_shift = _multiplied("fourier_shift", "Move by a distance", "shift")
 
 
 # --- distances to the next zero
@@ -368,21 +260,8 @@ def _distances(name: str, what: str) -> Any:
         # They depend on which elements are zero, and so are constant but where one becomes zero.
         return _ours(original(f"ndimage.{name}")(item(floating(name, "input", input)), *args, **options))
 
-    doc = f"""
-    Compute the distance of each element to the nearest zero{what}.
-
-    Parameters
-    ----------
-    input : Array
-        The gradient is zero: the distances depend on nothing but which elements are zero.
-    *args, **options
-        As `scipy.ndimage.{name}` takes them.
-
-    Returns
-    -------
-    Array, or a list of such
-        As `scipy.ndimage.{name}`.
-    """
+    doc = f"Compute the distance of each element to the nearest zero{what}: `scipy.ndimage.{name}`."
+    doc += "\n\nThe gradient by `input` is zero: distances depend only on which elements are zero."
     return named(function, name, doc)
 
 

@@ -15,18 +15,8 @@ from stride0._base.errors import ArgumentValueError
 from stride0._base.shapes import Shape
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import Level
-from stride0.autograd.scipy._parts import (
-    along,
-    batched,
-    from_numpy,
-    original,
-    recorded,
-    rules,
-    scipy,
-    to_numpy,
-)
-
-__all__ = ["EXTENSIONS", "extended", "full", "lagged", "spaced", "valid"]
+from stride0.autograd.scipy._arguments import along
+from stride0.autograd.scipy._calls import batched, from_numpy, original, recorded, rules, scipy, to_numpy
 
 
 @recorded("signal")

@@ -13,8 +13,9 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ShapeError
 from stride0._core.array.array import Array
+from stride0.autograd.scipy._arguments import floating, item, named, one_of
+from stride0.autograd.scipy._calls import original
 from stride0.autograd.scipy._distances import euclidean_root, pdist
-from stride0.autograd.scipy._parts import floating, item, named, one_of, original
 
 __all__ = ["average", "centroid", "complete", "linkage", "median", "single", "ward", "weighted"]
 
@@ -28,26 +29,9 @@ _SHARES: dict[str, Callable[[int, int], tuple[float, float]]] = {
 def linkage(
     y: Any, method: str = "single", metric: str = "euclidean", optimal_ordering: bool = False
 ) -> Array:
-    """
-    Join the two nearest clusters, again and again.
+    """Join the two nearest clusters, again and again: `scipy.cluster.hierarchy.linkage`.
 
-    Parameters
-    ----------
-    y : Array
-        Observations, of shape (M, N), or the distances that `pdist` returns. Differentiable where no two
-        joins are equally high.
-    method : {"single", "complete", "average", "weighted", "centroid", "median", "ward"}
-        What the distance of two clusters is; the last three take observations.
-    metric : str
-        Of observations.
-    optimal_ordering : bool
-        Whether similar observations are put beside each other.
-
-    Returns
-    -------
-    Array
-        New array of shape (M - 1, 4), as `scipy.cluster.hierarchy.linkage`: the gradient is that of its
-        third column.
+    Differentiable by `y` if no two joins are equally high: the gradient is that of the third column.
     """
     one_of("linkage", "method", method, tuple(_SHARES))
     x = floating("linkage", "y", y)
@@ -113,19 +97,7 @@ def _method(name: str) -> Any:
     def function(y: Any) -> Array:
         return linkage(y, name)
 
-    doc = f"""
-    Join the two nearest clusters, again and again: `linkage` with the method "{name}".
-
-    Parameters
-    ----------
-    y : Array
-        As `linkage` takes it. Differentiable.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.cluster.hierarchy.{name}`.
-    """
+    doc = f"Join the two nearest clusters: `scipy.cluster.hierarchy.{name}`. Differentiable like `linkage`."
     return named(function, name, doc)
 
 

@@ -11,7 +11,7 @@ import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd._rules.linalg import adjoint
-from stride0.autograd.scipy._parts import floating, item, named, one_of, same_dtype
+from stride0.autograd.scipy._arguments import floating, item, named, one_of, same_dtype
 
 __all__ = [
     "cholesky",
@@ -25,7 +25,6 @@ __all__ = [
     "hankel",
     "inv",
     "lstsq",
-    "matrix",
     "norm",
     "pinv",
     "qr",
@@ -45,33 +44,21 @@ def matrix(operation: str, name: str, x: Any, square: bool = True) -> Array:
     return found
 
 
-def _named(name: str, what: str, returns: str, square: bool = True) -> Any:
+def _named(name: str, what: str, square: bool = True) -> Any:
     """Return the function of the namespace of one name, for one matrix."""
 
     def function(a: Any) -> Any:
         return getattr(xp.linalg, name)(matrix(name, "a", a, square))
 
-    doc = f"""
-    {what}
-
-    Parameters
-    ----------
-    a : Array
-        {"A square matrix" if square else "A matrix"}, or a stack of such. Differentiable.
-
-    Returns
-    -------
-    Array
-        {returns}, as `scipy.linalg.{name}`.
-    """
+    doc = f"Compute the {what}: `scipy.linalg.{name}`. Differentiable by `a`."
     return named(function, name, doc)
 
 
-det = _named("det", "Compute the determinant.", "New array without the last two axes")
-inv = _named("inv", "Compute the inverse.", "New array of the shape of `a`")
-expm = _named("expm", "Compute the matrix exponential.", "New array of the shape of `a`")
-eigvals = _named("eigvals", "Compute the eigenvalues.", "New complex array, of shape (..., M)")
-svdvals = _named("svdvals", "Compute the singular values.", "New array, of shape (..., K)", square=False)
+det = _named("det", "determinant")
+inv = _named("inv", "inverse")
+expm = _named("expm", "matrix exponential")
+eigvals = _named("eigvals", "eigenvalues")
+svdvals = _named("svdvals", "singular values", square=False)
 
 
 def _hermitian(a: Array, lower: bool, conjugated: bool = True) -> Array:
@@ -102,64 +89,27 @@ def _plain_problem(operation: str, b: Any) -> None:
 
 
 def cholesky(a: Any, lower: bool = False) -> Array:
-    """
-    Compute the Cholesky factor.
+    """Compute the Cholesky factor: `scipy.linalg.cholesky`.
 
-    Parameters
-    ----------
-    a : Array
-        A Hermitian, positive definite matrix, or a stack of such, of which one triangle is read.
-        Differentiable:
-        the other triangle has the gradient zero.
-    lower : bool
-        Which triangle is read, and which factor is returned.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `a`, as `scipy.linalg.cholesky`.
+    Differentiable by `a`; the triangle that is not read has the gradient zero.
     """
     found = xp.linalg.cholesky(_of_triangle("cholesky", a, lower))
     return found if lower else adjoint(found)
 
 
 def eigvalsh(a: Any, b: None = None, *, lower: bool = True) -> Array:
-    """
-    Compute the eigenvalues of a Hermitian matrix.
+    """Compute the eigenvalues of Hermitian matrices: `scipy.linalg.eigvalsh`.
 
-    Parameters
-    ----------
-    a, lower
-        As `cholesky` takes them. Differentiable.
-    b : None
-        Not supported.
-
-    Returns
-    -------
-    Array
-        New array of shape (..., M), ascending, as `scipy.linalg.eigvalsh`.
+    Differentiable by `a`, of which one triangle is read. `b` is not supported.
     """
     _plain_problem("eigvalsh", b)
     return xp.linalg.eigvalsh(_of_triangle("eigvalsh", a, lower))
 
 
 def eigh(a: Any, b: None = None, *, lower: bool = True, eigvals_only: bool = False) -> Any:
-    """
-    Compute the eigenvalues and eigenvectors of a Hermitian matrix.
+    """Compute the eigenvalues and eigenvectors of Hermitian matrices: `scipy.linalg.eigh`.
 
-    Parameters
-    ----------
-    a, lower
-        As `cholesky` takes them. Differentiable.
-    b : None
-        Not supported.
-    eigvals_only : bool
-        Whether the eigenvalues alone are returned.
-
-    Returns
-    -------
-    pair of Array, or Array
-        Eigenvalues of shape (..., M) and eigenvectors of shape (..., M, M), as `scipy.linalg.eigh`.
+    Differentiable by `a`, of which one triangle is read. `b` is not supported.
     """
     _plain_problem("eigh", b)
     if eigvals_only:
@@ -168,24 +118,9 @@ def eigh(a: Any, b: None = None, *, lower: bool = True, eigvals_only: bool = Fal
 
 
 def eig(a: Any, b: None = None, left: bool = False, right: bool = True) -> Any:
-    """
-    Compute the eigenvalues and the right eigenvectors of a matrix.
+    """Compute the eigenvalues and right eigenvectors of matrices: `scipy.linalg.eig`.
 
-    Parameters
-    ----------
-    a : Array
-        A square matrix. Differentiable.
-    b : None
-        Not supported.
-    left : {False}
-        Left eigenvectors are not supported.
-    right : bool
-        Whether right eigenvectors are returned.
-
-    Returns
-    -------
-    pair of Array, or Array
-        As `scipy.linalg.eig`.
+    Differentiable by `a`. `b` and left eigenvectors are not supported.
     """
     _plain_problem("eig", b)
     one_of("eig", "left", left, (False,))
@@ -195,21 +130,9 @@ def eig(a: Any, b: None = None, left: bool = False, right: bool = True) -> Any:
 
 
 def pinv(a: Any, *, atol: float | None = None, rtol: float | None = None) -> Array:
-    """
-    Compute the pseudo-inverse.
+    """Compute the pseudo-inverse: `scipy.linalg.pinv`.
 
-    Parameters
-    ----------
-    a : Array
-        A matrix, or a stack of such. Differentiable where its rank does not change.
-    atol, rtol : float, optional
-        Singular values up to ``atol + rtol * largest`` count as zero; only one of them is supported to be
-        another number than zero.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.linalg.pinv`.
+    Differentiable by `a` if its rank does not change. `atol` may be zero only.
     """
     x = matrix("pinv", "a", a, square=False)
     if atol:
@@ -227,28 +150,9 @@ _WIDTHS = {"diagonal": 0, "tridiagonal": 1}
 def solve(
     a: Any, b: Any, lower: bool = False, *, assume_a: str | None = None, transposed: bool = False
 ) -> Array:
-    """
-    Solve a system of linear equations.
+    """Solve a system of linear equations: `scipy.linalg.solve`.
 
-    Parameters
-    ----------
-    a : Array
-        A square matrix. Differentiable.
-    b : Array
-        Of shape (M,) or (M, N). Differentiable.
-    lower : bool
-        Which triangle is read, where `assume_a` says that one is.
-    assume_a : str, optional
-        The structure of `a`, as in SciPy. "sym", "her" and "pos" read one triangle, and so do names that
-        begin with "lower" or "upper"; "diagonal" and "tridiagonal" read only these diagonals. Elements that
-        are not read have the gradient zero.
-    transposed : bool
-        Whether the system is that of the transpose.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `b`, as `scipy.linalg.solve`.
+    Differentiable by `a` and `b`. Elements of `a` that `assume_a` says are not read have the gradient zero.
     """
     a, b = same_dtype(matrix("solve", "a", a), floating("solve", "b", b))
     kind = _KINDS.get(str(assume_a), assume_a)
@@ -267,24 +171,7 @@ def solve(
 
 
 def lstsq(a: Any, b: Any, cond: float | None = None) -> Any:
-    """
-    Solve a system by least squares.
-
-    Parameters
-    ----------
-    a : Array
-        Of shape (M, N). Differentiable.
-    b : Array
-        Of shape (M,) or (M, K). Differentiable.
-    cond : float, optional
-        Singular values below ``cond`` times the largest one count as zero.
-
-    Returns
-    -------
-    tuple
-        The solution, the sums of squared residues, the rank, and the singular values, as
-        `scipy.linalg.lstsq`.
-    """
+    """Solve a system by least squares: `scipy.linalg.lstsq`. Differentiable by `a` and `b`."""
     a, b = same_dtype(matrix("lstsq", "a", a, square=False), floating("lstsq", "b", b))
     x = xp.linalg.lstsq(a, b, rtol=cond).solution
     s = xp.linalg.svdvals(a)
@@ -302,43 +189,13 @@ def lstsq(a: Any, b: Any, cond: float | None = None) -> Any:
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    """
-    Compute the singular value decomposition.
-
-    Parameters
-    ----------
-    a : Array
-        A matrix, or a stack of such. Differentiable.
-    full_matrices : bool
-        Whether the outer factors are square.
-    compute_uv : bool
-        Whether they are returned.
-
-    Returns
-    -------
-    triple of Array, or Array
-        As `scipy.linalg.svd`.
-    """
+    """Compute the singular value decomposition: `scipy.linalg.svd`. Differentiable by `a`."""
     x = matrix("svd", "a", a, square=False)
     return tuple(xp.linalg.svd(x, full_matrices=bool(full_matrices))) if compute_uv else xp.linalg.svdvals(x)
 
 
 def qr(a: Any, *, mode: str = "full") -> Any:
-    """
-    Compute the QR decomposition.
-
-    Parameters
-    ----------
-    a : Array
-        A matrix, or a stack of such. Differentiable.
-    mode : {"full", "economic", "r"}
-        Which factors are returned, and of which size.
-
-    Returns
-    -------
-    pair of Array, or a tuple of one
-        As `scipy.linalg.qr` without pivoting.
-    """
+    """Compute the QR decomposition without pivoting: `scipy.linalg.qr`. Differentiable by `a`."""
     one_of("qr", "mode", mode, ("full", "economic", "r"))
     x = matrix("qr", "a", a, square=False)
     q, r = xp.linalg.qr(x, mode="reduced" if mode == "economic" else "complete")
@@ -346,25 +203,7 @@ def qr(a: Any, *, mode: str = "full") -> Any:
 
 
 def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
-    """
-    Compute the norm of a matrix or a vector.
-
-    Parameters
-    ----------
-    a : Array
-        With one or two axes, or with `axis`. Differentiable.
-    ord : number or {"fro", "nuc"}, optional
-        Which norm.
-    axis : int or pair of int, optional
-        Along which.
-    keepdims : bool
-        Whether the axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.linalg.norm`.
-    """
+    """Compute the norm of a matrix or a vector: `scipy.linalg.norm`. Differentiable by `a`."""
     x = floating("norm", "a", a)
     if axis is None and ord is None:
         found = xp.linalg.vector_norm(xp.reshape(x, (-1,)))
@@ -406,21 +245,7 @@ def _sides(operation: str, c: Any, r: Any) -> tuple[Array, Array]:
 
 
 def toeplitz(c: Any, r: Any = None) -> Array:
-    """
-    Make a matrix with constant diagonals.
-
-    Parameters
-    ----------
-    c : Array
-        The first column, or a stack of such. Differentiable.
-    r : Array, optional
-        The first row, whose first element is not used; by default the conjugate of `c`. Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of shape (..., len(c), len(r)), as `scipy.linalg.toeplitz`.
-    """
+    """Make matrices with constant diagonals: `scipy.linalg.toeplitz`. Differentiable by `c` and `r`."""
     c, r = _sides("toeplitz", c, xp.conj(floating("toeplitz", "c", c)) if r is None else r)
     i, j = _grid(c.shape[-1], r.shape[-1])
     values = xp.concat((xp.flip(r[..., 1:], axis=-1), c), axis=-1)
@@ -428,40 +253,14 @@ def toeplitz(c: Any, r: Any = None) -> Array:
 
 
 def hankel(c: Any, r: Any = None) -> Array:
-    """
-    Make a matrix with constant anti-diagonals.
-
-    Parameters
-    ----------
-    c : Array
-        The first column, or a stack of such. Differentiable.
-    r : Array, optional
-        The last row, whose first element is not used; by default zeros. Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of shape (..., len(c), len(r)), as `scipy.linalg.hankel`.
-    """
+    """Make matrices with constant anti-diagonals: `scipy.linalg.hankel`. Differentiable by `c` and `r`."""
     c, r = _sides("hankel", c, xp.zeros_like(floating("hankel", "c", c)) if r is None else r)
     i, j = _grid(c.shape[-1], r.shape[-1])
     return _of_diagonals("hankel", xp.concat((c, r[..., 1:]), axis=-1), i + j)
 
 
 def circulant(c: Any) -> Array:
-    """
-    Make a circulant matrix.
-
-    Parameters
-    ----------
-    c : Array
-        The first column, or a stack of such. Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of shape (..., len(c), len(c)), as `scipy.linalg.circulant`.
-    """
+    """Make circulant matrices: `scipy.linalg.circulant`. Differentiable by `c`."""
     (c, _) = _sides("circulant", c, c)
     n = c.shape[-1]
     i, j = _grid(n, n)

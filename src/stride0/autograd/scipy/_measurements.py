@@ -10,17 +10,13 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError
 from stride0._base.shapes import broadcast_shapes
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import Level
-from stride0.autograd.scipy._parts import (
+from stride0.autograd.scipy._arguments import dtype_of, floating, item, named, root
+from stride0.autograd.scipy._calls import (
     batched,
-    dtype_of,
-    floating,
     from_numpy,
-    item,
-    named,
     one_batch,
     original,
     recorded,
-    root,
     rules,
     scipy,
     to_numpy,
@@ -163,28 +159,12 @@ class _Regions:
         return (ranked((sizes - 1) // 2) + ranked(sizes // 2)) / 2
 
 
-def _measured(name: str, what: str, made: Any, absent: str = "") -> Any:
+def _measured(name: str, what: str, made: Any, more: str = "") -> Any:
     def function(input: Any, labels: Any = None, index: Any = None) -> Array:
         regions = _Regions(name, input, labels, index)
         return regions.spread(made(regions))
 
-    doc = f"""
-    Compute the {what} of regions.
-
-    Parameters
-    ----------
-    input : Array
-        Real. Differentiable.
-    labels : Array of integers, optional
-        Of which region each element is; by default there is one.
-    index : int or Array of integers, optional
-        Which regions; by default the elements of all labels above 0 are one region.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `index`, as `scipy.ndimage.{name}`{absent}.
-    """
+    doc = f"Compute the {what} of regions: `scipy.ndimage.{name}`. Differentiable by `input`.{more}"
     return named(function, name, doc)
 
 
@@ -195,24 +175,13 @@ variance = _measured("variance", "variances", _Regions.variances)
 standard_deviation = _measured("standard_deviation", "standard deviations", lambda r: root(r.variances()))
 maximum = _measured("maximum", "largest elements", lambda r: r.extremes("maximum"))
 minimum = _measured("minimum", "smallest elements", lambda r: r.extremes("minimum"))
-median = _measured(
-    "median", "medians", _Regions.medians, "; NaN for an absent label, also if there are several labels"
-)
+median = _measured("median", "medians", _Regions.medians, " The median of an absent label is NaN.")
 
 
 def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Any, ...]:
-    """
-    Compute the smallest and the largest elements of regions, and where they are.
+    """Compute the extreme elements of regions, and where they are: `scipy.ndimage.extrema`.
 
-    Parameters
-    ----------
-    input, labels, index
-        As `mean` takes them.
-
-    Returns
-    -------
-    tuple
-        Minima, maxima, and the positions of both, as `scipy.ndimage.extrema`.
+    The elements are differentiable by `input`.
     """
     smallest, largest = minimum(input, labels, index), maximum(input, labels, index)
     known = item(floating("extrema", "input", input))
@@ -222,19 +191,7 @@ def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Any, ...
 
 
 def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """
-    Compute the centres of mass of regions.
-
-    Parameters
-    ----------
-    input, labels, index
-        As `mean` takes them.
-
-    Returns
-    -------
-    tuple of Array, or a list of such
-        The coordinates of each centre, as `scipy.ndimage.center_of_mass`.
-    """
+    """Compute the centres of mass of regions: `scipy.ndimage.center_of_mass`. Differentiable by `input`."""
     regions = _Regions("center_of_mass", input, labels, index)
     total = regions.sums(regions.elements)
     grids = xp.meshgrid(*(xp.arange(n, dtype=total.dtype) for n in regions.input.shape), indexing="ij")
@@ -250,27 +207,9 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:
 def labeled_comprehension(
     input: Any, labels: Any, index: Any, func: Any, out_dtype: Any, default: Any, pass_positions: bool = False
 ) -> Array:
-    """
-    Apply a function to the elements of each region.
+    """Apply a function to the elements of each region: `scipy.ndimage.labeled_comprehension`.
 
-    Parameters
-    ----------
-    input, labels, index
-        As `mean` takes them. Differentiable.
-    func : callable
-        Takes an array of one axis, and the numbers of the elements too with `pass_positions`; returns a
-        number.
-    out_dtype : dtype
-        Of the result.
-    default : number
-        For regions without elements.
-    pass_positions : bool
-        Whether the function is given the numbers of the elements.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `index`, as `scipy.ndimage.labeled_comprehension`.
+    Differentiable by `input`. `func` takes arrays of stride0.
     """
     if labels is None and index is not None:
         raise ArgumentValueError("labeled_comprehension", "index is given without labels", accepts="labels")

@@ -8,8 +8,9 @@ from typing import Any
 import stride0 as xp
 from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import each, floating, into_output, item, named, original
-from stride0.autograd.scipy._ranks import OPTIONS, Window, described, listed, real_input
+from stride0.autograd.scipy._arguments import each, floating, into_output, item, named
+from stride0.autograd.scipy._calls import original
+from stride0.autograd.scipy._ranks import Window, described, listed, real_input
 
 __all__ = [
     "black_tophat",
@@ -93,33 +94,28 @@ def _morphology(name: str, what: str, made: Callable[..., Array]) -> Any:
     ) -> Array:
         return made(input, (size, footprint, structure), mode, cval, origin, axes)
 
-    options = OPTIONS.replace(
-        "output : ",
-        "structure : Array, optional\n        What is added to the elements of a window, or taken"
-        " from them. Differentiable.\n    output : ",
-    )
-    return into_output(named(filtered, name, described(name, what, options)))
+    return into_output(named(filtered, name, described(name, what)))
 
 
-grey_erosion = _morphology("grey_erosion", "Take the smallest element of each window.", _eroded)
-grey_dilation = _morphology("grey_dilation", "Take the largest element of each window.", _dilated)
-grey_opening = _morphology("grey_opening", "Erode, and then dilate.", _opened)
-grey_closing = _morphology("grey_closing", "Dilate, and then erode.", _closed)
+grey_erosion = _morphology("grey_erosion", "Take the smallest element of each window", _eroded)
+grey_dilation = _morphology("grey_dilation", "Take the largest element of each window", _dilated)
+grey_opening = _morphology("grey_opening", "Erode, and then dilate", _opened)
+grey_closing = _morphology("grey_closing", "Dilate, and then erode", _closed)
 morphological_gradient = _morphology(
     "morphological_gradient",
-    "Take the difference of the dilation and the erosion.",
+    "Take the difference of the dilation and the erosion",
     lambda x, *options: _dilated(x, *options) - _eroded(x, *options),
 )
 morphological_laplace = _morphology(
-    "morphological_laplace", "Add the dilation and the erosion, and take off the array twice.", _laplace
+    "morphological_laplace", "Add the dilation and the erosion, and take off the array twice", _laplace
 )
 white_tophat = _morphology(
     "white_tophat",
-    "Take off the opening.",
+    "Take off the opening",
     lambda x, *options: real_input("white_tophat", x) - _opened(x, *options),
 )
 black_tophat = _morphology(
     "black_tophat",
-    "Take the array off the closing.",
+    "Take the array off the closing",
     lambda x, *options: _closed(x, *options) - real_input("black_tophat", x),
 )

@@ -19,7 +19,7 @@ from stride0._base.callers import FORMS
 from stride0._base.errors import ArgumentTypeError, shown
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import is_tracked
-from stride0.autograd.scipy._parts import found_by, scipy
+from stride0.autograd.scipy._calls import found_by, scipy
 
 __all__ = ["patch", "patched", "unpatch"]
 

@@ -16,8 +16,8 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ShapeError
 from stride0._core.array.array import Array
+from stride0.autograd.scipy._arguments import axis_of, count_of, floating, one_of, same_dtype
 from stride0.autograd.scipy._curves import Curve, increasing, interval
-from stride0.autograd.scipy._parts import axis_of, count_of, floating, one_of, same_dtype
 from stride0.autograd.scipy.linalg import solve_banded
 
 __all__ = [
@@ -31,25 +31,7 @@ __all__ = [
 
 
 class PPoly(Curve):
-    """
-    A piecewise polynomial.
-
-    Parameters
-    ----------
-    c : Array
-        Coefficients, highest power first, of shape (K, M, ...): of the distance from the left end of each
-        interval. Differentiable.
-    x : Array
-        Ends of the intervals: increasing, of shape (M + 1,). Differentiable.
-    extrapolate : bool, optional
-        Whether the outer polynomials are used beyond the ends, as they are by default, or there is NaN.
-    axis : int
-        Which axis of the results is that of the points.
-
-    Notes
-    -----
-    As `scipy.interpolate.PPoly`.
-    """
+    """Make a piecewise polynomial: `scipy.interpolate.PPoly`. Differentiable by `c` and `x`."""
 
     _name = "PPoly"
 
@@ -126,19 +108,9 @@ class PPoly(Curve):
 
 
 class BPoly(PPoly):
-    """
-    A piecewise polynomial in Bernstein's basis.
+    """Make a piecewise polynomial in Bernstein's basis: `scipy.interpolate.BPoly`.
 
-    Parameters
-    ----------
-    c : Array
-        Coefficients, of shape (K, M, ...). Differentiable.
-    x, extrapolate, axis
-        As `PPoly` takes them.
-
-    Notes
-    -----
-    As `scipy.interpolate.BPoly`; it has no `antiderivative`.
+    Differentiable by `c` and `x`. There is no `antiderivative`.
     """
 
     _name = "BPoly"
@@ -172,23 +144,9 @@ class BPoly(PPoly):
 
 
 class CubicHermiteSpline(PPoly):
-    """
-    A piecewise cubic function with given values and first derivatives.
+    """Make a piecewise cubic function with given derivatives: `scipy.interpolate.CubicHermiteSpline`.
 
-    Parameters
-    ----------
-    x : Array
-        Where they are known: increasing, of shape (N,) with N of 2 or more. Differentiable.
-    y, dydx : Array
-        The values and the derivatives, with size N along the axis. Differentiable.
-    axis : int
-        Along which the values lie.
-    extrapolate : bool, optional
-        As `PPoly` takes it.
-
-    Notes
-    -----
-    As `scipy.interpolate.CubicHermiteSpline`.
+    Differentiable by `x`, `y` and `dydx`.
     """
 
     _name = "CubicHermiteSpline"
@@ -223,26 +181,9 @@ class CubicHermiteSpline(PPoly):
 
 
 class CubicSpline(CubicHermiteSpline):
-    """
-    A piecewise cubic function through values, with two continuous derivatives.
+    """Make a piecewise cubic function through values: `scipy.interpolate.CubicSpline`.
 
-    Parameters
-    ----------
-    x : Array
-        Where the values are known: increasing, of shape (N,) with N of 2 or more. Differentiable.
-    y : Array
-        The values, with size N along the axis. Differentiable.
-    axis : int
-        Along which the values lie.
-    bc_type : {"not-a-knot", "natural", "clamped"}, or a pair of such
-        What holds at the ends: the first two cubics are one, the second or the first derivative is zero.
-    extrapolate : bool, optional
-        As `PPoly` takes it.
-
-    Notes
-    -----
-    The values are those of `scipy.interpolate.CubicSpline`, and with "not-a-knot" those of
-    `scipy.interpolate.make_interp_spline` of degree 3. Beyond its ends the spline is extrapolated.
+    Differentiable by `x` and `y`. Takes the boundary conditions "not-a-knot", "natural" and "clamped".
 
     Examples
     --------
@@ -312,17 +253,9 @@ def _rises(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 class PchipInterpolator(CubicHermiteSpline):
-    """
-    A piecewise cubic function through values that rises and falls where they do.
+    """Make a monotonic piecewise cubic function through values: `scipy.interpolate.PchipInterpolator`.
 
-    Parameters
-    ----------
-    x, y, axis, extrapolate
-        As `CubicSpline` takes them; `y` is real. Differentiable.
-
-    Notes
-    -----
-    As `scipy.interpolate.PchipInterpolator`.
+    Differentiable by `x` and `y`, which is real.
     """
 
     _name = "PchipInterpolator"
@@ -355,19 +288,9 @@ def _end_slope(h: Array, rise: Array) -> Array:
 
 
 class Akima1DInterpolator(CubicHermiteSpline):
-    """
-    A piecewise cubic function through values whose slopes depend on the nearest values alone.
+    """Make a local piecewise cubic function through values: `scipy.interpolate.Akima1DInterpolator`.
 
-    Parameters
-    ----------
-    x, y, axis, extrapolate
-        As `CubicSpline` takes them; `y` is real. Differentiable. By default there is NaN beyond the ends.
-    method : {"akima", "makima"}
-        How differences of slopes are weighted.
-
-    Notes
-    -----
-    As `scipy.interpolate.Akima1DInterpolator`.
+    Differentiable by `x` and `y`, which is real.
     """
 
     _name = "Akima1DInterpolator"

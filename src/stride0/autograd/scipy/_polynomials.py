@@ -9,10 +9,11 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
+from stride0.autograd.scipy._arguments import floating, item, same_dtype
+from stride0.autograd.scipy._calls import original
 from stride0.autograd.scipy._linear import full
-from stride0.autograd.scipy._parts import floating, item, original, same_dtype
 
-__all__ = ["bilinear", "polynomial", "sos2tf", "tf2sos", "vector", "zpk2sos", "zpk2tf"]
+__all__ = ["bilinear", "sos2tf", "tf2sos", "zpk2sos", "zpk2tf"]
 
 
 def vector(operation: str, name: str, x: Any) -> Array:
@@ -52,21 +53,7 @@ def _order(z: complex) -> tuple[float, float]:
 
 
 def zpk2tf(z: Any, p: Any, k: Any) -> tuple[Array, Array]:
-    """
-    Compute numerator and denominator from zeros and poles.
-
-    Parameters
-    ----------
-    z, p : Array
-        Zeros and poles, of one axis. Differentiable.
-    k : float or Array
-        The gain. Differentiable if it is an array.
-
-    Returns
-    -------
-    pair of Array
-        Coefficients, highest power first, as `scipy.signal.zpk2tf`.
-    """
+    """Compute numerator and denominator from roots: `scipy.signal.zpk2tf`. Differentiable by all."""
     z, p = vector("zpk2tf", "z", z), vector("zpk2tf", "p", p)
     b, a = polynomial(z), polynomial(p)
     gain = xp.asarray(k)
@@ -76,19 +63,7 @@ def zpk2tf(z: Any, p: Any, k: Any) -> tuple[Array, Array]:
 
 
 def sos2tf(sos: Any) -> tuple[Array, Array]:
-    """
-    Compute numerator and denominator from second-order sections.
-
-    Parameters
-    ----------
-    sos : Array
-        Of shape ``(n_sections, 6)``. Differentiable.
-
-    Returns
-    -------
-    pair of Array
-        Coefficients, highest power first, as `scipy.signal.sos2tf`.
-    """
+    """Compute numerator and denominator from sections: `scipy.signal.sos2tf`. Differentiable by `sos`."""
     sections = floating("sos2tf", "sos", sos)
     if sections.ndim != 2 or sections.shape[1] != 6:
         raise ShapeError("sos2tf", f"sos has shape {sections.shape}", accepts="(n_sections, 6)")
@@ -141,24 +116,9 @@ def _grouped_roots(known: Any, roots: Array) -> list[Array]:
 
 
 def zpk2sos(z: Any, p: Any, k: Any, pairing: str | None = None, *, analog: bool = False) -> Array:
-    """
-    Compute second-order sections from zeros and poles.
+    """Compute second-order sections from zeros and poles: `scipy.signal.zpk2sos`.
 
-    Parameters
-    ----------
-    z, p : Array
-        Zeros and poles, of one axis. Differentiable where SciPy pairs them alike.
-    k : float or Array
-        The gain. Differentiable if it is an array.
-    pairing : {"nearest", "keep_odd", "minimal", None}
-        How they are paired.
-    analog : bool
-        Whether the filter is analogue.
-
-    Returns
-    -------
-    Array
-        New array of shape ``(n_sections, 6)``, as `scipy.signal.zpk2sos`.
+    Differentiable by `z`, `p` and `k` if SciPy pairs nearby zeros and poles alike.
     """
     z, p = vector("zpk2sos", "z", z), vector("zpk2sos", "p", p)
     gain = xp.asarray(k, dtype=xp.float64) if isinstance(k, (int, float)) else floating("zpk2sos", "k", k)
@@ -180,20 +140,9 @@ def _roots(c: Array) -> Array:
 
 
 def tf2sos(b: Any, a: Any, pairing: str | None = None, *, analog: bool = False) -> Array:
-    """
-    Compute second-order sections from numerator and denominator.
+    """Compute second-order sections from numerator and denominator: `scipy.signal.tf2sos`.
 
-    Parameters
-    ----------
-    b, a : Array
-        Coefficients, highest power first. Differentiable where the roots are different.
-    pairing, analog
-        As `zpk2sos` takes them.
-
-    Returns
-    -------
-    Array
-        New array of shape ``(n_sections, 6)``, as `scipy.signal.tf2sos`.
+    Differentiable by `b` and `a` if their roots are different.
     """
     b, a = same_dtype(vector("tf2sos", "b", b), vector("tf2sos", "a", a))
     b, a = _trimmed(b), _trimmed(a)
@@ -210,21 +159,7 @@ def _powers(count: int, sign: float, factor: float) -> list[list[float]]:
 
 
 def bilinear(b: Any, a: Any, fs: float = 1.0) -> tuple[Array, Array]:
-    """
-    Compute a digital filter from an analogue one by the bilinear transform.
-
-    Parameters
-    ----------
-    b, a : Array
-        Numerator and denominator, highest power first. Differentiable.
-    fs : float
-        Sampling frequency.
-
-    Returns
-    -------
-    pair of Array
-        Numerator and denominator, as `scipy.signal.bilinear`.
-    """
+    """Make an analogue filter digital: `scipy.signal.bilinear`. Differentiable by `b` and `a`."""
     b, a = same_dtype(vector("bilinear", "b", b), vector("bilinear", "a", a))
     b, a = _trimmed(b), _trimmed(a)
     order = max(b.shape[0], a.shape[0]) - 1

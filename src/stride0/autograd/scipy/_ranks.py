@@ -14,27 +14,19 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeErr
 from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import detach
+from stride0.autograd.scipy._arguments import each, floating, into_output, item, named, taking
+from stride0.autograd.scipy._calls import original
 from stride0.autograd.scipy._linear import extended
-from stride0.autograd.scipy._parts import each, floating, into_output, item, named, original, taking
 from stride0.autograd.scipy._windows import lane_options
 
 __all__ = [
-    "OPTIONS",
-    "Window",
-    "described",
-    "listed",
     "maximum_filter",
     "maximum_filter1d",
-    "medfilt",
-    "medfilt2d",
     "median_filter",
     "minimum_filter",
     "minimum_filter1d",
-    "order_filter",
     "percentile_filter",
     "rank_filter",
-    "real_input",
-    "window_options",
 ]
 
 
@@ -146,22 +138,6 @@ def real_input(operation: str, x: Any) -> Array:
     return found
 
 
-OPTIONS = """size : int or sequence of int, optional
-        Of the windows.
-    footprint : Array, optional
-        Which elements of a window count: true or false.
-    output : Array or dtype, optional
-        What the result is written to, or its dtype.
-    mode : {"reflect", "constant", "nearest", "mirror", "wrap"}
-        What lies beyond the ends.
-    cval : float
-        That value with "constant".
-    origin : int or sequence of int
-        Which element of the window is the element itself, counted from the middle.
-    axes : int or sequence of int, optional
-        Along which; by default all."""
-
-
 def window_options(
     size: Any = None,
     footprint: Any = None,
@@ -192,50 +168,26 @@ def _chooser(name: str, what: str) -> Any:
     def filtered(input: Any, **options: Any) -> Array:
         return _filtered(name, input, options)
 
-    return into_output(taking(window_options)(named(filtered, name, described(name, what, OPTIONS))))
+    return into_output(taking(window_options)(named(filtered, name, described(name, what))))
 
 
-def described(name: str, what: str, options: str) -> str:
-    return f"""
-    {what}
-
-    Parameters
-    ----------
-    input : Array
-        Real. Differentiable where no two elements of a window are equal.
-    {options}
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.{name}`.
-    """
+def described(name: str, what: str) -> str:
+    """Return the docstring of a filter that chooses elements."""
+    differentiable = "Differentiable by `input`, which is real, if no two elements of a window are equal."
+    return f"{what}: `scipy.ndimage.{name}`.\n\n{differentiable}"
 
 
-maximum_filter = _chooser("maximum_filter", "Take the largest element of each window.")
-minimum_filter = _chooser("minimum_filter", "Take the smallest element of each window.")
-median_filter = _chooser("median_filter", "Take the median of each window.")
+maximum_filter = _chooser("maximum_filter", "Take the largest element of each window")
+minimum_filter = _chooser("minimum_filter", "Take the smallest element of each window")
+median_filter = _chooser("median_filter", "Take the median of each window")
 
 
 @into_output
 @taking(window_options)
 def rank_filter(input: Any, rank: int, **options: Any) -> Array:
-    """
-    Take the element of a given rank in each window.
+    """Take the element of a given rank in each window: `scipy.ndimage.rank_filter`.
 
-    Parameters
-    ----------
-    input : Array
-        Real. Differentiable where no two elements of a window are equal.
-    rank : int
-        Which one; negative ones count from the largest.
-    size, footprint, output, mode, cval, origin, axes
-        As `maximum_filter` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.rank_filter`.
+    Differentiable by `input`, which is real, if no two elements of a window are equal.
     """
     return _filtered("rank_filter", input, options, rank)
 
@@ -243,20 +195,9 @@ def rank_filter(input: Any, rank: int, **options: Any) -> Array:
 @into_output
 @taking(window_options)
 def percentile_filter(input: Any, percentile: float, **options: Any) -> Array:
-    """
-    Take a percentile of each window.
+    """Take a percentile of each window: `scipy.ndimage.percentile_filter`.
 
-    Parameters
-    ----------
-    input, size, footprint, output, mode, cval, origin, axes
-        As `maximum_filter` takes them.
-    percentile : float
-        Which one.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.percentile_filter`.
+    Differentiable by `input`, which is real, if no two elements of a window are equal.
     """
     return _filtered("percentile_filter", input, options, percentile)
 
@@ -265,94 +206,9 @@ def _along(name: str, whole: Callable[..., Array], what: str) -> Any:
     def filtered(input: Any, size: int, **options: Any) -> Array:
         return whole(input, size, axes=options.pop("axis"), **options)
 
-    doc = f"""
-    Take the {what} element of each window along an axis.
-
-    Parameters
-    ----------
-    input, size, output, mode, cval, origin
-        As `{what.replace("largest", "maximum").replace("smallest", "minimum")}_filter` takes them.
-    axis : int
-        Along which.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.{name}`.
-    """
+    doc = described(name, f"Take the {what} element of each window along an axis")
     return into_output(taking(lane_options)(named(filtered, name, doc)))
 
 
 maximum_filter1d = _along("maximum_filter1d", maximum_filter, "largest")
 minimum_filter1d = _along("minimum_filter1d", minimum_filter, "smallest")
-
-
-# --- filters of scipy.signal: zeros lie beyond the ends
-
-
-def order_filter(a: Any, domain: Any, rank: int) -> Array:
-    """
-    Take the element of a given rank in each window.
-
-    Parameters
-    ----------
-    a : Array
-        Real. Differentiable where no two elements of a window are equal.
-    domain : Array
-        Which elements of a window count.
-    rank : int
-        Which of them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `a`, as `scipy.signal.order_filter`.
-    """
-    return rank_filter(a, rank, footprint=domain, mode="constant")
-
-
-def medfilt(volume: Any, kernel_size: Any = None) -> Array:
-    """
-    Take the median of each window.
-
-    Parameters
-    ----------
-    volume : Array
-        Real. Differentiable where no two elements of a window are equal.
-    kernel_size : int or sequence of int, optional
-        Odd sizes of the windows; by default 3.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `volume`, as `scipy.signal.medfilt`.
-    """
-    x = real_input("medfilt", volume)
-    x = xp.reshape(x, (1,)) if x.ndim == 0 else x
-    sizes = each("medfilt", "kernel_size", 3 if kernel_size is None else listed(kernel_size), x.ndim)
-    if any(n % 2 == 0 for n in sizes):
-        raise ArgumentValueError("medfilt", f"kernel_size is {kernel_size}", accepts="odd sizes")
-    count = 1
-    for n in sizes:
-        count *= n
-    return rank_filter(x, count // 2, size=tuple(sizes), mode="constant")
-
-
-def medfilt2d(input: Any, kernel_size: Any = 3) -> Array:
-    """
-    Take the median of each window of a matrix.
-
-    Parameters
-    ----------
-    input, kernel_size
-        As `medfilt` takes them, with two axes.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.signal.medfilt2d`.
-    """
-    x = real_input("medfilt2d", input)
-    if x.ndim != 2:
-        raise ShapeError("medfilt2d", f"input has shape {x.shape}", accepts="two axes")
-    return medfilt(x, kernel_size)

@@ -10,34 +10,20 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._linear import extended, lagged
-from stride0.autograd.scipy._parts import (
+from stride0.autograd.scipy._arguments import (
     along,
     axis_of,
-    by_lanes,
     count_of,
     floating,
-    from_numpy,
     item,
     lane,
     one_of,
-    recorded,
-    rules,
     same_dtype,
-    scipy,
-    to_numpy,
 )
+from stride0.autograd.scipy._calls import by_lanes, from_numpy, recorded, rules, scipy, to_numpy
+from stride0.autograd.scipy._linear import extended, lagged
 
-__all__ = [
-    "coefficients",
-    "extended_signal",
-    "filtfilt",
-    "lfilter",
-    "lfilter_zi",
-    "sosfilt",
-    "sosfilt_zi",
-    "sosfiltfilt",
-]
+__all__ = ["filtfilt", "lfilter", "lfilter_zi", "sosfilt", "sosfilt_zi", "sosfiltfilt"]
 
 
 @recorded("signal")
@@ -73,26 +59,7 @@ def coefficients(operation: str, b: Any, a: Any, x: Any) -> list[Array]:
 
 
 def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
-    """
-    Filter along an axis with a rational transfer function.
-
-    Parameters
-    ----------
-    b, a : Array
-        Numerator and denominator, of one axis. Differentiable.
-    x : Array
-        The signal. Differentiable.
-    axis : int
-        Along which.
-    zi : Array, optional
-        Initial state of the filter, of the shape of `x` with size ``max(len(a), len(b)) - 1`` along the axis.
-        Differentiable.
-
-    Returns
-    -------
-    Array, or a pair of such
-        The filtered signal; with `zi` besides the final state, as `scipy.signal.lfilter`.
-    """
+    """Filter with a rational transfer function: `scipy.signal.lfilter`. Differentiable by all arrays."""
     b, a, x = coefficients("lfilter", b, a, x)
     axis = axis_of("lfilter", x, axis)
     if zi is None:
@@ -116,19 +83,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 
 
 def lfilter_zi(b: Any, a: Any) -> Array:
-    """
-    Compute the state in which a filter answers to ones with a constant.
-
-    Parameters
-    ----------
-    b, a : Array
-        Numerator and denominator, of one axis. Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of shape ``(max(len(a), len(b)) - 1,)``, as `scipy.signal.lfilter_zi`.
-    """
+    """Compute the state of a filter of ones: `scipy.signal.lfilter_zi`. Differentiable by `b` and `a`."""
     b, a, _ = coefficients("lfilter_zi", b, a, xp.zeros((1,)))
     order = max(b.shape[0], a.shape[0]) - 1
     if order == 0:
@@ -181,24 +136,9 @@ def filtfilt(
     padlen: int | None = None,
     method: str = "pad",
 ) -> Array:
-    """
-    Filter forwards and backwards, so that nothing is delayed.
+    """Filter forwards and backwards: `scipy.signal.filtfilt`.
 
-    Parameters
-    ----------
-    b, a, x, axis
-        As `lfilter` takes them. Differentiable.
-    padtype : {"odd", "even", "constant", None}
-        How the signal is continued at its ends.
-    padlen : int, optional
-        By how many elements; by default ``3 * max(len(a), len(b))``.
-    method : {"pad"}
-        SciPy's "gust" has no gradient.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `x`, as `scipy.signal.filtfilt`.
+    Differentiable by `b`, `a` and `x`. ``method="gust"`` is not supported.
     """
     one_of("filtfilt", "method", method, ("pad",))
     b, a, x = coefficients("filtfilt", b, a, x)
@@ -253,19 +193,7 @@ def _sections(operation: str, sos: Any, x: Any) -> list[Array]:
 
 
 def sosfilt_zi(sos: Any) -> Array:
-    """
-    Compute the states in which sections answer to ones with a constant.
-
-    Parameters
-    ----------
-    sos : Array
-        Of shape ``(n_sections, 6)``. Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of shape ``(n_sections, 2)``, as `scipy.signal.sosfilt_zi`.
-    """
+    """Compute the states of sections for ones: `scipy.signal.sosfilt_zi`. Differentiable by `sos`."""
     found = floating("sosfilt_zi", "sos", sos)
     if found.ndim != 2 or found.shape[1] != 6:
         raise ShapeError("sosfilt_zi", f"sos has shape {found.shape}", accepts="(n_sections, 6)")
@@ -279,25 +207,7 @@ def sosfilt_zi(sos: Any) -> Array:
 
 
 def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
-    """
-    Filter along an axis with second-order sections, one after the other.
-
-    Parameters
-    ----------
-    sos : Array
-        Of shape ``(n_sections, 6)``: numerator and denominator of each section. Differentiable.
-    x : Array
-        The signal. Differentiable.
-    axis : int
-        Along which.
-    zi : Array, optional
-        Initial states, of shape ``(n_sections, ...)``: `x` with size 2 along the axis. Differentiable.
-
-    Returns
-    -------
-    Array, or a pair of such
-        The filtered signal; with `zi` besides the final states, as `scipy.signal.sosfilt`.
-    """
+    """Filter with second-order sections: `scipy.signal.sosfilt`. Differentiable by `sos`, `x` and `zi`."""
     sos, y = _sections("sosfilt", sos, x)
     axis = axis_of("sosfilt", y, axis)
     if zi is None:
@@ -316,21 +226,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 def sosfiltfilt(
     sos: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None
 ) -> Array:
-    """
-    Filter forwards and backwards with second-order sections.
-
-    Parameters
-    ----------
-    sos, x, axis
-        As `sosfilt` takes them. Differentiable.
-    padtype, padlen
-        As `filtfilt` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `x`, as `scipy.signal.sosfiltfilt`.
-    """
+    """Filter forwards and backwards: `scipy.signal.sosfiltfilt`. Differentiable by `sos` and `x`."""
     sos, x = _sections("sosfiltfilt", sos, x)
     axis = axis_of("sosfiltfilt", x, axis)
     known = item(sos)

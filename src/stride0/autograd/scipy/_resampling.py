@@ -8,22 +8,9 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
+from stride0.autograd.scipy._arguments import along, axis_of, count_of, floating, lane, one_of, same_dtype
+from stride0.autograd.scipy._calls import by_lanes, from_numpy, recorded, rules, scipy, to_numpy
 from stride0.autograd.scipy._linear import extended, spaced, valid
-from stride0.autograd.scipy._parts import (
-    along,
-    axis_of,
-    by_lanes,
-    count_of,
-    floating,
-    from_numpy,
-    lane,
-    one_of,
-    recorded,
-    rules,
-    same_dtype,
-    scipy,
-    to_numpy,
-)
 
 __all__ = ["detrend", "resample_poly", "savgol_filter", "upfirdn"]
 
@@ -41,27 +28,7 @@ def savgol_filter(
     mode: str = "interp",
     cval: float = 0.0,
 ) -> Array:
-    """
-    Smooth by polynomials that are fitted to windows.
-
-    Parameters
-    ----------
-    x : Array
-        The signal. Differentiable.
-    window_length, polyorder, deriv, delta
-        Size of the windows, degree of the polynomials, which derivative, and the distance of the samples.
-    axis : int
-        Along which.
-    mode : {"interp", "mirror", "constant", "nearest", "wrap"}
-        What is done at the ends.
-    cval : float
-        What lies beyond them with "constant".
-
-    Returns
-    -------
-    Array
-        New array of the shape of `x`, as `scipy.signal.savgol_filter`.
-    """
+    """Smooth by polynomials that fit windows: `scipy.signal.savgol_filter`. Differentiable by `x`."""
     one_of("savgol_filter", "mode", mode, ("interp", "mirror", "constant", "nearest", "wrap"))
     x = floating("savgol_filter", "x", x)
     axis = axis_of("savgol_filter", x, axis)
@@ -109,25 +76,7 @@ by_lanes(_detrended, "x")
 
 
 def detrend(x: Any, axis: int = -1, type: str = "linear", bp: Any = 0) -> Array:
-    """
-    Remove a linear trend, or the mean.
-
-    Parameters
-    ----------
-    x : Array
-        The signal. Differentiable.
-    axis : int
-        Along which.
-    type : {"linear", "constant"}
-        What is removed.
-    bp : int or sequence of int
-        Where the trend may break.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `x`, as `scipy.signal.detrend`.
-    """
+    """Remove a linear trend, or the mean: `scipy.signal.detrend`. Differentiable by `x`."""
     x = floating("detrend", "x", x)
     one_of("detrend", "type", type, ("linear", "l", "constant", "c"))
     return _detrended(x, axis_of("detrend", x, axis), type, bp)
@@ -178,28 +127,9 @@ by_lanes(_upfirdn, "x")
 def upfirdn(
     h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str = "constant", cval: float = 0.0
 ) -> Array:
-    """
-    Insert zeros, filter, and keep every `down`-th element.
+    """Insert zeros, filter, and keep every `down`-th element: `scipy.signal.upfirdn`.
 
-    Parameters
-    ----------
-    h : Array
-        Filter of one axis. Differentiable.
-    x : Array
-        The signal. Differentiable.
-    up, down : int
-        Factors.
-    axis : int
-        Along which.
-    mode : {"constant"}
-        Beyond its ends the signal is zero.
-    cval : {0.0}
-        That zero.
-
-    Returns
-    -------
-    Array
-        New array of the common dtype, as `scipy.signal.upfirdn`.
+    Differentiable by `h` and `x`. Beyond its ends the signal is zero: other modes are not supported.
     """
     one_of("upfirdn", "mode", mode, ("constant",))
     one_of("upfirdn", "cval", cval, (0,))
@@ -219,28 +149,10 @@ def resample_poly(
     padtype: str = "constant",
     cval: float | None = None,
 ) -> Array:
-    """
-    Resample by a rational factor with a polyphase filter.
+    """Resample by a rational factor: `scipy.signal.resample_poly`.
 
-    Parameters
-    ----------
-    x : Array
-        The signal. Differentiable.
-    up, down : int
-        The factor ``up / down``.
-    axis : int
-        Along which.
-    window : str, tuple or Array
-        Window of the filter, or the filter itself. Differentiable if it is an array.
-    padtype : {"constant", "mean", "minimum", "maximum"}
-        What lies beyond the ends: zero, or such a value of the signal.
-    cval : None
-        Not supported.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.signal.resample_poly`.
+    Differentiable by `x`, and by `window` if it is an array. Beyond its ends the signal is zero, or its mean,
+    minimum or maximum: other values of `padtype` and `cval` are not supported.
     """
     one_of("resample_poly", "padtype", padtype, ("constant", "mean", "minimum", "maximum"))
     one_of("resample_poly", "cval", cval, (None, 0))

@@ -7,29 +7,11 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import (
-    along,
-    axis_of,
-    count_of,
-    floating,
-    one_of,
-    same_dtype,
-    scipy,
-    taking,
-)
+from stride0.autograd.scipy._arguments import along, axis_of, count_of, floating, one_of, same_dtype, taking
+from stride0.autograd.scipy._calls import scipy
 from stride0.autograd.scipy._resampling import detrend as detrended
 
-__all__ = [
-    "HANN",
-    "Frames",
-    "coherence",
-    "csd",
-    "options_of_spectra",
-    "periodogram",
-    "signals_of",
-    "welch",
-    "window_of",
-]
+__all__ = ["coherence", "csd", "periodogram", "welch"]
 
 HANN = "hann_periodic"
 _DETREND = ("constant", "linear", "c", "l")
@@ -141,34 +123,10 @@ def options_of_spectra(
 
 @taking(options_of_spectra)
 def csd(x: Any, y: Any, *, average: str = "mean", **options: Any) -> tuple[Array, Array]:
-    """
-    Estimate the cross power spectral density of two signals by Welch's method.
+    """Estimate the cross power spectral density of two signals: `scipy.signal.csd`.
 
-    Parameters
-    ----------
-    x, y : Array
-        The signals. Differentiable.
-    fs : float
-        Sampling frequency.
-    window : str, tuple or Array
-        Name of a window, or its values. Differentiable if it is an array.
-    nperseg, noverlap, nfft : int, optional
-        Size of the windows, how many elements two of them share, and length of the transforms.
-    detrend : {"constant", "linear", False} or callable
-        What is removed from each window, along the last axis.
-    return_onesided : bool
-        Whether negative frequencies are left out, of real signals.
-    scaling : {"density", "spectrum"}
-        Whether powers are those per frequency.
-    axis : int
-        Along which.
-    average : {"mean", "median"}
-        Of the windows.
-
-    Returns
-    -------
-    pair of Array
-        Frequencies and densities, as `scipy.signal.csd`.
+    Differentiable by `x`, `y` and an array `window`. A function as `detrend` takes and returns arrays of
+    stride0.
     """
     return _density("csd", x, y, average, **options)
 
@@ -215,19 +173,7 @@ def _density(
 
 @taking(options_of_spectra)
 def welch(x: Any, *, average: str = "mean", **options: Any) -> tuple[Array, Array]:
-    """
-    Estimate the power spectral density of a signal by Welch's method.
-
-    Parameters
-    ----------
-    x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average
-        As `csd` takes them.
-
-    Returns
-    -------
-    pair of Array
-        Frequencies and densities, as `scipy.signal.welch`.
-    """
+    """Estimate a power spectral density by windows: `scipy.signal.welch`. Differentiable like `csd`."""
     return _density("welch", x, None, average, **options)
 
 
@@ -241,19 +187,7 @@ def periodogram(
     scaling: str = "density",
     axis: int = -1,
 ) -> tuple[Array, Array]:
-    """
-    Estimate the power spectral density of a signal by one transform.
-
-    Parameters
-    ----------
-    x, fs, window, nfft, detrend, return_onesided, scaling, axis
-        As `csd` takes them.
-
-    Returns
-    -------
-    pair of Array
-        Frequencies and densities, as `scipy.signal.periodogram`.
-    """
+    """Estimate the density by one transform: `scipy.signal.periodogram`. Differentiable like `csd`."""
     x = floating("periodogram", "x", x)
     number = axis_of("periodogram", x, axis)
     n = x.shape[number]
@@ -288,19 +222,7 @@ def coherence(
     detrend: Any = "constant",
     axis: int = -1,
 ) -> tuple[Array, Array]:
-    """
-    Estimate the coherence of two signals.
-
-    Parameters
-    ----------
-    x, y, fs, window, nperseg, noverlap, nfft, detrend, axis
-        As `csd` takes them.
-
-    Returns
-    -------
-    pair of Array
-        Frequencies and coherences, as `scipy.signal.coherence`.
-    """
+    """Estimate the coherence of two signals: `scipy.signal.coherence`. Differentiable like `csd`."""
     options = (fs, window, nperseg, noverlap, nfft, detrend)
     _, own = welch(x, *options, axis=axis)
     frequencies, other = welch(y, *options, axis=axis)

@@ -13,31 +13,11 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ShapeError
 from stride0._core.array.array import Array
+from stride0.autograd.scipy._arguments import axis_of, each, floating, into_output, one_of, taking
+from stride0.autograd.scipy._calls import by_lanes, from_numpy, recorded, rules, scipy, to_numpy
 from stride0.autograd.scipy._linear import EXTENSIONS, extended
-from stride0.autograd.scipy._parts import (
-    axis_of,
-    by_lanes,
-    each,
-    floating,
-    from_numpy,
-    into_output,
-    one_of,
-    recorded,
-    rules,
-    scipy,
-    taking,
-    to_numpy,
-)
 
-__all__ = [
-    "affine_transform",
-    "map_coordinates",
-    "shift",
-    "spline_filter",
-    "spline_filter1d",
-    "spline_options",
-    "zoom",
-]
+__all__ = ["affine_transform", "map_coordinates", "shift", "spline_filter", "spline_filter1d", "zoom"]
 
 
 # Which ends the coefficients have, by mode: mirrored at the end elements ("mirror"), or beyond them
@@ -83,25 +63,7 @@ by_lanes(_coefficients, "x")
 
 
 def spline_filter1d(input: Any, order: int = 3, axis: int = -1, *, mode: str = "mirror") -> Array:
-    """
-    Compute the coefficients of a spline through the elements along an axis.
-
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    order : int
-        Of the spline, from 0 to 5.
-    axis : int
-        Along which.
-    mode : {"mirror", "constant", "nearest", "wrap", "reflect", "grid-mirror", "grid-wrap"}
-        What lies beyond the ends.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `input`, as `scipy.ndimage.spline_filter1d`.
-    """
+    """Compute coefficients along an axis: `scipy.ndimage.spline_filter1d`. Differentiable by `input`."""
     x = floating("spline_filter1d", "input", input)
     one_of("spline_filter1d", "mode", mode, tuple(_ENDS))
     one_of("spline_filter1d", "order", order, (0, 1, 2, 3, 4, 5))
@@ -112,19 +74,7 @@ def spline_filter1d(input: Any, order: int = 3, axis: int = -1, *, mode: str = "
 
 
 def spline_filter(input: Any, order: int = 3, *, mode: str = "mirror") -> Array:
-    """
-    Compute the coefficients of a spline through the elements.
-
-    Parameters
-    ----------
-    input, order, mode
-        As `spline_filter1d` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `input`, as `scipy.ndimage.spline_filter`.
-    """
+    """Compute spline coefficients: `scipy.ndimage.spline_filter`. Differentiable by `input`."""
     x = floating("spline_filter", "input", input)
     for axis in range(x.ndim):
         x = spline_filter1d(x, order, axis, mode=mode)
@@ -197,31 +147,10 @@ def spline_options(
 @into_output
 @taking(spline_options)
 def map_coordinates(input: Any, coordinates: Any, **options: Any) -> Array:
-    """
-    Interpolate an array at coordinates.
+    """Interpolate an array at coordinates: `scipy.ndimage.map_coordinates`.
 
-    Parameters
-    ----------
-    input : Array
-        Real. Differentiable.
-    coordinates : Array
-        Of shape ``(input.ndim, ...)``. Differentiable; splines of order 1 have a kink at each element, those
-        of order 0 are constant.
-    output : Array or dtype, optional
-        What the result is written to, or its dtype.
-    order : int
-        Of the spline, from 0 to 5.
-    mode : {"constant", "nearest", "mirror", "reflect", "grid-mirror", "grid-wrap"}
-        What lies beyond the ends.
-    cval : float
-        That value with "constant".
-    prefilter : bool
-        False where `input` has the coefficients that `spline_filter` computes.
-
-    Returns
-    -------
-    Array
-        New array of shape ``coordinates.shape[1:]``, as `scipy.ndimage.map_coordinates`.
+    Differentiable by `input`, which is real, and by `coordinates`: splines of order 1 have a kink at each
+    element, splines of order 0 are constant.
     """
     x = floating("map_coordinates", "input", input)
     t = floating("map_coordinates", "coordinates", coordinates)
@@ -300,25 +229,7 @@ def zoom(
     *,
     grid_mode: bool = False,
 ) -> Array:
-    """
-    Resample an array to another number of elements.
-
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    zoom : float or sequence of float
-        The factor along each axis.
-    output, order, mode, cval, prefilter
-        As `map_coordinates` takes them.
-    grid_mode : bool
-        Whether distances are between the outer edges of the end elements, or between their middles.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.ndimage.zoom`.
-    """
+    """Resample an array to another number of elements: `scipy.ndimage.zoom`. Differentiable by `input`."""
     x = floating("zoom", "input", input)
     factors = each("zoom", "zoom", zoom, x.ndim)
     if prefilter and all(factor == 1 for factor in factors):
@@ -338,23 +249,7 @@ def zoom(
 @into_output
 @taking(spline_options)
 def shift(input: Any, shift: Any, **options: Any) -> Array:
-    """
-    Move an array along its axes.
-
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    shift : Array, float or sequence of float
-        By how many elements, along each axis. Differentiable if it is an array.
-    output, order, mode, cval, prefilter
-        As `map_coordinates` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.shift`.
-    """
+    """Move an array along its axes: `scipy.ndimage.shift`. Differentiable by `input` and an array `shift`."""
     x = floating("shift", "input", input)
     by = xp.broadcast_to(floating("shift", "shift", shift), (x.ndim,))
     places = [xp.arange(n, dtype=xp.float64) - by[k] for k, n in enumerate(x.shape)]
@@ -366,26 +261,9 @@ def shift(input: Any, shift: Any, **options: Any) -> Array:
 def affine_transform(
     input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, **options: Any
 ) -> Array:
-    """
-    Interpolate an array at coordinates that an affine map gives.
+    """Interpolate at coordinates that an affine map gives: `scipy.ndimage.affine_transform`.
 
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    matrix : Array
-        Of shape ``(input.ndim, input.ndim)``: maps indices of the result to coordinates. Differentiable.
-    offset : Array, float or sequence of float
-        Added to them. Differentiable if it is an array.
-    output_shape : tuple of int, optional
-        By default that of `input`.
-    output, order, mode, cval, prefilter
-        As `map_coordinates` takes them.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.ndimage.affine_transform`.
+    Differentiable by `input`, and by `matrix` and `offset` if they are arrays.
     """
     x, a = floating("affine_transform", "input", input), floating("affine_transform", "matrix", matrix)
     if a.shape != (x.ndim, x.ndim):

@@ -7,19 +7,8 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import (
-    axis_of,
-    by_lanes,
-    count_of,
-    floating,
-    from_numpy,
-    one_of,
-    recorded,
-    rules,
-    scipy,
-    taking,
-    to_numpy,
-)
+from stride0.autograd.scipy._arguments import axis_of, count_of, floating, one_of, taking
+from stride0.autograd.scipy._calls import by_lanes, from_numpy, recorded, rules, scipy, to_numpy
 from stride0.autograd.scipy._recursive import extended_signal
 from stride0.autograd.scipy._spectral import HANN, Frames, options_of_spectra, signals_of, window_of
 
@@ -61,25 +50,7 @@ def stft(
     axis: int = -1,
     scaling: str = "spectrum",
 ) -> tuple[Array, Array, Array]:
-    """
-    Compute the short-time Fourier transform.
-
-    Parameters
-    ----------
-    x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, axis
-        As `csd` takes them.
-    boundary : {"zeros", "even", "odd", "constant", None}
-        How the signal is continued at its ends.
-    padded : bool
-        Whether zeros are added at the end, for a whole number of windows.
-    scaling : {"spectrum", "psd"}
-        What the squares of the result are.
-
-    Returns
-    -------
-    triple of Array
-        Frequencies, times, and the transform, as `scipy.signal.stft`.
-    """
+    """Compute the short-time Fourier transform: `scipy.signal.stft`. Differentiable like `csd`."""
     one_of("stft", "scaling", scaling, ("spectrum", "psd"))
     signal, _, number, is_real = signals_of("stft", x, None, axis)
     if signal.size == 0:
@@ -97,20 +68,9 @@ def stft(
 
 @taking(options_of_spectra, window=("tukey_periodic", 0.25))
 def spectrogram(x: Any, *, mode: str = "psd", **options: Any) -> tuple[Array, Array, Array]:
-    """
-    Compute the spectra of windows.
+    """Compute the spectra of windows: `scipy.signal.spectrogram`.
 
-    Parameters
-    ----------
-    x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis
-        As `csd` takes them; the windows share an eighth of their elements by default.
-    mode : {"psd", "complex", "magnitude"}
-        Whether powers, spectra or their absolute values are returned.
-
-    Returns
-    -------
-    triple of Array
-        Frequencies, times, and spectra, as `scipy.signal.spectrogram`.
+    Differentiable by `x` and an array `window`. Takes the modes "psd", "complex" and "magnitude".
     """
     one_of("spectrogram", "mode", mode, ("psd", "complex", "magnitude"))
     signal, _, number, is_real = signals_of("spectrogram", x, None, options["axis"])
@@ -147,27 +107,7 @@ def istft(
     freq_axis: int = -2,
     scaling: str = "spectrum",
 ) -> tuple[Array, Array]:
-    """
-    Compute the inverse short-time Fourier transform.
-
-    Parameters
-    ----------
-    Zxx : Array
-        What `stft` returned. Differentiable.
-    fs, window, nperseg, noverlap, nfft, scaling
-        As `stft` takes them.
-    input_onesided : bool
-        Whether negative frequencies are left out.
-    boundary : bool
-        Whether the signal was continued at its ends.
-    time_axis, freq_axis : int
-        Axes of the times and the frequencies.
-
-    Returns
-    -------
-    pair of Array
-        Times and the signal, as `scipy.signal.istft`.
-    """
+    """Compute the inverse of `stft`: `scipy.signal.istft`. Differentiable by `Zxx` and an array `window`."""
     one_of("istft", "scaling", scaling, ("spectrum", "psd"))
     z = floating("istft", "Zxx", Zxx)
     if z.ndim < 2:
@@ -222,25 +162,7 @@ by_lanes(_czt, "x")
 def czt(
     x: Any, m: int | None = None, w: complex | None = None, a: complex = 1 + 0j, *, axis: int = -1
 ) -> Array:
-    """
-    Compute the Fourier transform at the points of a spiral.
-
-    Parameters
-    ----------
-    x : Array
-        Differentiable.
-    m : int, optional
-        How many points; by default as many as elements.
-    w, a : complex, optional
-        Ratio of two points, by default that of the Fourier transform, and the first one.
-    axis : int
-        Along which.
-
-    Returns
-    -------
-    Array
-        New complex array, as `scipy.signal.czt`.
-    """
+    """Compute the Fourier transform at the points of a spiral: `scipy.signal.czt`. Differentiable by `x`."""
     x = floating("czt", "x", x)
     number = axis_of("czt", x, axis)
     if x.shape[number] == 0:

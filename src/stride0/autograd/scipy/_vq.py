@@ -7,8 +7,9 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import GradientError, ShapeError
 from stride0._core.array.array import Array
+from stride0.autograd.scipy._arguments import floating, item, same_dtype
+from stride0.autograd.scipy._calls import original
 from stride0.autograd.scipy._distances import euclidean_root
-from stride0.autograd.scipy._parts import floating, item, original, same_dtype
 
 __all__ = ["kmeans", "kmeans2", "vq"]
 
@@ -26,19 +27,7 @@ def _distances(x: Array, book: Array, codes: Array) -> Array:
 
 
 def vq(obs: Any, code_book: Any) -> tuple[Array, Array]:
-    """
-    Find the nearest code of each observation.
-
-    Parameters
-    ----------
-    obs, code_book : Array
-        Of shapes (M, N) and (K, N). Differentiable.
-
-    Returns
-    -------
-    pair of Array
-        The numbers of the codes, and the distances, as `scipy.cluster.vq.vq`.
-    """
+    """Find the nearest codes: `scipy.cluster.vq.vq`. The distances are differentiable by both arguments."""
     x, book = same_dtype(_data("vq", "obs", obs), _data("vq", "code_book", code_book))
     found, _ = original("cluster.vq.vq")(item(x), item(book))
     codes = xp.asarray(found.astype("int64"))
@@ -83,22 +72,9 @@ def _found(
 def kmeans(
     obs: Any, k_or_guess: Any, iter: int = 20, thresh: float = 1e-5, **options: Any
 ) -> tuple[Array, Array]:
-    """
-    Find codes that are the means of the observations nearest to them.
+    """Find codes that are means of observations: `scipy.cluster.vq.kmeans`.
 
-    Parameters
-    ----------
-    obs : Array
-        Of shape (M, N). Differentiable.
-    k_or_guess : int or Array
-        How many codes, or where to begin: codes without observations stay there.
-    iter, thresh, **options
-        As `scipy.cluster.vq.kmeans` takes them.
-
-    Returns
-    -------
-    pair of Array
-        The codes, and the mean distance to them, as `scipy.cluster.vq.kmeans`.
+    Differentiable by `obs`, and by an array `k_or_guess`: codes without observations stay there.
     """
     x, book, codes = _found("kmeans", "obs", obs, k_or_guess, iter, thresh, **options)
     return book, xp.mean(_distances(x, book, codes))
@@ -113,22 +89,9 @@ def kmeans2(
     missing: str = "warn",
     **options: Any,
 ) -> tuple[Array, Array]:
-    """
-    Find codes that are the means of the observations nearest to them.
+    """Find codes that are means of observations: `scipy.cluster.vq.kmeans2`.
 
-    Parameters
-    ----------
-    data : Array
-        Of shape (M, N). Differentiable.
-    k : int or Array
-        How many codes, or where to begin: codes without observations stay there.
-    iter, thresh, minit, missing, **options
-        As `scipy.cluster.vq.kmeans2` takes them.
-
-    Returns
-    -------
-    pair of Array
-        The codes, and the number of that of each observation, as `scipy.cluster.vq.kmeans2`.
+    Differentiable by `data`, and by an array `k`: codes without observations stay there.
     """
     _, book, codes = _found("kmeans2", "data", data, k, iter, thresh, minit, missing, **options)
     return book, codes

@@ -8,7 +8,7 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import floating, named, one_of
+from stride0.autograd.scipy._arguments import floating, named, one_of
 from stride0.autograd.scipy._recursive import lfilter
 from stride0.autograd.scipy._splines import stencil
 
@@ -33,28 +33,9 @@ def chirp(
     *,
     complex: bool = False,
 ) -> Array:
-    """
-    Make a cosine of growing frequency.
+    """Make a cosine of growing frequency: `scipy.signal.chirp`.
 
-    Parameters
-    ----------
-    t : Array
-        Times. Differentiable.
-    f0, t1, f1 : float or Array
-        The frequency at time 0, and a time and the frequency then. Differentiable if they are arrays.
-    method : {"linear", "quadratic", "logarithmic", "hyperbolic"}
-        How it grows.
-    phi : float
-        Phase, in degrees.
-    vertex_zero : bool
-        Whether the vertex of the parabola is at time 0.
-    complex : bool
-        Whether the result is complex.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `t`, as `scipy.signal.chirp`.
+    Differentiable by `t`, and by `f0`, `t1` and `f1` if they are arrays.
     """
     kind = _METHODS[one_of("chirp", "method", method, tuple(_METHODS))]
     t = floating("chirp", "t", t)
@@ -85,20 +66,9 @@ def chirp(
 
 
 def sawtooth(t: Any, width: Any = 1) -> Array:
-    """
-    Make a sawtooth or a triangle of period 2 pi.
+    """Make a sawtooth or a triangle of period 2 pi: `scipy.signal.sawtooth`.
 
-    Parameters
-    ----------
-    t : Array
-        Times. Differentiable, but where it jumps.
-    width : float or Array
-        The part of a period in which it rises. Differentiable if it is an array.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.signal.sawtooth`.
+    Differentiable by `t` except where it jumps, and by `width` if it is an array.
     """
     t = floating("sawtooth", "t", t)
     w = xp.asarray(width, dtype=t.dtype)
@@ -155,43 +125,14 @@ def _of_line(order: int, name: str, what: str) -> tuple[Any, Any]:
     def coefficients(signal: Any, lamb: float = 0.0) -> Array:
         return _line_coefficients(f"{name}1d", signal, lamb, order)
 
-    doc = f"""
-    Compute the coefficients of a {what} spline through values.
-
-    Parameters
-    ----------
-    signal : Array
-        The values, of one axis. Differentiable.
-    lamb : {{0.0}}
-        Smoothing is not supported.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `signal`, as `scipy.signal.{name}1d`.
-    """
+    doc = f"Compute the coefficients of a {what} spline: `scipy.signal.{name}1d`. Differentiable by `signal`."
+    doc += "\n\nSmoothing, a positive `lamb`, is not supported."
 
     def values(cj: Any, newx: Any, dx: float = 1.0, x0: float = 0) -> Array:
         return _line_values(f"{name}1d_eval", cj, newx, dx, x0, order)
 
-    evaluation = f"""
-    Evaluate a {what} spline.
-
-    Parameters
-    ----------
-    cj : Array
-        Its coefficients. Differentiable.
-    newx : Array
-        Where. Differentiable.
-    dx, x0 : float
-        Distance of the values, and where the first one lies.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `newx`, as `scipy.signal.{name}1d_eval`.
-    """
-    return named(coefficients, f"{name}1d", doc), named(values, f"{name}1d_eval", evaluation)
+    evaluated = f"Evaluate a {what} spline: `scipy.signal.{name}1d_eval`. Differentiable by `cj` and `newx`."
+    return named(coefficients, f"{name}1d", doc), named(values, f"{name}1d_eval", evaluated)
 
 
 cspline1d, cspline1d_eval = _of_line(3, "cspline", "cubic")

@@ -9,18 +9,9 @@ import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
+from stride0.autograd.scipy._arguments import axis_of, count_of, each, floating, into_output, lane, taking
+from stride0.autograd.scipy._calls import scipy, to_numpy
 from stride0.autograd.scipy._linear import extended, valid
-from stride0.autograd.scipy._parts import (
-    axis_of,
-    count_of,
-    each,
-    floating,
-    into_output,
-    lane,
-    scipy,
-    taking,
-    to_numpy,
-)
 
 __all__ = [
     "convolve",
@@ -29,7 +20,6 @@ __all__ = [
     "correlate1d",
     "gaussian_filter",
     "gaussian_filter1d",
-    "lane_options",
     "uniform_filter",
     "uniform_filter1d",
 ]
@@ -86,31 +76,7 @@ def correlate(
     *,
     axes: Any = None,
 ) -> Array:
-    """
-    Correlate with weights.
-
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    weights : Array
-        With as many axes, or as many as `axes` names; complex ones are conjugated. Differentiable.
-    output : Array or dtype, optional
-        What the result is written to, or its dtype.
-    mode : {"reflect", "constant", "nearest", "mirror", "wrap"}
-        What lies beyond the ends of each axis.
-    cval : float
-        That value with "constant".
-    origin : int or sequence of int
-        Which of the weights belongs to the element itself, counted from the middle.
-    axes : int or sequence of int, optional
-        The axes of the weights; by default all.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.correlate`.
-    """
+    """Correlate with weights: `scipy.ndimage.correlate`. Differentiable by `input` and `weights`."""
     return _of_windows("correlate", input, weights, mode, cval, origin, axes)
 
 
@@ -125,19 +91,7 @@ def convolve(
     *,
     axes: Any = None,
 ) -> Array:
-    """
-    Convolve with weights.
-
-    Parameters
-    ----------
-    input, weights, output, mode, cval, origin, axes
-        As `correlate` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.convolve`.
-    """
+    """Convolve with weights: `scipy.ndimage.convolve`. Differentiable by `input` and `weights`."""
     return _of_windows("convolve", input, weights, mode, cval, origin, axes)
 
 
@@ -171,67 +125,21 @@ def lane_options(
 @into_output
 @taking(lane_options)
 def correlate1d(input: Any, weights: Any, **options: Any) -> Array:
-    """
-    Correlate with weights along an axis.
-
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    weights : Array
-        Of one axis; complex ones are conjugated. Differentiable.
-    axis : int
-        Along which.
-    output, mode, cval, origin
-        As `correlate` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.correlate1d`.
-    """
+    """Correlate along an axis: `scipy.ndimage.correlate1d`. Differentiable by `input` and `weights`."""
     return _of_lanes("correlate1d", input, weights, **options)
 
 
 @into_output
 @taking(lane_options)
 def convolve1d(input: Any, weights: Any, **options: Any) -> Array:
-    """
-    Convolve with weights along an axis.
-
-    Parameters
-    ----------
-    input, weights, axis, output, mode, cval, origin
-        As `correlate1d` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.convolve1d`.
-    """
+    """Convolve along an axis: `scipy.ndimage.convolve1d`. Differentiable by `input` and `weights`."""
     return _of_lanes("convolve1d", input, weights, **options)
 
 
 @into_output
 @taking(lane_options)
 def uniform_filter1d(input: Any, size: int, **options: Any) -> Array:
-    """
-    Take means of windows along an axis.
-
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    size : int
-        Of the windows.
-    axis, output, mode, cval, origin
-        As `correlate1d` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.uniform_filter1d`.
-    """
+    """Take means of windows along an axis: `scipy.ndimage.uniform_filter1d`. Differentiable by `input`."""
     x = floating("uniform_filter1d", "input", input)
     size = count_of("uniform_filter1d", "size", size, 1)
     weights = xp.full((size,), 1 / size, dtype=xp.real(x).dtype)
@@ -250,25 +158,7 @@ def uniform_filter(
     *,
     axes: Any = None,
 ) -> Array:
-    """
-    Take means of windows.
-
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    size, mode, origin
-        As `uniform_filter1d` takes them, or a sequence with one for each axis.
-    output, cval
-        As `uniform_filter1d` takes them.
-    axes : int or sequence of int, optional
-        The axes of the weights; by default all.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.uniform_filter`.
-    """
+    """Take means of windows: `scipy.ndimage.uniform_filter`. Differentiable by `input`."""
     x = floating("uniform_filter", "input", input)
     numbers = normalize_axes("uniform_filter", axes, x.ndim)
     options = (("size", size), ("mode", mode), ("origin", origin))
@@ -309,30 +199,9 @@ def gaussian_filter1d(
     *,
     radius: int | None = None,
 ) -> Array:
-    """
-    Smooth along an axis by a Gaussian, or by one of its derivatives.
+    """Smooth along an axis by a Gaussian: `scipy.ndimage.gaussian_filter1d`.
 
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    sigma : float
-        Standard deviation. A Python number: there is no derivative with respect to it.
-    axis : int
-        Along which.
-    order : int
-        Which derivative.
-    output, mode, cval
-        As `correlate1d` takes them.
-    truncate : float
-        Where the weights end, in standard deviations.
-    radius : int, optional
-        Where they end, in elements.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.gaussian_filter1d`.
+    Differentiable by `input`. `sigma` is a Python number: there is no derivative with respect to it.
     """
     x = floating("gaussian_filter1d", "input", input)
     axis = axis_of("gaussian_filter1d", x, axis)
@@ -353,24 +222,9 @@ def gaussian_filter(
     radius: Any = None,
     axes: Any = None,
 ) -> Array:
-    """
-    Smooth by a Gaussian, or by one of its derivatives.
+    """Smooth by a Gaussian, or by one of its derivatives: `scipy.ndimage.gaussian_filter`.
 
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    sigma, order, mode, radius
-        As `gaussian_filter1d` takes them, or a sequence with one for each axis.
-    output, cval, truncate
-        As `gaussian_filter1d` takes them.
-    axes : int or sequence of int, optional
-        The axes of the weights; by default all.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.gaussian_filter`.
+    Differentiable by `input`. `sigma` has Python numbers: there is no derivative with respect to it.
     """
     x = floating("gaussian_filter", "input", input)
     numbers = normalize_axes("gaussian_filter", axes, x.ndim)

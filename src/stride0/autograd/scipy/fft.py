@@ -20,20 +20,8 @@ import stride0 as xp
 from stride0._base.shapes import Shape
 from stride0._core.array.array import Array
 from stride0.autograd._rules.parts import put
-from stride0.autograd.scipy._parts import (
-    along,
-    axis_of,
-    by_lanes,
-    count_of,
-    floating,
-    from_numpy,
-    named,
-    one_of,
-    recorded,
-    rules,
-    scipy,
-    to_numpy,
-)
+from stride0.autograd.scipy._arguments import along, axis_of, count_of, floating, named, one_of
+from stride0.autograd.scipy._calls import by_lanes, from_numpy, recorded, rules, scipy, to_numpy
 
 __all__ = ["dct", "dctn", "dst", "dstn", "idct", "idctn", "idst", "idstn"]
 
@@ -138,13 +126,7 @@ def _along_one(name: str, what: str) -> Any:
     ) -> Array:
         return _one(name, x, type, n, axis, norm, orthogonalize)
 
-    return _documented(
-        transform,
-        name,
-        what,
-        "n : int, optional\n        Length of the transform.",
-        "axis : int\n        Along which.",
-    )
+    return _documented(transform, name, what)
 
 
 def _along_several(name: str, what: str) -> Any:
@@ -159,45 +141,18 @@ def _along_several(name: str, what: str) -> Any:
     ) -> Array:
         return _several(name, x, type, s, axes, norm, orthogonalize)
 
-    return _documented(
-        transform,
-        name,
-        what,
-        "s : sequence of int, optional\n        Lengths of the transform.",
-        "axes : sequence of int, optional\n        Along which; by default all.",
-    )
+    return _documented(transform, name, what)
 
 
-def _documented(function: Any, name: str, what: str, lengths: str, axes: str) -> Any:
-    doc = f"""
-    {what}
-
-    Parameters
-    ----------
-    x : Array
-        Real or complex. Differentiable.
-    type : {{1, 2, 3, 4}}
-        Which of the definitions.
-    {lengths}
-    {axes}
-    norm : {{"backward", "ortho", "forward"}}, optional
-        Which transform has the factor.
-    orthogonalize : bool, optional
-        Whether the transform is made orthogonal but for that factor; by default with "ortho".
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.fft.{name}`.
-    """
-    return named(function, name, doc)
+def _documented(function: Any, name: str, what: str) -> Any:
+    return named(function, name, f"Compute the {what}: `scipy.fft.{name}`. Differentiable by `x`.")
 
 
-dct = _along_one("dct", "Compute the cosine transform along an axis.")
-idct = _along_one("idct", "Compute the inverse cosine transform along an axis.")
-dst = _along_one("dst", "Compute the sine transform along an axis.")
-idst = _along_one("idst", "Compute the inverse sine transform along an axis.")
-dctn = _along_several("dctn", "Compute the cosine transform along several axes.")
-idctn = _along_several("idctn", "Compute the inverse cosine transform along several axes.")
-dstn = _along_several("dstn", "Compute the sine transform along several axes.")
-idstn = _along_several("idstn", "Compute the inverse sine transform along several axes.")
+dct = _along_one("dct", "cosine transform along an axis")
+idct = _along_one("idct", "inverse cosine transform along an axis")
+dst = _along_one("dst", "sine transform along an axis")
+idst = _along_one("idst", "inverse sine transform along an axis")
+dctn = _along_several("dctn", "cosine transform along several axes")
+idctn = _along_several("idctn", "inverse cosine transform along several axes")
+dstn = _along_several("dstn", "sine transform along several axes")
+idstn = _along_several("idstn", "inverse sine transform along several axes")

@@ -22,7 +22,8 @@ from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import is_tracked
 from stride0.autograd._transforms import stop_gradient
-from stride0.autograd.scipy._parts import along, axis_of, floating, item, lane, original, scipy
+from stride0.autograd.scipy._arguments import along, axis_of, floating, item, lane
+from stride0.autograd.scipy._calls import original, scipy
 
 __all__ = ["quad_vec", "simpson"]
 
@@ -33,24 +34,9 @@ def _over(x: Array, y: Array) -> Array:
 
 
 def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
-    """
-    Integrate samples by Simpson's rule.
+    """Integrate samples by Simpson's rule: `scipy.integrate.simpson`.
 
-    Parameters
-    ----------
-    y : Array
-        The samples. Differentiable.
-    x : Array, optional
-        The sample points: 1-d, or of the shape of `y`. Differentiable where neighbours differ.
-    dx : float
-        The distance of the sample points, if there is no `x`.
-    axis : int
-        Along which.
-
-    Returns
-    -------
-    Array
-        New array without the axis, as `scipy.integrate.simpson`.
+    Differentiable by `y`, and by `x` if neighbours differ.
     """
     y = floating("simpson", "y", y)
     axis = axis_of("simpson", y, axis)
@@ -113,32 +99,11 @@ def _substituted(a: float, b: float) -> tuple[Callable[[float], float], Callable
 
 
 def quad_vec(f: Any, a: Any, b: Any, *args: Any, full_output: bool = False, **options: Any) -> Any:
-    """
-    Integrate a function of a number that returns an array.
+    """Integrate a function of a number that returns an array: `scipy.integrate.quad_vec`.
 
-    Parameters
-    ----------
-    f : callable
-        Takes a number; returns an array or a number. The integral is differentiable with respect to the
-        tracked
-        arrays that it uses.
-    a, b : float or Array
-        Limits, which may be infinite. Differentiable if they are arrays.
-    full_output : bool
-        Whether what SciPy says of the integration is returned too.
-    *args, **options
-        As `scipy.integrate.quad_vec` takes them.
-
-    Returns
-    -------
-    tuple
-        The integral and the error that SciPy estimates; what SciPy returns where nothing is tracked.
-
-    Notes
-    -----
-    SciPy chooses intervals and computes the value; the gradient is the integral of the gradient, by
-    Gauss's rule
-    in these intervals.
+    Differentiable by the tracked arrays that `f` uses, and by `a` and `b` if they are arrays. SciPy chooses
+    intervals and computes the value. The gradient is the integral of the gradient, by Gauss's rule in these
+    intervals. `full_output` is only what SciPy says of the integration.
     """
     tracked = [any(isinstance(x, Array) and is_tracked(x) for x in (a, b))]
     more = options.get("args", ())

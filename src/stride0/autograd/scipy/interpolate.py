@@ -23,42 +23,14 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._bsplines import (
-    BSpline,
-    NdBSpline,
-    make_interp_spline,
-    make_lsq_spline,
-    make_smoothing_spline,
-    make_splrep,
-)
+from stride0.autograd.scipy import _bsplines, _piecewise
+from stride0.autograd.scipy._arguments import axis_of, floating, item, one_of, same_dtype
+from stride0.autograd.scipy._bsplines import *  # noqa: F403
+from stride0.autograd.scipy._bsplines import NdBSpline, make_interp_spline
 from stride0.autograd.scipy._curves import increasing, interval, placed
-from stride0.autograd.scipy._parts import axis_of, floating, item, one_of, same_dtype
-from stride0.autograd.scipy._piecewise import (
-    Akima1DInterpolator,
-    BPoly,
-    CubicHermiteSpline,
-    CubicSpline,
-    PchipInterpolator,
-    PPoly,
-)
+from stride0.autograd.scipy._piecewise import *  # noqa: F403
 
-__all__ = [
-    "Akima1DInterpolator",
-    "BPoly",
-    "BSpline",
-    "CubicHermiteSpline",
-    "CubicSpline",
-    "NdBSpline",
-    "PPoly",
-    "PchipInterpolator",
-    "RegularGridInterpolator",
-    "interp1d",
-    "interpn",
-    "make_interp_spline",
-    "make_lsq_spline",
-    "make_smoothing_spline",
-    "make_splrep",
-]
+__all__ = ["RegularGridInterpolator", "interp1d", "interpn", *_bsplines.__all__, *_piecewise.__all__]
 
 _DEGREES = {"slinear": 1, "cubic": 3, "quintic": 5}
 
@@ -71,33 +43,10 @@ def interpn(
     bounds_error: bool = True,
     fill_value: float | None = float("nan"),
 ) -> Array:
-    """
-    Interpolate values on a grid.
+    """Interpolate values on a grid: `scipy.interpolate.interpn`.
 
-    Parameters
-    ----------
-    points : sequence of Array
-        Increasing coordinates of the grid, along each axis. Differentiable.
-    values : Array
-        The values, whose first axes are those of the grid. Differentiable.
-    xi : Array
-        Where, of shape ``(..., len(points))``. Differentiable, with a kink at each line of the grid.
-    method : {"linear", "nearest", "slinear", "cubic", "quintic"}
-        How.
-    bounds_error : bool
-        Whether a point outside of the grid is an error.
-    fill_value : float or None
-        Where it is none, the values there; with None the outermost cells are extrapolated.
-
-    Returns
-    -------
-    Array
-        New array of shape ``(*xi.shape[:-1], *values.shape[len(points):])``, as `scipy.interpolate.interpn`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If a point lies outside of the grid, and `bounds_error` is true.
+    Differentiable by `points`, `values` and `xi`, with a kink at each line of the grid. Takes the methods
+    "linear", "nearest", "slinear", "cubic" and "quintic".
     """
     return _on_grid("interpn", points, values, xi, method, bounds_error, fill_value)
 
@@ -167,21 +116,9 @@ def _of_splines(grid: list[Array], y: Array, where: Array, degree: int) -> Array
 
 
 class RegularGridInterpolator:
-    """
-    Interpolation of values on a grid.
+    """Interpolate values on a grid: `scipy.interpolate.RegularGridInterpolator`.
 
-    Parameters
-    ----------
-    points : sequence of Array
-        Increasing coordinates of the grid, along each axis. Differentiable.
-    values : Array
-        The values, whose first axes are those of the grid. Differentiable.
-    method, bounds_error, fill_value
-        As `interpn` takes them.
-
-    Notes
-    -----
-    As `scipy.interpolate.RegularGridInterpolator`; with splines SciPy solves for them up to a tolerance.
+    Takes what `interpn` takes, and is differentiable like it. With splines SciPy solves up to a tolerance.
     """
 
     def __init__(
@@ -197,21 +134,7 @@ class RegularGridInterpolator:
         self.bounds_error, self.fill_value = bool(bounds_error), fill_value
 
     def __call__(self, xi: Any, method: str | None = None) -> Array:
-        """
-        Interpolate.
-
-        Parameters
-        ----------
-        xi : Array
-            Where, of shape ``(..., len(points))``. Differentiable.
-        method : str, optional
-            As for the class.
-
-        Returns
-        -------
-        Array
-            New array of shape ``(*xi.shape[:-1], *values.shape[len(points):])``.
-        """
+        """Interpolate at `xi`, of shape ``(..., len(points))``. Differentiable by `xi`."""
         name, how = "RegularGridInterpolator", self.method if method is None else method
         return _on_grid(name, self.points, self.values, xi, how, self.bounds_error, self.fill_value)
 
@@ -221,31 +144,7 @@ _NEXT = ("linear", "nearest", "nearest-up", "previous", "next")
 
 
 class interp1d:
-    """
-    Interpolation of values along an axis.
-
-    Parameters
-    ----------
-    x : Array
-        Where they are known, of one axis. Differentiable.
-    y : Array
-        The values. Differentiable.
-    kind : str or int
-        "linear", "nearest", "nearest-up", "previous", "next", or a degree of splines, also as "zero",
-        "slinear", "quadratic" or "cubic".
-    axis : int
-        Along which the values lie.
-    bounds_error : bool, optional
-        Whether a point beyond the ends is an error; by default, unless `fill_value` is given.
-    fill_value : float, pair of float or "extrapolate", optional
-        What lies there.
-    assume_sorted : bool
-        Whether `x` is known to be increasing.
-
-    Notes
-    -----
-    As `scipy.interpolate.interp1d`.
-    """
+    """Interpolate values along an axis: `scipy.interpolate.interp1d`. Differentiable by `x` and `y`."""
 
     def __init__(
         self,
@@ -274,19 +173,7 @@ class interp1d:
         self._spline = make_interp_spline(x, y, degree) if degree else None
 
     def __call__(self, x: Any) -> Array:
-        """
-        Interpolate.
-
-        Parameters
-        ----------
-        x : Array
-            Where. Differentiable.
-
-        Returns
-        -------
-        Array
-            New array of the shape of the values, with that of `x` in the place of their axis.
-        """
+        """Interpolate at `x`, whose shape takes the place of the axis. Differentiable by `x`."""
         points = floating("interp1d", "x", x)
         t = xp.reshape(points, (-1,))
         rest = self._y.shape[1:]

@@ -23,72 +23,26 @@ from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd._rules.linalg import adjoint
 from stride0.autograd._tape.tape import Level
-from stride0.autograd.scipy._matrices import (
-    cholesky,
-    circulant,
-    det,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    expm,
-    hankel,
-    inv,
-    lstsq,
-    matrix,
-    norm,
-    pinv,
-    qr,
-    solve,
-    svd,
-    svdvals,
-    toeplitz,
-)
-from stride0.autograd.scipy._parts import (
-    batched,
-    floating,
-    from_numpy,
-    named,
-    one_batch,
-    one_of,
-    recorded,
-    rules,
-    same_dtype,
-    scipy,
-    to_numpy,
-)
+from stride0.autograd.scipy import _matrices
+from stride0.autograd.scipy._arguments import floating, named, one_of, same_dtype
+from stride0.autograd.scipy._calls import batched, from_numpy, one_batch, recorded, rules, scipy, to_numpy
+from stride0.autograd.scipy._matrices import *  # noqa: F403
+from stride0.autograd.scipy._matrices import matrix
 
 __all__ = [
     "cho_solve",
-    "cholesky",
-    "circulant",
     "coshm",
     "cosm",
-    "det",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "expm",
-    "hankel",
-    "inv",
     "logm",
-    "lstsq",
-    "norm",
-    "pinv",
-    "qr",
     "sinhm",
     "sinm",
-    "solve",
     "solve_banded",
     "solve_sylvester",
     "solve_triangular",
     "sqrtm",
-    "svd",
-    "svdvals",
     "tanhm",
     "tanm",
-    "toeplitz",
+    *_matrices.__all__,
 ]
 
 
@@ -98,26 +52,9 @@ __all__ = [
 def solve_triangular(
     a: Any, b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False
 ) -> Array:
-    """
-    Solve a system with a triangular matrix.
+    """Solve a system with triangular matrices: `scipy.linalg.solve_triangular`.
 
-    Parameters
-    ----------
-    a : Array
-        Of shape (..., M, M); the other triangle is not read. Differentiable.
-    b : Array
-        Of shape (M,) or (..., M, N). Differentiable.
-    trans : {0, 1, 2, "N", "T", "C"}
-        Whether the system is that of the matrix, its transpose or its conjugate transpose.
-    lower : bool
-        Which triangle.
-    unit_diagonal : bool
-        Whether the diagonal is taken as ones, and not read.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `b`, as `scipy.linalg.solve_triangular`.
+    Differentiable by `a` and `b`; elements of `a` that are not read have the gradient zero.
     """
     a, b = same_dtype(matrix("solve_triangular", "a", a), floating("solve_triangular", "b", b))
     one_of("solve_triangular", "trans", trans, (0, 1, 2, "N", "T", "C"))
@@ -129,20 +66,9 @@ def solve_triangular(
 
 
 def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> Array:
-    """
-    Solve a system of which the Cholesky factor is known.
+    """Solve a system of which the Cholesky factor is known: `scipy.linalg.cho_solve`.
 
-    Parameters
-    ----------
-    c_and_lower : pair of Array and bool
-        The factor, of shape (M, M), and whether it is the lower one. Differentiable.
-    b : Array
-        Of shape (M,) or (M, N). Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `b`, as `scipy.linalg.cho_solve`.
+    Differentiable by the factor and `b`.
     """
     c, lower = c_and_lower
     first, second = (0, 2) if lower else (2, 0)
@@ -198,23 +124,7 @@ batched(_banded, _banded_of_batch)
 
 
 def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Array:
-    """
-    Solve a system with a banded matrix.
-
-    Parameters
-    ----------
-    l_and_u : pair of int
-        How many diagonals are below and above the main one.
-    ab : Array
-        The diagonals, of shape (l + u + 1, M), as SciPy arranges them. Differentiable.
-    b : Array
-        Of shape (M,) or (M, N). Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `b`, as `scipy.linalg.solve_banded`.
-    """
+    """Solve a system with a banded matrix: `scipy.linalg.solve_banded`. Differentiable by `ab` and `b`."""
     ab, b = same_dtype(matrix("solve_banded", "ab", ab, square=False), floating("solve_banded", "b", b))
     lower, upper = map(int, l_and_u)
     if ab.shape[0] != lower + upper + 1 or b.ndim not in (1, 2) or b.shape[0] != ab.shape[1]:
@@ -265,19 +175,7 @@ batched(_sylvester, lambda level, a, b, q: _sylvester(level.spread(a), level.spr
 
 
 def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
-    """
-    Solve ``a @ x + x @ b == q``.
-
-    Parameters
-    ----------
-    a, b, q : Array
-        Of shapes (M, M), (N, N) and (M, N). Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of shape (M, N), as `scipy.linalg.solve_sylvester`.
-    """
+    """Solve ``a @ x + x @ b == q``: `scipy.linalg.solve_sylvester`. Differentiable by `a`, `b` and `q`."""
     a, b = matrix("solve_sylvester", "a", a), matrix("solve_sylvester", "b", b)
     a, b, q = same_dtype(a, b, matrix("solve_sylvester", "q", q, square=False))
     if q.shape != (a.shape[-1], b.shape[-1]):
@@ -315,18 +213,9 @@ batched(_square_root, lambda level, a: _square_root(level.value(a)))
 
 
 def sqrtm(a: Any) -> Array:
-    """
-    Compute the principal square root of a matrix.
+    """Compute the principal square root of a matrix: `scipy.linalg.sqrtm`.
 
-    Parameters
-    ----------
-    a : Array
-        Of shape (M, M), without eigenvalues on the negative real axis. Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of the same shape, as `scipy.linalg.sqrtm`; complex where the root is.
+    Differentiable by `a` if no eigenvalue is on the negative real axis.
     """
     return _square_root(_single("sqrtm", a))
 
@@ -363,19 +252,7 @@ def _function_of_matrix(name: str, what: str) -> Any:
     def function(A: Any) -> Array:
         return _of_matrix(name, _single(name, A))
 
-    doc = f"""
-    Compute the {what} of a matrix.
-
-    Parameters
-    ----------
-    A : Array
-        Of shape (M, M). Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of the same shape, as `scipy.linalg.{name}`.
-    """
+    doc = f"Compute the {what} of a matrix: `scipy.linalg.{name}`. Differentiable by `A`."
     return named(function, name, doc)
 
 

@@ -22,7 +22,8 @@ from stride0._base.errors import ArgumentTypeError, GradientError
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import is_tracked
 from stride0.autograd._transforms import grad, stop_gradient
-from stride0.autograd.scipy._parts import item, named, original
+from stride0.autograd.scipy._arguments import item, named
+from stride0.autograd.scipy._calls import original
 
 __all__ = ["bisect", "brenth", "brentq", "newton", "ridder", "toms748"]
 
@@ -83,29 +84,11 @@ def _bracketed(name: str, what: str) -> Any:
     def function(f: Any, a: Any, b: Any, args: Any = (), **options: Any) -> Any:
         return _rooted(name, f, (a, b), args, options)
 
-    doc = f"""
-    Find a root between two numbers by {what}.
+    doc = f"""Find a root between two numbers by {what}: `scipy.optimize.{name}`.
 
-    Parameters
-    ----------
-    f : callable
-        Takes a number, or an array without axes; returns such. The root is differentiable with respect to the
-        tracked arrays that it uses.
-    a, b : float
-        Where the function has different signs. The derivative with respect to them is zero.
-    args : tuple
-        More arguments of the function.
-    **options
-        As `scipy.optimize.{name}` takes them.
-
-    Returns
-    -------
-    Array
-        The root, as `scipy.optimize.{name}`; what SciPy returns where nothing is tracked.
-
-    Notes
-    -----
-    The derivative is that of an implicit function, whatever the steps of the search were: to third order.
+    Differentiable by `args` and the tracked arrays that `f` uses, which takes and returns a number or a 0-d
+    array: to third order, as an implicit function, whatever the steps of the search were. The derivatives by
+    `a` and `b` are zero. Returns what SciPy returns if nothing is tracked.
     """
     return named(function, name, doc)
 
@@ -118,26 +101,10 @@ toms748 = _bracketed("toms748", "algorithm 748")
 
 
 def newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), **options: Any) -> Any:
-    """
-    Find a root by Newton's method, or by secants.
+    """Find a root by Newton's method, or by secants: `scipy.optimize.newton`.
 
-    Parameters
-    ----------
-    func : callable
-        As the `f` of `brentq`.
-    x0 : float
-        Where to begin. The derivative with respect to it is zero.
-    fprime : callable, optional
-        The derivative of the function.
-    args : tuple
-        More arguments of the function.
-    **options
-        As `scipy.optimize.newton` takes them.
-
-    Returns
-    -------
-    Array
-        The root, as `scipy.optimize.newton`; what SciPy returns where nothing is tracked.
+    Differentiable by `args` and the tracked arrays that `func` uses, like `brentq`. The derivative by `x0` is
+    zero. Returns what SciPy returns if nothing is tracked.
     """
     if fprime is not None:
         options["fprime"] = lambda t, *given: _number(fprime(t, *given))

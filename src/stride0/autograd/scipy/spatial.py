@@ -21,25 +21,15 @@ import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd.scipy import _distances as distance
-from stride0.autograd.scipy._parts import floating, item, same_dtype
+from stride0.autograd.scipy._arguments import floating, item, same_dtype
 
 __all__ = ["distance", "procrustes"]
 
 
 def procrustes(data1: Any, data2: Any) -> tuple[Array, Array, Array]:
-    """
-    Move, turn and scale two sets of points such that they are as near to each other as can be.
+    """Move, turn and scale two sets of points until they are near to each other: `scipy.spatial.procrustes`.
 
-    Parameters
-    ----------
-    data1, data2 : Array
-        Of shape (M, N): a point in each row. Differentiable.
-
-    Returns
-    -------
-    tuple of Array
-        Both sets, the first one scaled such that its norm is 1, and the sum of squared differences, as
-        `scipy.spatial.procrustes`.
+    Differentiable by `data1` and `data2`.
     """
     x, y = same_dtype(floating("procrustes", "data1", data1), floating("procrustes", "data2", data2))
     if x.ndim != 2 or x.shape != y.shape or x.size == 0:

@@ -20,18 +20,9 @@ from typing import Any, NamedTuple
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
 from stride0._core.array.array import Array
+from stride0.autograd.scipy._arguments import floating, one_of, same_dtype
+from stride0.autograd.scipy._calls import batched, from_numpy, recorded, rules, scipy, to_numpy
 from stride0.autograd.scipy._distributions import DISTRIBUTIONS
-from stride0.autograd.scipy._parts import (
-    batched,
-    floating,
-    from_numpy,
-    one_of,
-    recorded,
-    rules,
-    same_dtype,
-    scipy,
-    to_numpy,
-)
 
 __all__ = ["boxcox", "cramervonmises", "gaussian_kde", "ks_1samp", *DISTRIBUTIONS]
 
@@ -42,22 +33,9 @@ beta, t = DISTRIBUTIONS["beta"], DISTRIBUTIONS["t"]
 
 
 def boxcox(x: Any, lmbda: Any = None, alpha: None = None) -> Array:
-    """
-    Transform by a power.
+    """Transform by a power: `scipy.stats.boxcox`.
 
-    Parameters
-    ----------
-    x : Array
-        Positive numbers. Differentiable.
-    lmbda : float or Array
-        The power. Differentiable if it is an array. Without it SciPy chooses one by the numbers.
-    alpha : None
-        Not supported.
-
-    Returns
-    -------
-    Array
-        New array, as `scipy.stats.boxcox`.
+    Differentiable by `x`, and by `lmbda` if it is an array. `alpha` is not supported.
     """
     if lmbda is None or alpha is not None:
         raise ArgumentValueError("boxcox", "lmbda is None: chosen by the numbers", accepts="a number")
@@ -66,21 +44,9 @@ def boxcox(x: Any, lmbda: Any = None, alpha: None = None) -> Array:
 
 
 class gaussian_kde:
-    """
-    A density that is estimated by a sum of Gaussians.
+    """Estimate a density by a sum of Gaussians: `scipy.stats.gaussian_kde`.
 
-    Parameters
-    ----------
-    dataset : Array
-        Of shape (N,), or (D, N). Differentiable.
-    bw_method : {"scott", "silverman"}, float or Array, optional
-        Width of the Gaussians. Differentiable if it is an array.
-    weights : Array, optional
-        Of the N points. Differentiable.
-
-    Notes
-    -----
-    As `scipy.stats.gaussian_kde`: `evaluate`, `pdf`, `logpdf` and calls.
+    Differentiable by `dataset`, `weights` and an array `bw_method`. Has `evaluate`, `pdf` and `logpdf`.
     """
 
     def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
@@ -197,26 +163,10 @@ for _function in (_tail, _density):
 def ks_1samp(
     x: Any, cdf: Any, args: tuple[Any, ...] = (), alternative: str = "two-sided", method: str = "auto"
 ) -> TestResult:
-    """
-    Test by Kolmogorov and Smirnov's statistic whether a sample has a distribution.
+    """Test by Kolmogorov and Smirnov whether a sample has a distribution: `scipy.stats.ks_1samp`.
 
-    Parameters
-    ----------
-    x : Array
-        The sample, of one axis. Differentiable.
-    cdf : callable or str
-        The distribution function, or the name of a distribution of this module.
-    args : tuple
-        More arguments of it. Differentiable.
-    alternative : {"two-sided", "less", "greater"}
-        On which side.
-    method : {"auto", "exact", "approx", "asymp"}
-        How the p-value is computed.
-
-    Returns
-    -------
-    pair of Array
-        ``statistic`` and ``pvalue``, as `scipy.stats.ks_1samp`. The p-value has a first derivative alone.
+    Differentiable by `x` and `args`; the p-value has a first derivative only. `cdf` may be the name of a
+    distribution of this module.
     """
     one_of("ks_1samp", "method", method, ("auto", "exact", "approx", "asymp"))
     side = one_of("ks_1samp", "alternative", alternative, ("two-sided", "less", "greater"))
@@ -236,25 +186,10 @@ def ks_1samp(
 
 
 def cramervonmises(rvs: Any, cdf: Any, args: tuple[Any, ...] = ()) -> Any:
-    """
-    Test by Cramér and von Mises' statistic whether a sample has a distribution.
+    """Test by Cramér and von Mises whether a sample has a distribution: `scipy.stats.cramervonmises`.
 
-    Parameters
-    ----------
-    rvs : Array
-        The sample, of one axis. Differentiable.
-    cdf, args
-        As `ks_1samp` takes them.
-
-    Returns
-    -------
-    object
-        ``statistic``, as `scipy.stats.cramervonmises`; ``pvalue`` raises, since it has no derivative.
-
-    Raises
-    ------
-    GradientError
-        If the p-value is read.
+    ``statistic`` is differentiable by `rvs` and `args`. Reading ``pvalue``, which has no derivative, raises a
+    `GradientError`.
     """
     x, values = _sample("cramervonmises", rvs, cdf, args)
     n = x.shape[0]
