@@ -3,7 +3,7 @@
 The modules have SciPy's names, the functions SciPy's parameters, which SciPy's documentation describes. A
 docstring says what differs, and by which arguments a function is differentiable. Each function takes arrays,
 tracked or not, and returns new arrays. A call that a function does not support raises an error. SciPy is
-imported when a function needs it.
+imported when a function needs it; the functions are those of SciPy 1.17.
 Functions of SciPy that compute with the functions of the namespace, `scipy.signal.fftconvolve` and
 `scipy.integrate.trapezoid` for example, have gradients as they are and no counterpart here.
 

@@ -2,7 +2,7 @@
 
 References
 ----------
-SciPy 1.17, `scipy.interpolate`. de Boor: A practical guide to splines, chapters IX and X.
+de Boor: A practical guide to splines, chapters IX and X.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import axis_of, count_of, floating, item, one_of, same_dtype, untracked
+from stride0.autograd.scipy._arguments import count_of, floating, item, one_of, require, same_dtype, untracked
+from stride0.autograd.scipy._axes import axis_of
 from stride0.autograd.scipy._calls import original
 from stride0.autograd.scipy._curves import Curve, increasing
 from stride0.autograd.scipy.linalg import solve_banded
@@ -280,16 +281,20 @@ class NdBSpline:
         self.k = (int(k),) * len(self.t) if isinstance(k, int) else tuple(map(int, k))
         self.c = floating("NdBSpline", "c", c)
         counts = tuple(knots.shape[0] - d - 1 for knots, d in zip(self.t, self.k, strict=True))
-        if self.c.ndim < len(counts) or any(n < m for n, m in zip(self.c.shape, counts, strict=False)):
-            raise ShapeError("NdBSpline", f"c has shape {self.c.shape}", accepts=f"{(*counts, '...')}")
+        require(
+            self.c.ndim >= len(counts) and all(n >= m for n, m in zip(self.c.shape, counts, strict=False)),
+            "NdBSpline",
+            "c",
+            self.c,
+            f"{(*counts, '...')}",
+        )
         self.extrapolate = extrapolate is not False
 
     def __call__(self, xi: Any, *, nu: Any = None, extrapolate: bool | None = None) -> Array:
         """Evaluate the splines. Differentiable by `xi`."""
         points = floating("NdBSpline", "xi", xi)
         count = len(self.t)
-        if points.ndim == 0 or points.shape[-1] != count:
-            raise ShapeError("NdBSpline", f"xi has shape {points.shape}", accepts=f"(..., {count})")
+        require(points.ndim != 0 and points.shape[-1] == count, "NdBSpline", "xi", points, f"(..., {count})")
         flat = xp.reshape(points, (-1, count))
         orders = (0,) * count if nu is None else tuple(int(n) for n in nu)
         rest = self.c.shape[count:]

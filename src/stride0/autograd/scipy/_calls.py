@@ -47,8 +47,7 @@ def recorded(module: str) -> Callable[[Function], Function]:
 
 
 def rules(function: Callable[..., Any], **by_parameter: Callable[..., Any]) -> None:
-    """
-    Define the gradient rules of a recorded function, written like those of `stride0.autograd.VJP`.
+    """Define the gradient rules of a recorded function, written like those of `stride0.autograd.VJP`.
 
     They call functions that the tape records, so that there are derivatives of any order.
     """

@@ -8,9 +8,10 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import axis_of, each, floating, one_of, same_dtype
+from stride0.autograd.scipy._arguments import each, floating, one_of, require, same_dtype
+from stride0.autograd.scipy._axes import axis_of, lengthened
 from stride0.autograd.scipy._calls import from_numpy, original, to_numpy
-from stride0.autograd.scipy._linear import extended, full, valid
+from stride0.autograd.scipy._linear import extended, full, transformed, valid
 from stride0.autograd.scipy._ranks import listed, rank_filter, real_input
 from stride0.autograd.scipy._recursive import coefficients, lfilter
 
@@ -74,22 +75,23 @@ def _no_elements(operation: str, x: Array, w: Array) -> ShapeError:
     return ShapeError(operation, "in1 or in2 has no elements", facts, "arrays with one element or more")
 
 
+def _by_method(operation: str, in1: Any, in2: Any, mode: str, method: str) -> Array:
+    x, w = _pair(operation, in1, in2, mode)
+    one_of(operation, "method", method, ("auto", "direct", "fft"))
+    if x.size == 0 or w.size == 0:
+        return _of_nothing(operation, x, w, mode, "direct" if method == "auto" else method)
+    whole = full(x, w if operation == "convolve" else xp.conj(xp.flip(w)), method)
+    return _part(whole, x.shape, w.shape, mode, range(x.ndim))
+
+
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Array:
     """Convolve two arrays: `scipy.signal.convolve`. Differentiable by `in1` and `in2`."""
-    x, w = _pair("convolve", in1, in2, mode)
-    one_of("convolve", "method", method, ("auto", "direct", "fft"))
-    if x.size == 0 or w.size == 0:
-        return _of_nothing("convolve", x, w, mode, "direct" if method == "auto" else method)
-    return _part(full(x, w, method), x.shape, w.shape, mode, range(x.ndim))
+    return _by_method("convolve", in1, in2, mode, method)
 
 
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Array:
     """Correlate two arrays: `scipy.signal.correlate`. Differentiable by `in1` and `in2`."""
-    x, w = _pair("correlate", in1, in2, mode)
-    one_of("correlate", "method", method, ("auto", "direct", "fft"))
-    if x.size == 0 or w.size == 0:
-        return _of_nothing("correlate", x, w, mode, "direct" if method == "auto" else method)
-    return _part(full(x, xp.conj(xp.flip(w)), method), x.shape, w.shape, mode, range(x.ndim))
+    return _by_method("correlate", in1, in2, mode, method)
 
 
 def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:
@@ -102,12 +104,9 @@ def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Arra
         return convolve(x, w, mode, "fft") if x.size and w.size else _of_nothing("oaconvolve", x, w, mode)
     x, w = _pair("oaconvolve", in1, in2, "full")
     one_of("oaconvolve", "mode", mode, ("full", "same", "valid"))
-    numbers = [axis_of("oaconvolve", x, k) for k in ([axes] if isinstance(axes, int) else axes)]
-    lengths = tuple(x.shape[k] + w.shape[k] - 1 for k in numbers)
-    is_complex = x.dtype.kind == "complex floating"
-    there, back = (xp.fft.fftn, xp.fft.ifftn) if is_complex else (xp.fft.rfftn, xp.fft.irfftn)
-    spectrum = there(x, s=lengths, axes=tuple(numbers)) * there(w, s=lengths, axes=tuple(numbers))
-    return _part(back(spectrum, s=lengths, axes=tuple(numbers)), x.shape, w.shape, mode, numbers)
+    numbers = tuple(axis_of("oaconvolve", x, k) for k in ([axes] if isinstance(axes, int) else axes))
+    whole = transformed(x, w, tuple(x.shape[k] + w.shape[k] - 1 for k in numbers), numbers)
+    return _part(whole, x.shape, w.shape, mode, numbers)
 
 
 # --- two axes, with boundaries
@@ -119,8 +118,7 @@ def _plane(
     operation: str, in1: Any, in2: Any, flipped: bool, mode: str, boundary: str, fillvalue: Any
 ) -> Array:
     x, w = _pair(operation, in1, in2, mode)
-    if x.ndim != 2:
-        raise ShapeError(operation, f"in1 has shape {x.shape}", accepts="two axes")
+    require(x.ndim == 2, operation, "in1", x, "two axes")
     one_of(operation, "boundary", boundary, tuple(_BOUNDARIES))
     swapped = mode == "valid" and any(n < m for n, m in zip(x.shape, w.shape, strict=True))
     if (x if swapped else w).size == 0:
@@ -161,8 +159,7 @@ def deconvolve(signal: Any, divisor: Any) -> tuple[Array, Array]:
     count = b.shape[0] - a.shape[0] + 1
     if count < 1:
         return xp.zeros((0,), dtype=b.dtype), b
-    unit = xp.concat((xp.ones((1,), dtype=b.dtype), xp.zeros((count - 1,), dtype=b.dtype)))
-    quotient = lfilter(b, a, unit)
+    quotient = lfilter(b, a, lengthened(xp.ones((1,), dtype=b.dtype), 0, count))
     return quotient, b - full(a, quotient, "auto")
 
 
@@ -209,6 +206,5 @@ def medfilt(volume: Any, kernel_size: Any = None) -> Array:
 def medfilt2d(input: Any, kernel_size: Any = 3) -> Array:
     """Take the median of each window of a matrix: `scipy.signal.medfilt2d`. Differentiable like `medfilt`."""
     x = real_input("medfilt2d", input)
-    if x.ndim != 2:
-        raise ShapeError("medfilt2d", f"input has shape {x.shape}", accepts="two axes")
+    require(x.ndim == 2, "medfilt2d", "input", x, "two axes")
     return medfilt(x, kernel_size)

@@ -10,7 +10,9 @@ from typing import Any
 import stride0 as xp
 from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import axis_of, each, floating, into_output, root, taking
+from stride0.autograd.scipy._arguments import each, floating, root
+from stride0.autograd.scipy._axes import axis_of
+from stride0.autograd.scipy._signatures import into_output, taking
 from stride0.autograd.scipy._windows import correlate1d, gaussian_filter
 
 __all__ = [
@@ -74,6 +76,12 @@ def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect",
     return _slope("sobel", input, axis, mode, cval, [1.0, 2.0, 1.0])
 
 
+def _slopes_options(
+    output: Any = None, mode: Any = "reflect", cval: float = 0.0, *, axes: Any = None, **options: Any
+) -> None:
+    """Declare the options of filters made of derivatives along axes."""
+
+
 @into_output
 def laplace(
     input: Any, output: Any = None, mode: Any = "reflect", cval: float = 0.0, *, axes: Any = None
@@ -97,18 +105,11 @@ def _gaussian(sigma: Any, order: int, cval: float, options: Any) -> Callable[[Ar
 
 
 @into_output
-def gaussian_laplace(
-    input: Any,
-    sigma: Any,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: float = 0.0,
-    *,
-    axes: Any = None,
-    **options: Any,
-) -> Array:
+@taking(_slopes_options)
+def gaussian_laplace(input: Any, sigma: Any, **options: Any) -> Array:
     """Estimate the Laplacian by Gaussians: `scipy.ndimage.gaussian_laplace`. Differentiable by `input`."""
     x = floating("gaussian_laplace", "input", input)
+    mode, cval, axes = (options.pop(name) for name in ("mode", "cval", "axes"))
     numbers = normalize_axes("gaussian_laplace", axes, x.ndim)
     widths = dict(zip(numbers, each("gaussian_laplace", "sigma", sigma, len(numbers)), strict=True))
     derivative = _gaussian([widths.get(k, 0.0) for k in range(x.ndim)], 2, cval, options)
@@ -116,43 +117,27 @@ def gaussian_laplace(
 
 
 @into_output
-def gaussian_gradient_magnitude(
-    input: Any,
-    sigma: Any,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: float = 0.0,
-    *,
-    axes: Any = None,
-    **options: Any,
-) -> Array:
+@taking(_slopes_options)
+def gaussian_gradient_magnitude(input: Any, sigma: Any, **options: Any) -> Array:
     """Estimate the length of the gradient by Gaussians: `scipy.ndimage.gaussian_gradient_magnitude`.
 
     Differentiable by `input`. If the length is 0, its gradient is 0.
     """
+    mode, cval, axes = (options.pop(name) for name in ("mode", "cval", "axes"))
     derivative = _gaussian(sigma, 1, cval, options)
     return _length(*_parts("gaussian_gradient_magnitude", input, mode, axes, derivative))
 
 
-def _called(
-    operation: str,
-    input: Any,
-    function: Any,
-    *,
-    mode: Any,
-    cval: float,
-    extra_arguments: tuple[Any, ...],
-    extra_keywords: Any,
-    axes: Any,
-) -> tuple[Array, list[Array]]:
+def _called(operation: str, input: Any, function: Any, **options: Any) -> tuple[Array, list[Array]]:
     """Return what a function gives along each axis: it writes to its output, or returns the result."""
+    args, kwargs = options["extra_arguments"], options["extra_keywords"] or {}
 
     def derivative(x: Array, axis: int, mode: str) -> Array:
         output = xp.zeros_like(x)
-        found = function(x, axis, output, mode, cval, *extra_arguments, **(extra_keywords or {}))
+        found = function(x, axis, output, mode, options["cval"], *args, **kwargs)
         return output if found is None else found
 
-    return _parts(operation, input, mode, axes, derivative)
+    return _parts(operation, input, options["mode"], options["axes"], derivative)
 
 
 def _generic_options(

@@ -6,12 +6,13 @@ import math
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentValueError, ShapeError
+from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import count_of, floating, item, named, one_of, same_dtype
+from stride0.autograd.scipy._arguments import count_of, floating, item, one_of, require, same_dtype
 from stride0.autograd.scipy._calls import original, scipy
 from stride0.autograd.scipy._linear import full
 from stride0.autograd.scipy._polynomials import polynomial, vector, zpk2sos
+from stride0.autograd.scipy._signatures import named
 
 __all__ = ["bessel", "butter", "cheby1", "cheby2", "ellip", "firls", "firwin2", "group_delay", "iirfilter"]
 
@@ -41,13 +42,10 @@ def _prototype(order: int, ftype: str, rp: Any, rs: Any) -> tuple[Array, Array, 
             raise ArgumentValueError(
                 "iirfilter", f"{option} is no number", accepts="a Python number, in decibels"
             )
-    signal = scipy("signal")
-    found = (
-        getattr(signal, name)(order, *needed.values())
-        if name.endswith("ap")
-        else signal.besselap(order, name)
-    )
-    *roots, gain = found
+    if name.endswith("ap"):
+        *roots, gain = getattr(scipy("signal"), name)(order, *needed.values())
+    else:
+        *roots, gain = scipy("signal").besselap(order, name)
     # SciPy's elliptic filter of order 1 has a pole without an axis.
     z, p = (xp.reshape(xp.asarray(x, dtype=xp.complex128), (-1,)) for x in roots)
     return z, p, float(gain)
@@ -94,8 +92,13 @@ def iirfilter(
     kind = _BANDS[one_of("iirfilter", "btype", str(btype).lower(), tuple(_BANDS))]
     one_of("iirfilter", "output", output, ("ba", "zpk", "sos"))
     w = floating("iirfilter", "Wn", Wn)
-    if w.shape not in (((), (1,)) if kind in ("lowpass", "highpass") else ((2,),)):
-        raise ShapeError("iirfilter", f"Wn has shape {w.shape}", accepts="two frequencies for a band, or one")
+    require(
+        w.shape in (((), (1,)) if kind in ("lowpass", "highpass") else ((2,),)),
+        "iirfilter",
+        "Wn",
+        w,
+        "two frequencies for a band, or one",
+    )
     w = w if w.shape == (2,) else xp.reshape(w, ())
     w = xp.astype(w, xp.float64) * (2 / fs if fs else 1.0)
     known = item(w)
@@ -166,8 +169,7 @@ def firwin2(
     design = original("signal.firwin2")
     known = item(gains)
     expected = design(numtaps, edges, known, **options)  # It checks the arguments.
-    if known.shape != edges.shape:
-        raise ShapeError("firwin2", f"gain has shape {gains.shape}", accepts=f"{edges.shape}")
+    require(known.shape == edges.shape, "firwin2", "gain", gains, f"{edges.shape}")
     # Linear in the gains, but for what it requires to be zero: there the design has no derivative.
     rows = []
     for k in range(known.size):

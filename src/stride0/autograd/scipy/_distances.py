@@ -8,7 +8,9 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import axis_of, floating, item, named, same_dtype
+from stride0.autograd.scipy._arguments import floating, item, ratio, require, root, same_dtype
+from stride0.autograd.scipy._axes import axis_of
+from stride0.autograd.scipy._signatures import named
 
 __all__ = [
     "braycurtis",
@@ -33,13 +35,6 @@ def _sum(x: Array, w: Any) -> Array:
     return xp.sum(x if w is None else w * x, axis=-1)
 
 
-def euclidean_root(x: Array, power: float = 0.5) -> Array:
-    """Return the square root, or another one; where it is zero, so is its derivative."""
-    none = x == 0
-    inside = xp.where(none, 1.0, x)
-    return xp.where(none, 0.0, xp.sqrt(inside) if power == 0.5 else inside**power)
-
-
 def _of_angle(u: Array, v: Array, w: Any) -> Array:
     return 1 - _sum(u * v, w) / xp.sqrt(_sum(u * u, w) * _sum(v * v, w))
 
@@ -49,15 +44,9 @@ def _centred(u: Array, w: Any) -> Array:
     return u - xp.expand_dims(_sum(u, w), axis=-1) / total
 
 
-def _ratio(a: Array, b: Array) -> Array:
-    """Return ``a / b``, zero where both are zero."""
-    none = b == 0
-    return xp.where(none, 0.0, a / xp.where(none, 1.0, b))
-
-
 def _square_form(u: Array, v: Array, inverse: Array) -> Array:
     d = u - v
-    return euclidean_root(xp.sum(xp.matmul(d[..., None, :], inverse)[..., 0, :] * d, axis=-1))
+    return root(xp.sum(xp.matmul(d[..., None, :], inverse)[..., 0, :] * d, axis=-1))
 
 
 def _divergence(u: Array, v: Array, base: Any) -> Array:
@@ -66,7 +55,7 @@ def _divergence(u: Array, v: Array, base: Any) -> Array:
     found = xp.sum(xp.special.rel_entr(p, m) + xp.special.rel_entr(q, m), axis=-1)
     if base is not None:
         found = found / xp.log(xp.asarray(float(base)))
-    return euclidean_root(found / 2)
+    return root(found / 2)
 
 
 def _largest(x: Array) -> Array:
@@ -80,22 +69,22 @@ def _power(u: Array, v: Array, w: Any, p: Any) -> Array:
     if p == 1:
         return _sum(d, w)
     if p == 2:
-        return euclidean_root(_sum(d * d, w))
-    return euclidean_root(_sum(d**p, w), 1 / p)
+        return root(_sum(d * d, w))
+    return root(_sum(d**p, w), 1 / p)
 
 
 # Distances along the last axis, with weights or None; arrays broadcast against each other.
 _TABLE: dict[str, Callable[..., Array]] = {
-    "euclidean": lambda u, v, w: euclidean_root(_sum((u - v) ** 2, w)),
+    "euclidean": lambda u, v, w: root(_sum((u - v) ** 2, w)),
     "sqeuclidean": lambda u, v, w: _sum((u - v) ** 2, w),
     "cityblock": lambda u, v, w: _sum(xp.abs(u - v), w),
     "chebyshev": lambda u, v, w: _largest(xp.abs(u - v) if w is None else xp.where(w > 0, xp.abs(u - v), 0)),
-    "canberra": lambda u, v, w: _sum(_ratio(xp.abs(u - v), xp.abs(u) + xp.abs(v)), w),
+    "canberra": lambda u, v, w: _sum(ratio(xp.abs(u - v), xp.abs(u) + xp.abs(v)), w),
     "braycurtis": lambda u, v, w: _sum(xp.abs(u - v), w) / _sum(xp.abs(u + v), w),
     "cosine": _of_angle,
     "correlation": lambda u, v, w: _of_angle(_centred(u, w), _centred(v, w), w),
     "minkowski": _power,
-    "seuclidean": lambda u, v, w, V: euclidean_root(xp.sum((u - v) ** 2 / V, axis=-1)),
+    "seuclidean": lambda u, v, w, V: root(xp.sum((u - v) ** 2 / V, axis=-1)),
     "mahalanobis": lambda u, v, w, VI: _square_form(u, v, VI),
     "jensenshannon": lambda u, v, w, base=None: _divergence(u, v, base),
 }
@@ -120,10 +109,7 @@ _ALSO = {
 
 def _matched(operation: str, name: str, x: Any, ndim: int) -> Array:
     found = floating(operation, name, x)
-    if found.ndim != ndim:
-        raise ShapeError(
-            operation, f"{name} has shape {found.shape}", accepts="one axis" if ndim == 1 else "two axes"
-        )
+    require(found.ndim == ndim, operation, name, found, "one axis" if ndim == 1 else "two axes")
     return found
 
 
@@ -194,11 +180,9 @@ def jensenshannon(
 
 def _options(operation: str, name: str, x: Array, y: Array | None, options: dict[str, Any]) -> dict[str, Any]:
     """Return what a metric needs besides the vectors: given, or what SciPy computes of them."""
-    known = {"minkowski": {"p"}, "seuclidean": {"V"}, "mahalanobis": {"VI"}, "jensenshannon": {"base"}}.get(
-        name, set()
-    )
+    own = {"minkowski": {"p"}, "seuclidean": {"V"}, "mahalanobis": {"VI"}, "jensenshannon": {"base"}}
     found = {key: value for key, value in options.items() if value is not None}
-    unknown = found.keys() - known - {"w"}
+    unknown = found.keys() - own.get(name, set()) - {"w"}
     if unknown:
         raise ArgumentValueError(operation, f"{min(unknown)} is no option of {name}")
     w = found.pop("w", None)

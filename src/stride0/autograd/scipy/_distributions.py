@@ -19,14 +19,7 @@ from stride0._base.errors import ArgumentTypeError
 from stride0._core.array.array import Array
 from stride0._core.elementwise.elementwise import multiply_masked
 from stride0.autograd.scipy._arguments import floating
-from stride0.special._densities import (
-    beta_density,
-    gamma_density,
-    log1p_square,
-    log_beta_density,
-    log_gamma_density,
-    log_t_density,
-)
+from stride0.special import _densities as densities
 
 __all__ = ["DISTRIBUTIONS", "Distribution"]
 
@@ -34,8 +27,7 @@ Formula = Callable[..., Array]
 
 
 class _Formulas(NamedTuple):
-    """
-    A standard distribution: functions of a value within the support, and of the shapes.
+    """A standard distribution: functions of a value within the support, and of the shapes.
 
     `ppf` and `isf` are functions of a probability.
     """
@@ -144,8 +136,7 @@ def _cauchy_quantile(p: Array) -> Array:
 
 
 def _log_beta_tail(p: Array, a: Array, b: Array | float) -> tuple[Array, Array]:
-    """
-    Return the logarithm of the quantile of the beta distribution near 0, and where that formula holds.
+    """Return the logarithm of the quantile of the beta distribution near 0, and where that formula holds.
 
     There, the probability is ``x**a / (a * beta(a, b))`` to all digits. The inverse functions of
     `scipy.special` return NaN, infinity or a wrong number for such probabilities.
@@ -218,7 +209,7 @@ _TABLE: dict[str, _Formulas] = {
         logcdf=lambda z: _by_sides(z, lambda z: z - _LOG_2, lambda z: xp.log1p(-xp.exp(-z) / 2)),
     ),
     "cauchy": _symmetric(
-        lambda z: -log1p_square(z) - math.log(math.pi),
+        lambda z: -densities.log1p_square(z) - math.log(math.pi),
         lambda z: xp.atan2(xp.ones_like(z), -z) / math.pi,
         _cauchy_quantile,
         pdf=lambda z: 1 / (math.pi * (1 + z * z)),
@@ -235,27 +226,27 @@ _TABLE: dict[str, _Formulas] = {
         logsf=_of_logarithm(_mirrored(special.log_ndtr), 0.0),
     ),
     "gamma": _Formulas(
-        lambda z, a: log_gamma_density(a, z),
+        lambda z, a: densities.log_gamma_density(a, z),
         lambda z, a: special.gammainc(a, z),
         lambda z, a: special.gammaincc(a, z),
         lambda p, a: special.gammaincinv(a, p),
         lambda p, a: special.gammainccinv(a, p),
         ("a",),
         low=0.0,
-        pdf=lambda z, a: gamma_density(a, z),
+        pdf=lambda z, a: densities.gamma_density(a, z),
     ),
     "chi2": _Formulas(
-        lambda z, df: log_gamma_density(df / 2, z / 2) - _LOG_2,
+        lambda z, df: densities.log_gamma_density(df / 2, z / 2) - _LOG_2,
         lambda z, df: special.gammainc(df / 2, z / 2),
         lambda z, df: special.gammaincc(df / 2, z / 2),
         lambda p, df: 2 * special.gammaincinv(df / 2, p),
         lambda p, df: 2 * special.gammainccinv(df / 2, p),
         ("df",),
         low=0.0,
-        pdf=lambda z, df: gamma_density(df / 2, z / 2) / 2,
+        pdf=lambda z, df: densities.gamma_density(df / 2, z / 2) / 2,
     ),
     "beta": _Formulas(
-        lambda z, a, b: log_beta_density(a, b, z, 1 - z),
+        lambda z, a, b: densities.log_beta_density(a, b, z, 1 - z),
         lambda z, a, b: special.betainc(a, b, z),
         lambda z, a, b: special.betaincc(a, b, z),
         _beta_quantile,
@@ -263,20 +254,16 @@ _TABLE: dict[str, _Formulas] = {
         ("a", "b"),
         low=0.0,
         high=1.0,
-        pdf=lambda z, a, b: beta_density(a, b, z, 1 - z),
+        pdf=lambda z, a, b: densities.beta_density(a, b, z, 1 - z),
     ),
     "t": _symmetric(
-        lambda z, df: log_t_density(df, z),
-        lambda z, df: special.stdtr(df, z),
-        _t_quantile,
-        ("df",),
+        lambda z, df: densities.log_t_density(df, z), lambda z, df: special.stdtr(df, z), _t_quantile, ("df",)
     ),
 }
 
 
 class Distribution:
-    """
-    A continuous distribution, with the functions of `scipy.stats` for it.
+    """A continuous distribution, with the functions of `scipy.stats` for it.
 
     They take a value, the shapes of the distribution, and `loc` and `scale`, which move and scale it. All
     arrays among these arguments are differentiable. Results are float64, and NaN where a shape or `scale`
@@ -322,9 +309,9 @@ class Distribution:
         return _Parameters(tuple(safe.values()), loc, scale, valid)
 
     def _at(
-        self, what: str, x: Any, args: tuple[Any, ...], named: dict[str, Any], below: float, above: float
-    ) -> tuple[Array, _Parameters]:
-        """Return a formula at a moved and scaled value, or its value beyond the ends; and the parameters."""
+        self, what: str, x: Any, args: Any, named: Any, below: float, above: float, scaled: Any = None
+    ) -> Array:
+        """Return a formula at a moved and scaled value, or its value beyond the ends."""
         operation = f"{self.name}.{what}"
         parameters = self._parameters(operation, args, named)
         z = _divided(_real(operation, "x", x) - parameters.loc, parameters.scale)
@@ -335,7 +322,7 @@ class Distribution:
         formula = getattr(self._formulas, what) or getattr(self, f"_{what}")
         found = formula(xp.where(under | over, inside, z), *parameters.shapes)
         found = xp.where(under, below, xp.where(over, above, found))
-        return found, parameters
+        return parameters.where_valid(scaled(found, parameters.scale) if scaled else found)
 
     def _pdf(self, z: Array, *shapes: Array) -> Array:
         return xp.exp(self._formulas.logpdf(z, *shapes))
@@ -348,33 +335,27 @@ class Distribution:
 
     def pdf(self, x: Any, *args: Any, **named: Any) -> Array:
         """Return the density."""
-        found, p = self._at("pdf", x, args, named, 0.0, 0.0)
-        return p.where_valid(found / p.scale)
+        return self._at("pdf", x, args, named, 0.0, 0.0, operator.truediv)
 
     def logpdf(self, x: Any, *args: Any, **named: Any) -> Array:
         """Return the logarithm of the density."""
-        found, p = self._at("logpdf", x, args, named, -math.inf, -math.inf)
-        return p.where_valid(found - xp.log(p.scale))
+        return self._at("logpdf", x, args, named, -math.inf, -math.inf, lambda y, scale: y - xp.log(scale))
 
     def cdf(self, x: Any, *args: Any, **named: Any) -> Array:
         """Return the probability of a smaller value."""
-        found, p = self._at("cdf", x, args, named, 0.0, 1.0)
-        return p.where_valid(found)
+        return self._at("cdf", x, args, named, 0.0, 1.0)
 
     def sf(self, x: Any, *args: Any, **named: Any) -> Array:
         """Return the probability of a larger value."""
-        found, p = self._at("sf", x, args, named, 1.0, 0.0)
-        return p.where_valid(found)
+        return self._at("sf", x, args, named, 1.0, 0.0)
 
     def logcdf(self, x: Any, *args: Any, **named: Any) -> Array:
         """Return the logarithm of the probability of a smaller value."""
-        found, p = self._at("logcdf", x, args, named, -math.inf, 0.0)
-        return p.where_valid(found)
+        return self._at("logcdf", x, args, named, -math.inf, 0.0)
 
     def logsf(self, x: Any, *args: Any, **named: Any) -> Array:
         """Return the logarithm of the probability of a larger value."""
-        found, p = self._at("logsf", x, args, named, 0.0, -math.inf)
-        return p.where_valid(found)
+        return self._at("logsf", x, args, named, 0.0, -math.inf)
 
     def _quantile(
         self, what: str, q: Any, args: tuple[Any, ...], named: dict[str, Any], ends: tuple[float, float]

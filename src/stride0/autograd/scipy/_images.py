@@ -8,20 +8,12 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import (
-    along,
-    axis_of,
-    count_of,
-    floating,
-    into_output,
-    item,
-    named,
-    taking,
-    untracked,
-)
+from stride0.autograd.scipy._arguments import count_of, floating, item, untracked
+from stride0.autograd.scipy._axes import along, axis_of
 from stride0.autograd.scipy._calls import from_numpy, original, scipy
 from stride0.autograd.scipy._linear import extended
 from stride0.autograd.scipy._ranks import Window, window_options
+from stride0.autograd.scipy._signatures import into_output, named, taking
 from stride0.autograd.scipy._splines import affine_transform, map_coordinates, spline_options
 from stride0.autograd.scipy._windows import lane_options
 

@@ -12,10 +12,9 @@ from typing import Any
 
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError
-from stride0._base.shapes import Shape
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import Level
-from stride0.autograd.scipy._arguments import along
+from stride0.autograd.scipy._axes import along, blank, lengthened
 from stride0.autograd.scipy._calls import batched, from_numpy, original, recorded, rules, scipy, to_numpy
 
 
@@ -82,8 +81,6 @@ rules(
     x=lambda g, w, method: valid(g, xp.conj(w), method),
     w=lambda g, x, method: valid(g, xp.conj(x), method),
 )
-
-
 rules(
     valid,
     x=lambda g, w, method: full(g, xp.conj(w), method),
@@ -145,18 +142,8 @@ def valid_each(x: Array, w: Array) -> Array:
     return from_numpy(found)
 
 
-rules(
-    full_each,
-    x=lambda g, w: valid_each(g, xp.conj(w)),
-    w=lambda g, x: valid_each(g, xp.conj(x)),
-)
-
-
-rules(
-    valid_each,
-    x=lambda g, w: full_each(g, xp.conj(w)),
-    w=lambda g, x: valid_each(xp.conj(x), g),
-)
+rules(full_each, x=lambda g, w: valid_each(g, xp.conj(w)), w=lambda g, x: valid_each(g, xp.conj(x)))
+rules(valid_each, x=lambda g, w: full_each(g, xp.conj(w)), w=lambda g, x: valid_each(xp.conj(x), g))
 
 
 def _batched_each(function: Callable[[Array, Array], Array]) -> None:
@@ -215,13 +202,14 @@ def _by_transforms(x: Array, w: Array) -> Array:
     sizes = [n + k - 1 for n, k in zip(x.shape[1:], w.shape[1:], strict=True)]
     if not axes or 0 in sizes:
         return x * w
-    if xp.isdtype(xp.result_type(x, w), "real floating"):
-        return xp.fft.irfftn(
-            xp.fft.rfftn(x, s=sizes, axes=axes) * xp.fft.rfftn(w, s=sizes, axes=axes), s=sizes, axes=axes
-        )
-    return xp.fft.ifftn(
-        xp.fft.fftn(x, s=sizes, axes=axes) * xp.fft.fftn(w, s=sizes, axes=axes), s=sizes, axes=axes
-    )
+    return transformed(x, w, tuple(sizes), axes)
+
+
+def transformed(x: Array, w: Array, sizes: tuple[int, ...], axes: tuple[int, ...]) -> Array:
+    """Return the whole convolution along axes, where the result has given sizes, by Fourier transforms."""
+    is_real = xp.isdtype(xp.result_type(x, w), "real floating")
+    there, back = (xp.fft.rfftn, xp.fft.irfftn) if is_real else (xp.fft.fftn, xp.fft.ifftn)
+    return back(there(x, s=sizes, axes=axes) * there(w, s=sizes, axes=axes), s=sizes, axes=axes)
 
 
 batched(full, _full_of_batch)
@@ -240,10 +228,8 @@ def lagged(g: Array, x: Array, count: int, axis: int) -> Array:
         for j in range(min(count, n)):
             early, late = along(g.ndim, axis, slice(n - j)), along(g.ndim, axis, slice(j, n))
             parts.append(xp.sum(g[late] * xp.conj(x[early])))
-        found = xp.stack(parts) if parts else xp.zeros((0,), dtype=g.dtype)
-        return xp.concat((found, xp.zeros((count - len(parts),), dtype=found.dtype)))
-    shape = (*g.shape[:axis], count - 1, *g.shape[axis + 1 :])
-    longer = xp.concat((g, xp.zeros(shape, dtype=g.dtype)), axis=axis)
+        return lengthened(xp.stack(parts) if parts else xp.zeros((0,), dtype=g.dtype), 0, count)
+    longer = lengthened(g, axis, g.shape[axis] + count - 1)
     return xp.reshape(valid(longer, xp.conj(x)), (count,))
 
 
@@ -252,8 +238,7 @@ def spaced(x: Array, factor: int, axis: int) -> Array:
     if factor == 1:
         return x
     n = x.shape[axis]
-    shape = (*x.shape[: axis + 1], factor - 1, *x.shape[axis + 1 :])
-    pairs = xp.concat((xp.expand_dims(x, axis=axis + 1), xp.zeros(shape, dtype=x.dtype)), axis=axis + 1)
+    pairs = lengthened(xp.expand_dims(x, axis=axis + 1), axis + 1, factor)
     whole = xp.reshape(pairs, (*x.shape[:axis], n * factor, *x.shape[axis + 1 :]))
     return whole[along(x.ndim, axis, slice((n - 1) * factor + 1))]
 
@@ -295,12 +280,7 @@ def extended(
         return x
     # Any value will do beyond the ends of an axis without elements: the result does not depend on it.
     if mode in _CONSTANT or n == 0:
-
-        def edge(count: int) -> Array:
-            shape: Shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
-            return xp.full(shape, cval, dtype=x.dtype)
-
-        return xp.concat((edge(before), x, edge(after)), axis=axis)
+        return xp.concat((blank(x, axis, before, cval), x, blank(x, axis, after, cval)), axis=axis)
     at = EXTENSIONS[mode]
     left = xp.take(x, at(xp.arange(-before, 0), n), axis=axis)
     right = xp.take(x, at(xp.arange(n, n + after), n), axis=axis)

@@ -1,8 +1,7 @@
 """Hierarchical clustering of `stride0.autograd.scipy.cluster`: the heights at which clusters are joined.
 
-Which ones are joined is constant. Each pair of observations comes together in one of the joins. Where a
-height
-is a mean of distances, or the least or the largest of them, it is one over the pairs of its join.
+Which clusters are joined is constant. Each pair of observations comes together in one of the joins. A height
+that is a mean, the least or the largest of distances, is that of the distances of the pairs of its join.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, ShapeError
+from stride0._base.errors import ArgumentTypeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import floating, item, named, one_of
+from stride0.autograd.scipy._arguments import floating, item, one_of, require, root
 from stride0.autograd.scipy._calls import original
-from stride0.autograd.scipy._distances import euclidean_root, pdist
+from stride0.autograd.scipy._distances import pdist
+from stride0.autograd.scipy._signatures import named
 
 __all__ = ["average", "centroid", "complete", "linkage", "median", "single", "ward", "weighted"]
 
@@ -35,10 +35,7 @@ def linkage(
     """
     one_of("linkage", "method", method, tuple(_SHARES))
     x = floating("linkage", "y", y)
-    if x.ndim not in (1, 2):
-        raise ShapeError(
-            "linkage", f"y has shape {x.shape}", accepts="observations, or distances of one axis"
-        )
+    require(x.ndim in (1, 2), "linkage", "y", x, "observations, or distances of one axis")
     known = original("cluster.hierarchy.linkage")(item(x), method, metric, optimal_ordering)
     by_means = method in ("centroid", "median", "ward")
     if by_means and x.ndim == 1:
@@ -73,7 +70,7 @@ def _of_means(x: Array, pairs: list[Any], method: str) -> Array:
         matrix[row, xp.asarray(b)] = -xp.asarray(v, dtype=x.dtype)
         factors.append(2 * len(a) * len(b) / (len(a) + len(b)) if method == "ward" else 1.0)
     apart = xp.matmul(matrix, x)
-    return euclidean_root(xp.sum(apart * apart, axis=1) * xp.asarray(factors, dtype=x.dtype))
+    return root(xp.sum(apart * apart, axis=1) * xp.asarray(factors, dtype=x.dtype))
 
 
 def _of_pairs(distances: Array, pairs: list[Any], method: str) -> Array:
@@ -101,10 +98,5 @@ def _method(name: str) -> Any:
     return named(function, name, doc)
 
 
-average = _method("average")
-centroid = _method("centroid")
-complete = _method("complete")
-median = _method("median")
-single = _method("single")
-ward = _method("ward")
-weighted = _method("weighted")
+average, centroid, complete, median = map(_method, ("average", "centroid", "complete", "median"))
+single, ward, weighted = map(_method, ("single", "ward", "weighted"))

@@ -11,7 +11,8 @@ import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd._rules.linalg import adjoint
-from stride0.autograd.scipy._arguments import floating, item, named, one_of, same_dtype
+from stride0.autograd.scipy._arguments import floating, item, one_of, require, same_dtype
+from stride0.autograd.scipy._signatures import named
 
 __all__ = [
     "cholesky",
@@ -211,8 +212,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     axes = tuple(range(x.ndim)) if axis is None else ((axis,) if isinstance(axis, int) else tuple(axis))
     if len(axes) == 1:
         return xp.linalg.vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
-    if len(axes) != 2:
-        raise ShapeError("norm", f"a has shape {x.shape}", accepts="one axis or two, or axis=")
+    require(len(axes) == 2, "norm", "a", x, "one axis or two, or axis=")
     numbers = sorted(k % x.ndim for k in axes)
     moved = xp.moveaxis(x, tuple(k % x.ndim for k in axes), (-2, -1))
     found = xp.linalg.matrix_norm(moved, ord="fro" if ord is None else ord)
@@ -237,10 +237,7 @@ def _grid(rows: int, columns: int) -> tuple[Array, Array]:
 def _sides(operation: str, c: Any, r: Any) -> tuple[Array, Array]:
     c, r = same_dtype(floating(operation, "c", c), floating(operation, "r", r))
     for name, x in (("c", c), ("r", r)):
-        if x.ndim == 0 or x.shape[:-1] != c.shape[:-1]:
-            raise ShapeError(
-                operation, f"{name} has shape {x.shape}", [("c", f"{c.shape}"), ("r", f"{r.shape}")]
-            )
+        require(x.ndim != 0 and x.shape[:-1] == c.shape[:-1], operation, name, x, c=c, r=r)
     return c, r
 
 

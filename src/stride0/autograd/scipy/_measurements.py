@@ -10,7 +10,7 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError
 from stride0._base.shapes import broadcast_shapes
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import Level
-from stride0.autograd.scipy._arguments import dtype_of, floating, item, named, root
+from stride0.autograd.scipy._arguments import floating, item, root
 from stride0.autograd.scipy._calls import (
     batched,
     from_numpy,
@@ -18,9 +18,9 @@ from stride0.autograd.scipy._calls import (
     original,
     recorded,
     rules,
-    scipy,
     to_numpy,
 )
+from stride0.autograd.scipy._signatures import dtype_of, named
 
 __all__ = [
     "center_of_mass",
@@ -44,7 +44,7 @@ def _sums(x: Array, groups: Array, count: int) -> Array:
     """Return the sums of the elements of groups."""
     if x.size == 0 or count == 0:
         return xp.zeros((count,), dtype=x.dtype)
-    found = scipy("ndimage").sum_labels(to_numpy(x), to_numpy(groups), range(count))
+    found = original("ndimage.sum_labels")(to_numpy(x), to_numpy(groups), range(count))
     return from_numpy(found.astype(to_numpy(x).dtype))
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import stride0 as xp
 from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import each, floating, into_output, item, named
+from stride0.autograd.scipy._arguments import each, floating, item
 from stride0.autograd.scipy._calls import original
 from stride0.autograd.scipy._ranks import Window, described, listed, real_input
+from stride0.autograd.scipy._signatures import into_output, named
 
 __all__ = [
     "black_tophat",
@@ -22,14 +24,6 @@ __all__ = [
     "morphological_laplace",
     "white_tophat",
 ]
-
-
-def _eroded(x: Any, shape: tuple[Any, Any, Any], mode: Any, cval: float, origin: Any, axes: Any) -> Array:
-    return _extreme("grey_erosion", x, shape, mode, cval, origin, axes)
-
-
-def _dilated(x: Any, shape: tuple[Any, Any, Any], mode: Any, cval: float, origin: Any, axes: Any) -> Array:
-    return _extreme("grey_dilation", x, shape, mode, cval, origin, axes)
 
 
 def _extreme(
@@ -63,6 +57,10 @@ def _extreme(
     if structure is not None:
         structure = xp.reshape(structure, tuple(window.sizes))
     return window.chosen(x, found, structure, sign)
+
+
+_eroded = functools.partial(_extreme, "grey_erosion")
+_dilated = functools.partial(_extreme, "grey_dilation")
 
 
 def _laplace(x: Any, *options: Any) -> Array:
@@ -106,9 +104,7 @@ morphological_gradient = _morphology(
     "Take the difference of the dilation and the erosion",
     lambda x, *options: _dilated(x, *options) - _eroded(x, *options),
 )
-morphological_laplace = _morphology(
-    "morphological_laplace", "Add the dilation and the erosion, and take off the array twice", _laplace
-)
+morphological_laplace = _morphology("morphological_laplace", "Take the Laplacian", _laplace)
 white_tophat = _morphology(
     "white_tophat",
     "Take off the opening",

@@ -42,8 +42,7 @@ _REPLACED: list[tuple[Any, str, Any, Any]] = []
 
 
 def patch() -> None:
-    """
-    Let SciPy's functions be differentiable, in the whole process, as `patched` says.
+    """Let SciPy's functions be differentiable, in the whole process, as `patched` says.
 
     Raises
     ------
@@ -87,8 +86,7 @@ def unpatch() -> None:
 
 @contextmanager
 def patched() -> Iterator[None]:
-    """
-    Let SciPy's own functions take tracked arrays, within a `with` statement.
+    """Let SciPy's own functions take tracked arrays, within a `with` statement.
 
     Where `stride0.autograd.scipy` has a form of a function of SciPy, the function computes by the form if an
     array among its arguments is tracked, and by itself otherwise.

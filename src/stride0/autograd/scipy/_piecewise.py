@@ -2,9 +2,8 @@
 
 References
 ----------
-SciPy 1.17, `scipy.interpolate`. de Boor: A practical guide to splines, chapter IV. Fritsch and Butland: A
-method for
-constructing local monotone piecewise cubic interpolants, 1984. Akima: A new method of interpolation, 1970.
+de Boor: A practical guide to splines, chapter IV. Fritsch and Butland: A method for constructing local
+monotone piecewise cubic interpolants, 1984. Akima: A new method of interpolation, 1970.
 """
 
 from __future__ import annotations
@@ -16,18 +15,12 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import axis_of, count_of, floating, one_of, same_dtype
+from stride0.autograd.scipy._arguments import count_of, floating, one_of, require, same_dtype
+from stride0.autograd.scipy._axes import axis_of
 from stride0.autograd.scipy._curves import Curve, increasing, interval
 from stride0.autograd.scipy.linalg import solve_banded
 
-__all__ = [
-    "Akima1DInterpolator",
-    "BPoly",
-    "CubicHermiteSpline",
-    "CubicSpline",
-    "PPoly",
-    "PchipInterpolator",
-]
+__all__ = ["Akima1DInterpolator", "BPoly", "CubicHermiteSpline", "CubicSpline", "PPoly", "PchipInterpolator"]
 
 
 class PPoly(Curve):
@@ -39,8 +32,7 @@ class PPoly(Curve):
         name = self._name
         c, x = same_dtype(floating(name, "c", c), floating(name, "x", x))
         increasing(name, "x", x, 2)
-        if c.ndim < 2:
-            raise ShapeError(name, f"c has shape {c.shape}", accepts="two axes or more")
+        require(c.ndim >= 2, name, "c", c, "two axes or more")
         axis = axis_of(name, c[0, ...], axis)
         c = xp.moveaxis(c, (axis, axis + 1), (0, 1))
         if c.shape[1] != x.shape[0] - 1:
@@ -154,8 +146,7 @@ class CubicHermiteSpline(PPoly):
     def __init__(self, x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: bool | None = None) -> None:
         x, y, axis = self._values(x, y, axis)
         slopes = floating(self._name, "dydx", dydx)
-        if slopes.ndim != y.ndim:
-            raise ShapeError(self._name, f"dydx has shape {slopes.shape}", accepts="the shape of y")
+        require(slopes.ndim == y.ndim, self._name, "dydx", slopes, "the shape of y")
         slopes = xp.astype(xp.moveaxis(slopes, axis, 0), y.dtype, copy=False)
         self._hermite(x, y, slopes, axis, extrapolate)
 

@@ -7,9 +7,9 @@ import math
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentValueError, ShapeError
+from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import floating, item, same_dtype
+from stride0.autograd.scipy._arguments import floating, item, require, same_dtype
 from stride0.autograd.scipy._calls import original
 from stride0.autograd.scipy._linear import full
 
@@ -19,19 +19,20 @@ __all__ = ["bilinear", "sos2tf", "tf2sos", "zpk2sos", "zpk2tf"]
 def vector(operation: str, name: str, x: Any) -> Array:
     found = floating(operation, name, x)
     found = xp.reshape(found, (1,)) if found.ndim == 0 else found
-    if found.ndim != 1:
-        raise ShapeError(operation, f"{name} has shape {found.shape}", accepts="one axis")
+    require(found.ndim == 1, operation, name, found, "one axis")
+    return found
+
+
+def sections_of(operation: str, sos: Any) -> Array:
+    found = floating(operation, "sos", sos)
+    require(found.ndim == 2 and found.shape[1] == 6, operation, "sos", found, "(n_sections, 6)")
     return found
 
 
 def _trimmed(x: Array) -> Array:
     """Return coefficients without zeros in front."""
-    zeros = 0
-    for value in item(x):
-        if value != 0:
-            break
-        zeros += 1
-    return x[zeros:]
+    known = item(x) != 0
+    return x[int(known.argmax()) if known.any() else known.size :]
 
 
 def polynomial(roots: Array) -> Array:
@@ -64,9 +65,7 @@ def zpk2tf(z: Any, p: Any, k: Any) -> tuple[Array, Array]:
 
 def sos2tf(sos: Any) -> tuple[Array, Array]:
     """Compute numerator and denominator from sections: `scipy.signal.sos2tf`. Differentiable by `sos`."""
-    sections = floating("sos2tf", "sos", sos)
-    if sections.ndim != 2 or sections.shape[1] != 6:
-        raise ShapeError("sos2tf", f"sos has shape {sections.shape}", accepts="(n_sections, 6)")
+    sections = sections_of("sos2tf", sos)
     b = a = xp.ones((1,), dtype=sections.dtype)
     for k in range(sections.shape[0]):
         b, a = full(b, sections[k, :3], "direct"), full(a, sections[k, 3:], "direct")

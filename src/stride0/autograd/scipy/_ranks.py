@@ -14,9 +14,10 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeErr
 from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import detach
-from stride0.autograd.scipy._arguments import each, floating, into_output, item, named, taking
+from stride0.autograd.scipy._arguments import each, floating, item
 from stride0.autograd.scipy._calls import original
 from stride0.autograd.scipy._linear import extended
+from stride0.autograd.scipy._signatures import into_output, named, taking
 from stride0.autograd.scipy._windows import lane_options
 
 __all__ = [

@@ -5,23 +5,17 @@ The adjoint of a filter is the same filter, applied backwards.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import (
-    along,
-    axis_of,
-    count_of,
-    floating,
-    item,
-    lane,
-    one_of,
-    same_dtype,
-)
+from stride0.autograd.scipy._arguments import count_of, floating, item, line, one_of, require, same_dtype
+from stride0.autograd.scipy._axes import along, axis_of, lane, lengthened
 from stride0.autograd.scipy._calls import by_lanes, from_numpy, recorded, rules, scipy, to_numpy
 from stride0.autograd.scipy._linear import extended, lagged
+from stride0.autograd.scipy._polynomials import sections_of
 
 __all__ = ["filtfilt", "lfilter", "lfilter_zi", "sosfilt", "sosfilt_zi", "sosfiltfilt"]
 
@@ -47,10 +41,7 @@ def _recursive(a: Array, x: Array, axis: int) -> Array:
 
 
 def coefficients(operation: str, b: Any, a: Any, x: Any) -> list[Array]:
-    found = same_dtype(floating(operation, "b", b), floating(operation, "a", a), floating(operation, "x", x))
-    for name, c in zip("ba", found, strict=False):
-        if c.ndim != 1 or c.size == 0:
-            raise ShapeError(operation, f"{name} has shape {c.shape}", accepts="one axis, of size 1 or more")
+    found = same_dtype(line(operation, "b", b), line(operation, "a", a), floating(operation, "x", x))
     if item(found[1])[0] == 0:
         raise ArgumentValueError(
             operation, "a[0] is zero", accepts="a denominator whose a[0] is another number"
@@ -67,8 +58,9 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     order = max(b.shape[0], a.shape[0]) - 1
     zi = floating("lfilter", "zi", zi)
     wanted = (*x.shape[:axis], order, *x.shape[axis + 1 :])
-    if zi.ndim != x.ndim or zi.shape[axis] != order:
-        raise ShapeError("lfilter", f"zi has shape {zi.shape}", accepts=f"{wanted}, or what broadcasts")
+    require(
+        zi.ndim == x.ndim and zi.shape[axis] == order, "lfilter", "zi", zi, f"{wanted}, or what broadcasts"
+    )
     zi = xp.broadcast_to(zi, wanted)
     if order == 0:
         return _filtered(b, a, x, axis), xp.zeros(wanted, dtype=x.dtype)
@@ -88,7 +80,7 @@ def lfilter_zi(b: Any, a: Any) -> Array:
     order = max(b.shape[0], a.shape[0]) - 1
     if order == 0:
         return xp.zeros((0,), dtype=b.dtype)
-    b, a = (xp.concat((c, xp.zeros((order + 1 - c.shape[0],), dtype=c.dtype))) / a[0] for c in (b, a))
+    b, a = (lengthened(c, 0, order + 1) / a[0] for c in (b, a))
     first = xp.eye(1, order, dtype=a.dtype)
     shifted = xp.eye(order, dtype=a.dtype) - xp.eye(order, k=1, dtype=a.dtype)
     return xp.linalg.solve(shifted + a[1:, None] * first, b[1:] - a[1:] * b[0])
@@ -143,14 +135,21 @@ def filtfilt(
     one_of("filtfilt", "method", method, ("pad",))
     b, a, x = coefficients("filtfilt", b, a, x)
     axis = axis_of("filtfilt", x, axis)
-    taps = max(b.shape[0], a.shape[0])
-    edge = 3 * taps if padlen is None else count_of("filtfilt", "padlen", padlen, 0)
-    longer, edge = extended_signal("filtfilt", x, axis, padtype, edge)
-    gain = _gain("filtfilt", b, a)
+    taps, gain = max(b.shape[0], a.shape[0]), _gain("filtfilt", b, a)
+    filtered = functools.partial(_filtered, b, a, axis=axis)
+    return _both_ways("filtfilt", x, axis, padtype, padlen, taps, gain, filtered)
+
+
+def _both_ways(
+    operation: str, x: Array, axis: int, padtype: Any, padlen: Any, taps: int, gain: Array, filtered: Any
+) -> Array:
+    """Return what a filter makes of a signal forwards and backwards."""
+    edge = 3 * taps if padlen is None else count_of(operation, "padlen", padlen, 0)
+    longer, edge = extended_signal(operation, x, axis, padtype, edge)
     for _ in range(2):
         # As if the signal had always been what it begins with.
         start = longer[along(x.ndim, axis, slice(1))]
-        longer = xp.flip(_filtered(b, a, longer - start, axis) + gain * start, axis=axis)
+        longer = xp.flip(filtered(x=longer - start) + gain * start, axis=axis)
     return longer[along(x.ndim, axis, slice(edge, edge + x.shape[axis]))]
 
 
@@ -184,9 +183,7 @@ by_lanes(_sectioned, "x")
 
 
 def _sections(operation: str, sos: Any, x: Any) -> list[Array]:
-    found = same_dtype(floating(operation, "sos", sos), floating(operation, "x", x))
-    if found[0].ndim != 2 or found[0].shape[1] != 6:
-        raise ShapeError(operation, f"sos has shape {found[0].shape}", accepts="(n_sections, 6)")
+    found = same_dtype(sections_of(operation, sos), floating(operation, "x", x))
     if (item(found[0])[:, 3] != 1).any():
         raise ArgumentValueError(operation, "sos[:, 3] is not 1", accepts="sections whose a[0] is 1")
     return found
@@ -194,9 +191,7 @@ def _sections(operation: str, sos: Any, x: Any) -> list[Array]:
 
 def sosfilt_zi(sos: Any) -> Array:
     """Compute the states of sections for ones: `scipy.signal.sosfilt_zi`. Differentiable by `sos`."""
-    found = floating("sosfilt_zi", "sos", sos)
-    if found.ndim != 2 or found.shape[1] != 6:
-        raise ShapeError("sosfilt_zi", f"sos has shape {found.shape}", accepts="(n_sections, 6)")
+    found = sections_of("sosfilt_zi", sos)
     scale = xp.ones((), dtype=found.dtype)
     states = []
     for k in range(found.shape[0]):
@@ -231,12 +226,8 @@ def sosfiltfilt(
     axis = axis_of("sosfiltfilt", x, axis)
     known = item(sos)
     taps = 2 * sos.shape[0] + 1 - min(int((known[:, 2] == 0).sum()), int((known[:, 5] == 0).sum()))
-    edge = 3 * taps if padlen is None else count_of("sosfiltfilt", "padlen", padlen, 0)
-    longer, edge = extended_signal("sosfiltfilt", x, axis, padtype, edge)
     gain = xp.ones((), dtype=sos.dtype)
     for k in range(sos.shape[0]):
         gain = gain * _gain("sosfiltfilt", sos[k, :3], sos[k, 3:])
-    for _ in range(2):
-        start = longer[along(x.ndim, axis, slice(1))]
-        longer = xp.flip(_sectioned(sos, longer - start, axis) + gain * start, axis=axis)
-    return longer[along(x.ndim, axis, slice(edge, edge + x.shape[axis]))]
+    filtered = functools.partial(_sectioned, sos, axis=axis)
+    return _both_ways("sosfiltfilt", x, axis, padtype, padlen, taps, gain, filtered)

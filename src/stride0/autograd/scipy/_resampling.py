@@ -8,7 +8,8 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import along, axis_of, count_of, floating, lane, one_of, same_dtype
+from stride0.autograd.scipy._arguments import count_of, floating, line, one_of, same_dtype
+from stride0.autograd.scipy._axes import along, axis_of, lane, lengthened
 from stride0.autograd.scipy._calls import by_lanes, from_numpy, recorded, rules, scipy, to_numpy
 from stride0.autograd.scipy._linear import extended, spaced, valid
 
@@ -93,21 +94,14 @@ def _upfirdn_signal(g: Array, h: Array, n: int, up: int, down: int, axis: int) -
     flipped = xp.concat((blank, flipped))
     first = (flipped.shape[0] - 1) // up
     found = _upfirdn(flipped, g, down, up, axis)
-    missing = first + n - found.shape[axis]
-    if missing > 0:
-        shape = (*g.shape[:axis], missing, *g.shape[axis + 1 :])
-        found = xp.concat((found, xp.zeros(shape, dtype=found.dtype)), axis=axis)
-    return found[along(g.ndim, axis, slice(first, first + n))]
+    return lengthened(found, axis, first + n)[along(g.ndim, axis, slice(first, first + n))]
 
 
 def _upfirdn_taps(g: Array, x: Array, count: int, up: int, down: int, axis: int) -> Array:
     """Return the cotangent of the filter."""
     signal, found = spaced(x, up, axis), spaced(g, down, axis)
     wanted = signal.shape[axis] + count - 1
-    found = found[along(g.ndim, axis, slice(wanted))]
-    if found.shape[axis] < wanted:
-        shape = (*g.shape[:axis], wanted - found.shape[axis], *g.shape[axis + 1 :])
-        found = xp.concat((found, xp.zeros(shape, dtype=found.dtype)), axis=axis)
+    found = lengthened(found[along(g.ndim, axis, slice(wanted))], axis, wanted)
     return xp.reshape(valid(found, xp.conj(signal)), (count,))
 
 
@@ -133,9 +127,7 @@ def upfirdn(
     """
     one_of("upfirdn", "mode", mode, ("constant",))
     one_of("upfirdn", "cval", cval, (0,))
-    h, x = same_dtype(floating("upfirdn", "h", h), floating("upfirdn", "x", x))
-    if h.ndim != 1 or h.size == 0:
-        raise ShapeError("upfirdn", f"h has shape {h.shape}", accepts="one axis, of size 1 or more")
+    h, x = same_dtype(line("upfirdn", "h", h), floating("upfirdn", "x", x))
     up, down = count_of("upfirdn", "up", up, 1), count_of("upfirdn", "down", down, 1)
     return _upfirdn(h, x, up, down, axis_of("upfirdn", x, axis))
 

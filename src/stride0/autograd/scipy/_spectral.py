@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentValueError, ShapeError
+from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import along, axis_of, count_of, floating, one_of, same_dtype, taking
+from stride0.autograd.scipy._arguments import count_of, floating, one_of, require, same_dtype
+from stride0.autograd.scipy._axes import along, axis_of, lengthened
 from stride0.autograd.scipy._calls import scipy
 from stride0.autograd.scipy._resampling import detrend as detrended
+from stride0.autograd.scipy._signatures import taking
 
 __all__ = ["coherence", "csd", "periodogram", "welch"]
 
@@ -24,8 +26,13 @@ def window_of(operation: str, window: Any, nperseg: int | None, n: int, default:
         size = min(size, n) if n else size
         return xp.asarray(scipy("signal").get_window(window, size)), size
     found = floating(operation, "window", window)
-    if found.ndim != 1 or nperseg not in (None, found.shape[0]):
-        raise ShapeError(operation, f"window has shape {found.shape}", accepts="one axis, of size nperseg")
+    require(
+        found.ndim == 1 and nperseg in (None, found.shape[0]),
+        operation,
+        "window",
+        found,
+        "one axis, of size nperseg",
+    )
     return found, found.shape[0]
 
 
@@ -95,9 +102,7 @@ def signals_of(operation: str, x: Any, y: Any, axis: int) -> tuple[Array, Array 
     x, y = same_dtype(x, floating(operation, "y", y))
     x, y = xp.moveaxis(x, number, -1), xp.moveaxis(y, axis, -1)
     n = max(x.shape[-1], y.shape[-1])
-    x, y = (
-        xp.concat((a, xp.zeros((*a.shape[:-1], n - a.shape[-1]), dtype=a.dtype)), axis=-1) for a in (x, y)
-    )
+    x, y = (lengthened(a, a.ndim - 1, n) for a in (x, y))
     return x, y, number, x.dtype.kind == "real floating"
 
 
@@ -131,27 +136,17 @@ def csd(x: Any, y: Any, *, average: str = "mean", **options: Any) -> tuple[Array
     return _density("csd", x, y, average, **options)
 
 
-def _density(
-    operation: str,
-    x: Any,
-    y: Any,
-    average: str,
-    *,
-    fs: float,
-    detrend: Any,
-    return_onesided: bool,
-    scaling: str,
-    axis: int,
-    **sizes: Any,
-) -> tuple[Array, Array]:
+def _density(operation: str, x: Any, y: Any, average: str, **options: Any) -> tuple[Array, Array]:
+    fs, scaling, detrend = (options.pop(name) for name in ("fs", "scaling", "detrend"))
+    wanted, axis = options.pop("return_onesided"), options.pop("axis")
     one_of(operation, "average", average, ("mean", "median"))
     first, second, number, is_real = signals_of(operation, x, y, axis)
     if first.size == 0:
         # SciPy returns as many frequencies as densities.
         nothing = xp.moveaxis(xp.zeros(first.shape, dtype=xp.real(first).dtype), -1, number)
         return nothing, nothing
-    frames = Frames(operation, first.shape[-1], **sizes)
-    onesided = bool(return_onesided) and is_real
+    frames = Frames(operation, first.shape[-1], **options)
+    onesided = bool(wanted) and is_real
     there = frames.spectra(first, detrend, onesided)
     if second is None:
         power = xp.real(there) ** 2 + xp.imag(there) ** 2

@@ -11,11 +11,13 @@ import math
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, ShapeError
+from stride0._base.errors import ArgumentTypeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import axis_of, each, floating, into_output, one_of, taking
+from stride0.autograd.scipy._arguments import each, floating, one_of, require
+from stride0.autograd.scipy._axes import axis_of
 from stride0.autograd.scipy._calls import by_lanes, from_numpy, recorded, rules, scipy, to_numpy
 from stride0.autograd.scipy._linear import EXTENSIONS, extended
+from stride0.autograd.scipy._signatures import into_output, taking
 
 __all__ = ["affine_transform", "map_coordinates", "shift", "spline_filter", "spline_filter1d", "zoom"]
 
@@ -154,13 +156,9 @@ def map_coordinates(input: Any, coordinates: Any, **options: Any) -> Array:
     """
     x = floating("map_coordinates", "input", input)
     t = floating("map_coordinates", "coordinates", coordinates)
-    if t.ndim < 2 or t.shape[0] != x.ndim:
-        raise ShapeError(
-            "map_coordinates",
-            f"coordinates has shape {t.shape}",
-            [("input", f"{x.shape}")],
-            f"({x.ndim}, ...)",
-        )
+    require(
+        t.ndim >= 2 and t.shape[0] == x.ndim, "map_coordinates", "coordinates", t, f"({x.ndim}, ...)", input=x
+    )
     if t.dtype.kind == "complex floating":
         raise ArgumentTypeError("map_coordinates", "coordinates are complex", accepts="real coordinates")
     return _interpolated("map_coordinates", x, t, **options)
@@ -170,8 +168,7 @@ def _interpolated(
     operation: str, x: Array, t: Array, order: int, mode: str, cval: float, prefilter: bool
 ) -> Array:
     if x.size == 0 and t.size:
-        if mode != "constant":
-            raise ShapeError(operation, f"input has shape {x.shape}", accepts='mode="constant"')
+        require(mode == "constant", operation, "input", x, 'mode="constant"')
         return xp.full(t.shape[1:], cval, dtype=x.dtype)
     coefficients, margin = _prepared(operation, x, order, mode, prefilter)
     points = xp.reshape(t, (t.shape[0], math.prod(t.shape[1:])))
@@ -266,8 +263,7 @@ def affine_transform(
     Differentiable by `input`, and by `matrix` and `offset` if they are arrays.
     """
     x, a = floating("affine_transform", "input", input), floating("affine_transform", "matrix", matrix)
-    if a.shape != (x.ndim, x.ndim):
-        raise ShapeError("affine_transform", f"matrix has shape {a.shape}", accepts=f"({x.ndim}, {x.ndim})")
+    require(a.shape == (x.ndim, x.ndim), "affine_transform", "matrix", a, f"({x.ndim}, {x.ndim})")
     shape = x.shape if output_shape is None else tuple(output_shape)
     indices = [xp.reshape(k, (-1,)) for k in xp.meshgrid(*(xp.arange(n) for n in shape), indexing="ij")]
     grid = xp.astype(xp.stack(indices), a.dtype)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import axis_of, count_of, floating, one_of, taking
+from stride0.autograd.scipy._arguments import count_of, floating, one_of, require
+from stride0.autograd.scipy._axes import axis_of, lengthened
 from stride0.autograd.scipy._calls import by_lanes, from_numpy, recorded, rules, scipy, to_numpy
+from stride0.autograd.scipy._linear import extended
 from stride0.autograd.scipy._recursive import extended_signal
+from stride0.autograd.scipy._signatures import taking
 from stride0.autograd.scipy._spectral import HANN, Frames, options_of_spectra, signals_of, window_of
 
 __all__ = ["czt", "istft", "spectrogram", "stft"]
@@ -23,14 +25,13 @@ def _short_time(
     """Return the middles of the windows in time, and their spectra."""
     edge = frames.size // 2
     if boundary == "zeros":
-        blank = xp.zeros((*x.shape[:-1], edge), dtype=x.dtype)
-        x = xp.concat((blank, x, blank), axis=-1)
+        x = extended(frames.operation, x, x.ndim - 1, edge, edge, "constant")
     elif boundary is not None:
         one_of(frames.operation, "boundary", boundary, ("zeros", *_PADDING))
         x, _ = extended_signal(frames.operation, x, x.ndim - 1, _PADDING[boundary], edge)
     if padded:
         missing = (-(x.shape[-1] - frames.size) % frames.hop) % frames.size
-        x = xp.concat((x, xp.zeros((*x.shape[:-1], missing), dtype=x.dtype)), axis=-1)
+        x = lengthened(x, x.ndim - 1, x.shape[-1] + missing)
     spectra = frames.spectra(x, detrend, onesided)
     times = (xp.arange(spectra.shape[-2], dtype=xp.float64) * frames.hop + frames.size / 2) / fs
     return (times if boundary is None else times - frames.size / 2 / fs), spectra
@@ -110,8 +111,7 @@ def istft(
     """Compute the inverse of `stft`: `scipy.signal.istft`. Differentiable by `Zxx` and an array `window`."""
     one_of("istft", "scaling", scaling, ("spectrum", "psd"))
     z = floating("istft", "Zxx", Zxx)
-    if z.ndim < 2:
-        raise ShapeError("istft", f"Zxx has shape {z.shape}", accepts="two axes or more")
+    require(z.ndim >= 2, "istft", "Zxx", z, "two axes or more")
     time, frequency = axis_of("istft", z, time_axis), axis_of("istft", z, freq_axis)
     z = xp.moveaxis(z, (time, frequency), (-2, -1))
     usual = 2 * (z.shape[-1] - 1) if input_onesided else z.shape[-1]
@@ -165,8 +165,7 @@ def czt(
     """Compute the Fourier transform at the points of a spiral: `scipy.signal.czt`. Differentiable by `x`."""
     x = floating("czt", "x", x)
     number = axis_of("czt", x, axis)
-    if x.shape[number] == 0:
-        raise ShapeError("czt", f"x has shape {x.shape}", accepts="one element or more along the axis")
+    require(x.shape[number] != 0, "czt", "x", x, "one element or more along the axis")
     count = x.shape[number] if m is None else count_of("czt", "m", m, 1)
     ratio = complex(xp.exp(xp.asarray(-2j * xp.pi / count))) if w is None else complex(w)
     return _czt(x, count, ratio, complex(a), number)

@@ -5,25 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import GradientError, ShapeError
+from stride0._base.errors import GradientError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import floating, item, same_dtype
+from stride0.autograd.scipy._arguments import floating, item, require, root, same_dtype
 from stride0.autograd.scipy._calls import original
-from stride0.autograd.scipy._distances import euclidean_root
 
 __all__ = ["kmeans", "kmeans2", "vq"]
 
 
 def _data(operation: str, name: str, x: Any) -> Array:
     found = floating(operation, name, x)
-    if found.ndim not in (1, 2):
-        raise ShapeError(operation, f"{name} has shape {found.shape}", accepts="one axis or two")
+    require(found.ndim in (1, 2), operation, name, found, "one axis or two")
     return found
 
 
 def _distances(x: Array, book: Array, codes: Array) -> Array:
     apart = x - xp.take(book, codes, axis=0)
-    return euclidean_root(xp.sum(apart * apart, axis=-1) if x.ndim == 2 else apart * apart)
+    return root(xp.sum(apart * apart, axis=-1) if x.ndim == 2 else apart * apart)
 
 
 def vq(obs: Any, code_book: Any) -> tuple[Array, Array]:
@@ -35,8 +33,7 @@ def vq(obs: Any, code_book: Any) -> tuple[Array, Array]:
 
 
 def _means(operation: str, x: Array, known: Any, guess: Any) -> tuple[Array, Array]:
-    """
-    Return the means of the observations that are nearest to each of the codes that SciPy found.
+    """Return the means of the observations that are nearest to each of the codes that SciPy found.
 
     A code without observations has stayed where it began.
     """

@@ -6,10 +6,11 @@ import math
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentValueError, ShapeError
+from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import floating, named, one_of
+from stride0.autograd.scipy._arguments import floating, line, one_of
 from stride0.autograd.scipy._recursive import lfilter
+from stride0.autograd.scipy._signatures import named
 from stride0.autograd.scipy._splines import stencil
 
 __all__ = ["chirp", "cspline1d", "cspline1d_eval", "qspline1d", "qspline1d_eval", "sawtooth"]
@@ -87,9 +88,7 @@ _POLES = {3: (-2 + math.sqrt(3), 6.0), 2: (-3 + 2 * math.sqrt(2), 8.0)}
 
 def _line_coefficients(operation: str, signal: Any, lamb: float, order: int) -> Array:
     one_of(operation, "lamb", lamb, (0, 0.0))
-    x = floating(operation, "signal", signal)
-    if x.ndim != 1 or x.shape[0] == 0:
-        raise ShapeError(operation, f"signal has shape {x.shape}", accepts="one axis, of size 1 or more")
+    x = line(operation, "signal", signal)
     pole, factor = _POLES[order]
     n = x.shape[0]
     powers = xp.asarray([pole**k for k in range(n)], dtype=x.dtype)
@@ -104,9 +103,7 @@ def _line_coefficients(operation: str, signal: Any, lamb: float, order: int) -> 
 
 
 def _line_values(operation: str, cj: Any, newx: Any, dx: float, x0: float, order: int) -> Array:
-    c, t = floating(operation, "cj", cj), floating(operation, "newx", newx)
-    if c.ndim != 1 or c.size == 0:
-        raise ShapeError(operation, f"cj has shape {c.shape}", accepts="one axis, of size 1 or more")
+    c, t = line(operation, "cj", cj), floating(operation, "newx", newx)
     last = c.shape[0] - 1
     t = (t - x0) / dx
     # Mirrored at both ends.

@@ -9,9 +9,11 @@ import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import axis_of, count_of, each, floating, into_output, lane, taking
+from stride0.autograd.scipy._arguments import count_of, each, floating, require
+from stride0.autograd.scipy._axes import axis_of, lane
 from stride0.autograd.scipy._calls import scipy, to_numpy
 from stride0.autograd.scipy._linear import extended, valid
+from stride0.autograd.scipy._signatures import into_output, taking
 
 __all__ = [
     "convolve",
@@ -36,8 +38,7 @@ def _correlated(operation: str, x: Array, weights: Array, first: list[int], mode
 
 def _operands(operation: str, input: Any, weights: Any) -> tuple[Array, Array]:
     x, w = floating(operation, "input", input), floating(operation, "weights", weights)
-    if w.size == 0:
-        raise ShapeError(operation, f"weights has shape {w.shape}", accepts="one element or more")
+    require(w.size != 0, operation, "weights", w, "one element or more")
     return x, xp.astype(w, x.dtype, copy=False) if w.dtype.kind == "real floating" else w
 
 
@@ -65,45 +66,31 @@ def _of_windows(
     return _correlated(operation, x, correlating(w), first, mode, cval)
 
 
+def _weights_options(
+    output: Any = None, mode: Any = "reflect", cval: float = 0.0, origin: Any = 0, *, axes: Any = None
+) -> None:
+    """Declare the options of filters along several axes."""
+
+
 @into_output
-def correlate(
-    input: Any,
-    weights: Any,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: float = 0.0,
-    origin: Any = 0,
-    *,
-    axes: Any = None,
-) -> Array:
+@taking(_weights_options)
+def correlate(input: Any, weights: Any, **options: Any) -> Array:
     """Correlate with weights: `scipy.ndimage.correlate`. Differentiable by `input` and `weights`."""
-    return _of_windows("correlate", input, weights, mode, cval, origin, axes)
+    return _of_windows("correlate", input, weights, **options)
 
 
 @into_output
-def convolve(
-    input: Any,
-    weights: Any,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: float = 0.0,
-    origin: Any = 0,
-    *,
-    axes: Any = None,
-) -> Array:
+@taking(_weights_options)
+def convolve(input: Any, weights: Any, **options: Any) -> Array:
     """Convolve with weights: `scipy.ndimage.convolve`. Differentiable by `input` and `weights`."""
-    return _of_windows("convolve", input, weights, mode, cval, origin, axes)
+    return _of_windows("convolve", input, weights, **options)
 
 
 def _line(operation: str, x: Array, weights: Array, axis: int, first: int, mode: str, cval: float) -> Array:
     """Return what weights of one axis give along an axis."""
-    if weights.ndim != 1:
-        raise ShapeError(operation, f"weights has shape {weights.shape}", accepts="one axis")
-    count = weights.shape[0]
-    if not 0 <= first < count:
-        raise ArgumentValueError(operation, "origin lies outside of the weights")
-    longer = extended(operation, x, axis, first, count - 1 - first, mode, cval)
-    return valid(longer, xp.reshape(weights, lane(x, axis)))
+    require(weights.ndim == 1, operation, "weights", weights, "one axis")
+    firsts = [first if k == axis else 0 for k in range(x.ndim)]
+    return _correlated(operation, x, xp.reshape(weights, lane(x, axis)), firsts, mode, cval)
 
 
 def _of_lanes(
@@ -148,24 +135,16 @@ def uniform_filter1d(input: Any, size: int, **options: Any) -> Array:
 
 
 @into_output
-def uniform_filter(
-    input: Any,
-    size: Any = 3,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: float = 0.0,
-    origin: Any = 0,
-    *,
-    axes: Any = None,
-) -> Array:
+@taking(_weights_options)
+def uniform_filter(input: Any, size: Any = 3, **options: Any) -> Array:
     """Take means of windows: `scipy.ndimage.uniform_filter`. Differentiable by `input`."""
     x = floating("uniform_filter", "input", input)
-    numbers = normalize_axes("uniform_filter", axes, x.ndim)
-    options = (("size", size), ("mode", mode), ("origin", origin))
-    values = [each("uniform_filter", name, value, len(numbers)) for name, value in options]
+    numbers = normalize_axes("uniform_filter", options["axes"], x.ndim)
+    given = (("size", size), ("mode", options["mode"]), ("origin", options["origin"]))
+    values = [each("uniform_filter", name, value, len(numbers)) for name, value in given]
     for axis, n, m, o in zip(numbers, *values, strict=True):
         if n > 1:
-            x = uniform_filter1d(x, n, axis, None, m, cval, o)
+            x = uniform_filter1d(x, n, axis, None, m, options["cval"], o)
     return x
 
 

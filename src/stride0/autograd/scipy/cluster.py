@@ -1,9 +1,5 @@
 """Differentiable forms of functions of `scipy.cluster`.
 
-References
-----------
-SciPy 1.17, `scipy.cluster`.
-
 Examples
 --------
 >>> from stride0.autograd.scipy.cluster import vq

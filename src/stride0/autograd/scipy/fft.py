@@ -2,7 +2,7 @@
 
 References
 ----------
-SciPy 1.17, `scipy.fft`, whose definitions say which transform is the transpose of which.
+`scipy.fft`, whose definitions say which transform is the transpose of which.
 
 Examples
 --------
@@ -17,11 +17,11 @@ from __future__ import annotations
 from typing import Any
 
 import stride0 as xp
-from stride0._base.shapes import Shape
 from stride0._core.array.array import Array
-from stride0.autograd._rules.parts import put
-from stride0.autograd.scipy._arguments import along, axis_of, count_of, floating, named, one_of
+from stride0.autograd.scipy._arguments import count_of, floating, one_of
+from stride0.autograd.scipy._axes import along, axis_of, lengthened
 from stride0.autograd.scipy._calls import by_lanes, from_numpy, recorded, rules, scipy, to_numpy
+from stride0.autograd.scipy._signatures import named
 
 __all__ = ["dct", "dctn", "dst", "dstn", "idct", "idctn", "idst", "idstn"]
 
@@ -76,10 +76,7 @@ by_lanes(_transform, "x")
 
 def _fitted(x: Array, n: int, axis: int) -> Array:
     """Return an array truncated or padded with zeros to a length along an axis."""
-    if x.shape[axis] >= n:
-        return x[along(x.ndim, axis, slice(n))]
-    shape: Shape = (*x.shape[:axis], n, *x.shape[axis + 1 :])
-    return put(x, shape, along(x.ndim, axis, slice(x.shape[axis])))
+    return lengthened(x, axis, n)[along(x.ndim, axis, slice(n))]
 
 
 def _one(

@@ -2,7 +2,7 @@
 
 References
 ----------
-SciPy 1.17, `scipy.integrate.simpson`. Cartwright: Simpson's rule cumulative integration, 2017.
+Cartwright: Simpson's rule cumulative integration, 2017.
 
 Examples
 --------
@@ -18,19 +18,14 @@ from collections.abc import Callable
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import is_tracked
 from stride0.autograd._transforms import stop_gradient
-from stride0.autograd.scipy._arguments import along, axis_of, floating, item, lane
+from stride0.autograd.scipy._arguments import floating, item, ratio, require
+from stride0.autograd.scipy._axes import along, axis_of, lane
 from stride0.autograd.scipy._calls import original, scipy
 
 __all__ = ["quad_vec", "simpson"]
-
-
-def _over(x: Array, y: Array) -> Array:
-    """Return the quotient, and 0 where the divisor is 0, which is the distance of two equal sample points."""
-    return xp.where(y == 0, 0.0, x / xp.where(y == 0, 1.0, y))
 
 
 def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
@@ -51,10 +46,7 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
         x = floating("simpson", "x", x)
         if x.ndim == 1:
             x = xp.reshape(x, lane(y, axis))
-        if x.ndim != y.ndim or x.shape[axis] != n:
-            raise ShapeError(
-                "simpson", f"x has shape {x.shape}", [("y", f"{y.shape}")], "one axis, or that of y"
-            )
+        require(x.ndim == y.ndim and x.shape[axis] == n, "simpson", "x", x, "one axis, or that of y", y=y)
         steps = picked(x, 1, n) - picked(x, 0, n - 1)
     if n == 2:
         return xp.sum(steps * (picked(y, 0, 1) + picked(y, 1, 2)) / 2, axis=axis)
@@ -62,17 +54,17 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
     pairs = max(last - 1, 0)
     h0, h1 = picked(steps, 0, pairs, 2), picked(steps, 1, pairs, 2)
     both = h0 + h1
-    parabolas = picked(y, 0, max(last - 2, 0), 2) * (2 - _over(h1, h0))
-    parabolas = parabolas + picked(y, 1, pairs, 2) * (_over(both, h0) * _over(both, h1))
-    parabolas = parabolas + picked(y, 2, last, 2) * (2 - _over(h0, h1))
+    parabolas = picked(y, 0, max(last - 2, 0), 2) * (2 - ratio(h1, h0))
+    parabolas = parabolas + picked(y, 1, pairs, 2) * (ratio(both, h0) * ratio(both, h1))
+    parabolas = parabolas + picked(y, 2, last, 2) * (2 - ratio(h0, h1))
     result = xp.sum(both / 6 * parabolas, axis=axis)
     if n % 2 or n == 0:
         return result
     # The last interval, by the parabola through the last three samples.
     h0, h1 = picked(steps, n - 3, n - 2), picked(steps, n - 2, n - 1)
-    rest = picked(y, n - 1, n) * (h1 * _over(2 * h1 + 3 * h0, 6 * (h0 + h1)))
-    rest = rest + picked(y, n - 2, n - 1) * (h1 * _over(h1 + 3 * h0, 6 * h0))
-    rest = rest - picked(y, n - 3, n - 2) * (h1 * _over(h1, h0) * _over(h1, 6 * (h0 + h1)))
+    rest = picked(y, n - 1, n) * (h1 * ratio(2 * h1 + 3 * h0, 6 * (h0 + h1)))
+    rest = rest + picked(y, n - 2, n - 1) * (h1 * ratio(h1 + 3 * h0, 6 * h0))
+    rest = rest - picked(y, n - 3, n - 2) * (h1 * ratio(h1, h0) * ratio(h1, 6 * (h0 + h1)))
     return result + xp.sum(rest, axis=axis)
 
 

@@ -1,9 +1,5 @@
 """Differentiable forms of interpolations of `scipy.interpolate`, with respect to all of their arrays.
 
-References
-----------
-SciPy 1.17, `scipy.interpolate`.
-
 Examples
 --------
 >>> from stride0.autograd.scipy import interpolate
@@ -24,7 +20,8 @@ import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd.scipy import _bsplines, _piecewise
-from stride0.autograd.scipy._arguments import axis_of, floating, item, one_of, same_dtype
+from stride0.autograd.scipy._arguments import floating, item, one_of, require, same_dtype
+from stride0.autograd.scipy._axes import axis_of
 from stride0.autograd.scipy._bsplines import *  # noqa: F403
 from stride0.autograd.scipy._bsplines import NdBSpline, make_interp_spline
 from stride0.autograd.scipy._curves import increasing, interval, placed
@@ -58,12 +55,14 @@ def _on_grid(
     grid = [floating(operation, "points", p) for p in points]
     y, t = floating(operation, "values", values), floating(operation, "xi", xi)
     count = len(grid)
-    if y.ndim < count or y.shape[:count] != tuple(p.size for p in grid):
-        raise ShapeError(
-            operation, f"values has shape {y.shape}", accepts=f"{(*(p.size for p in grid), '...')}"
-        )
-    if t.ndim == 0 or t.shape[-1] != count:
-        raise ShapeError(operation, f"xi has shape {t.shape}", accepts=f"(..., {count})")
+    require(
+        y.ndim >= count and y.shape[:count] == tuple(p.size for p in grid),
+        operation,
+        "values",
+        y,
+        f"{(*(p.size for p in grid), '...')}",
+    )
+    require(t.ndim != 0 and t.shape[-1] == count, operation, "xi", t, f"(..., {count})")
     where = xp.reshape(t, (-1, count))
     rest = (1,) * (y.ndim - count)
     outside = xp.zeros(where.shape[:1], dtype=xp.bool)

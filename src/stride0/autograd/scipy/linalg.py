@@ -2,7 +2,7 @@
 
 References
 ----------
-SciPy 1.17, `scipy.linalg`. Higham: Functions of matrices, theorem 3.6 (derivatives by block matrices).
+Higham: Functions of matrices, theorem 3.6 (derivatives by block matrices).
 
 Examples
 --------
@@ -24,10 +24,11 @@ from stride0._core.array.array import Array
 from stride0.autograd._rules.linalg import adjoint
 from stride0.autograd._tape.tape import Level
 from stride0.autograd.scipy import _matrices
-from stride0.autograd.scipy._arguments import floating, named, one_of, same_dtype
+from stride0.autograd.scipy._arguments import floating, one_of, require, same_dtype
 from stride0.autograd.scipy._calls import batched, from_numpy, one_batch, recorded, rules, scipy, to_numpy
 from stride0.autograd.scipy._matrices import *  # noqa: F403
 from stride0.autograd.scipy._matrices import matrix
+from stride0.autograd.scipy._signatures import named
 
 __all__ = [
     "cho_solve",
@@ -178,8 +179,7 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
     """Solve ``a @ x + x @ b == q``: `scipy.linalg.solve_sylvester`. Differentiable by `a`, `b` and `q`."""
     a, b = matrix("solve_sylvester", "a", a), matrix("solve_sylvester", "b", b)
     a, b, q = same_dtype(a, b, matrix("solve_sylvester", "q", q, square=False))
-    if q.shape != (a.shape[-1], b.shape[-1]):
-        raise ShapeError("solve_sylvester", f"q has shape {q.shape}", accepts=f"{(a.shape[-1], b.shape[-1])}")
+    require(q.shape == (a.shape[-1], b.shape[-1]), "solve_sylvester", "q", q, f"{(a.shape[-1], b.shape[-1])}")
     return _sylvester(a, b, q)
 
 
@@ -223,8 +223,7 @@ def sqrtm(a: Any) -> Array:
 def _single(operation: str, a: Any) -> Array:
     """Return one matrix."""
     found = matrix(operation, "a", a)
-    if found.ndim != 2:
-        raise ShapeError(operation, f"a has shape {found.shape}", accepts="one matrix")
+    require(found.ndim == 2, operation, "a", found, "one matrix")
     return found
 
 

@@ -2,10 +2,6 @@
 
 An array of stride0 as `output` is written to, and what is written has its gradient.
 
-References
-----------
-SciPy 1.17, `scipy.ndimage`.
-
 Examples
 --------
 >>> from stride0.autograd.scipy import ndimage

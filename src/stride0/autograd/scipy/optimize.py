@@ -2,7 +2,7 @@
 
 References
 ----------
-SciPy 1.17, `scipy.optimize`. Its minimisers take gradients instead: `stride0.autograd.on_numpy`.
+Its minimisers take gradients instead: `stride0.autograd.on_numpy`.
 
 Examples
 --------
@@ -22,8 +22,9 @@ from stride0._base.errors import ArgumentTypeError, GradientError
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import is_tracked
 from stride0.autograd._transforms import grad, stop_gradient
-from stride0.autograd.scipy._arguments import item, named
+from stride0.autograd.scipy._arguments import item
 from stride0.autograd.scipy._calls import original
+from stride0.autograd.scipy._signatures import named
 
 __all__ = ["bisect", "brenth", "brentq", "newton", "ridder", "toms748"]
 
@@ -34,8 +35,7 @@ def plain(x: Any) -> Any:
 
 
 def _implicit(f: Callable[..., Any], root: Any, args: tuple[Any, ...]) -> Array:
-    """
-    Return a root with the derivatives that the equation gives.
+    """Return a root with the derivatives that the equation gives.
 
     Each of Newton's steps doubles how many of them are right: the value stays, since `f` is zero there.
     """

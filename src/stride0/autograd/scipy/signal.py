@@ -1,9 +1,5 @@
 """Differentiable forms of functions of `scipy.signal`.
 
-References
-----------
-SciPy 1.17, `scipy.signal`.
-
 Examples
 --------
 >>> from stride0.autograd.scipy import signal

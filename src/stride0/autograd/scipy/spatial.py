@@ -1,9 +1,5 @@
 """Differentiable forms of functions of `scipy.spatial`.
 
-References
-----------
-SciPy 1.17, `scipy.spatial`.
-
 Examples
 --------
 >>> from stride0.autograd.scipy.spatial import distance

@@ -1,9 +1,5 @@
 """Differentiable forms of functions of `scipy.stats`.
 
-References
-----------
-SciPy 1.17, `scipy.stats`.
-
 Examples
 --------
 >>> from stride0.autograd.scipy import stats
@@ -18,9 +14,9 @@ import math
 from typing import Any, NamedTuple
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._arguments import floating, one_of, same_dtype
+from stride0.autograd.scipy._arguments import floating, line, one_of, require, same_dtype
 from stride0.autograd.scipy._calls import batched, from_numpy, recorded, rules, scipy, to_numpy
 from stride0.autograd.scipy._distributions import DISTRIBUTIONS
 
@@ -52,18 +48,14 @@ class gaussian_kde:
     def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
         x = floating("gaussian_kde", "dataset", dataset)
         x = x[None, :] if x.ndim == 1 else x
-        if x.ndim != 2 or x.shape[1] < 2:
-            raise ShapeError(
-                "gaussian_kde", f"dataset has shape {x.shape}", accepts="(D, N) with N of 2 or more"
-            )
+        require(x.ndim == 2 and x.shape[1] >= 2, "gaussian_kde", "dataset", x, "(D, N) with N of 2 or more")
         self.dataset = x
         self.d, self.n = x.shape
         if weights is None:
             self.weights = xp.full((self.n,), 1 / self.n, dtype=x.dtype)
         else:
             w = floating("gaussian_kde", "weights", weights)
-            if w.shape != (self.n,):
-                raise ShapeError("gaussian_kde", f"weights has shape {w.shape}", accepts=f"({self.n},)")
+            require(w.shape == (self.n,), "gaussian_kde", "weights", w, f"({self.n},)")
             self.weights = w / xp.sum(w)
         self.neff = 1 / xp.sum(self.weights * self.weights)
         if bw_method is None or isinstance(bw_method, str):
@@ -84,8 +76,7 @@ class gaussian_kde:
         points = xp.reshape(points, (1, -1)) if points.ndim < 2 else points
         if points.shape[0] != self.d:
             # SciPy takes one point, if the shape is that of one.
-            if points.shape != (1, self.d):
-                raise ShapeError("gaussian_kde", f"x has shape {points.shape}", accepts=f"({self.d}, M)")
+            require(points.shape == (1, self.d), "gaussian_kde", "x", points, f"({self.d}, M)")
             points = points.T
         factor = xp.linalg.cholesky(self.covariance)
         apart = points[:, :, None] - data[:, None, :]
@@ -128,9 +119,7 @@ class _WithoutProbability:
 
 def _sample(operation: str, x: Any, cdf: Any, args: Any) -> tuple[Array, Array]:
     """Return a sorted sample, and the distribution function there."""
-    x = floating(operation, "x", x)
-    if x.ndim != 1 or x.shape[0] < 1:
-        raise ShapeError(operation, f"x has shape {x.shape}", accepts="one axis, of size 1 or more")
+    x = line(operation, "x", x)
     if isinstance(cdf, str):
         cdf = DISTRIBUTIONS[one_of(operation, "cdf", cdf, tuple(DISTRIBUTIONS))].cdf
     x = xp.sort(x)
@@ -138,26 +127,23 @@ def _sample(operation: str, x: Any, cdf: Any, args: Any) -> tuple[Array, Array]:
 
 
 @recorded("stats")
-def _tail(x: Array, name: str, args: tuple[int, ...]) -> Array:
-    """Return the probability of a larger value."""
-    return from_numpy(getattr(scipy("stats"), name).sf(to_numpy(x), *args))
+def _of_distribution(x: Array, what: str, name: str, args: tuple[int, ...]) -> Array:
+    """Return the probability of a larger value, "sf", or the density, "pdf"."""
+    return from_numpy(getattr(getattr(scipy("stats"), name), what)(to_numpy(x), *args))
 
 
-@recorded("stats")
-def _density(x: Array, name: str, args: tuple[int, ...]) -> Array:
-    return from_numpy(getattr(scipy("stats"), name).pdf(to_numpy(x), *args))
+def _of_density(g: Array, x: Array, what: str, name: str, args: tuple[int, ...]) -> Array:
+    if what == "pdf":
+        raise GradientError("ks_1samp", "the p-value has no second derivative", accepts="the statistic")
+    return -g * _of_distribution(x, "pdf", name, args)
 
 
-def _no_second(g: Array) -> Array:
-    raise GradientError("ks_1samp", "the p-value has no second derivative", accepts="the statistic")
+rules(_of_distribution, x=_of_density)
+batched(_of_distribution, lambda level, x, *given: _of_distribution(level.value(x), *given))
 
 
-rules(_tail, x=lambda g, x, name, args: -g * _density(x, name, args))
-rules(_density, x=_no_second)
-for _function in (_tail, _density):
-    batched(
-        _function, lambda level, x, name, args, _function=_function: _function(level.value(x), name, args)
-    )
+def _tail(x: Array, name: str, *args: int) -> Array:
+    return _of_distribution(x, "sf", name, args)
 
 
 def ks_1samp(
@@ -176,13 +162,13 @@ def ks_1samp(
     above, below = xp.max(steps + 1 / n - values), xp.max(values - steps)
     if side != "two-sided":
         found = above if side == "greater" else below
-        return TestResult(found, _tail(found, "ksone", (n,)))
+        return TestResult(found, _tail(found, "ksone", n))
     found = xp.maximum(above, below)
     if method == "approx":
-        return TestResult(found, xp.clip(2 * _tail(found, "ksone", (n,)), 0.0, 1.0))
+        return TestResult(found, xp.clip(2 * _tail(found, "ksone", n), 0.0, 1.0))
     if method == "asymp":
-        return TestResult(found, _tail(found * math.sqrt(n), "kstwobign", ()))
-    return TestResult(found, xp.clip(_tail(found, "kstwo", (n,)), 0.0, 1.0))
+        return TestResult(found, _tail(found * math.sqrt(n), "kstwobign"))
+    return TestResult(found, xp.clip(_tail(found, "kstwo", n), 0.0, 1.0))
 
 
 def cramervonmises(rvs: Any, cdf: Any, args: tuple[Any, ...] = ()) -> Any:

@@ -1,0 +1,116 @@
+"""Names, docstrings and parameters that functions get from their makers, or share."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from stride0._base.errors import ArgumentTypeError, ShapeError, shown
+from stride0._chapters.data_types import astype
+from stride0._core.array.array import Array
+from stride0._core.memory import dtype as dtypes
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
+
+
+def named(function: Any, name: str, doc: str) -> Any:
+    """Give a function that another one made its name and its docstring, and return it."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def _by_position(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the parameters that may be given by position."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+
+
+def taking(
+    options: Callable[..., Any], **defaults: Any
+) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Let a function take the parameters of `options`, which declares them, in the place of ``**options``.
+
+    They may be given by position, behind the function's own parameters and in front of those that are
+    keyword-only in its definition. The function gets all of them by name, but for `output`, which is for
+    `into_output`; `defaults` replace declared ones.
+    """
+    declared = inspect.signature(options).parameters.values()
+    given = [p.replace(default=defaults.get(p.name, p.default)) for p in declared]
+    more_allowed = any(p.kind is p.VAR_KEYWORD for p in given)
+    values = {p.name: p.default for p in given if p.kind is not p.VAR_KEYWORD}
+
+    def decorator(function: Callable[..., Result]) -> Callable[..., Result]:
+        signature = inspect.signature(function)
+        own = list(signature.parameters.values())[:-1]
+        order = [p for p in own if p.kind is not p.KEYWORD_ONLY]
+        count = len(order)
+        order += [p for p in given if p.kind is p.POSITIONAL_OR_KEYWORD]
+        order += [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in own if p.kind is p.KEYWORD_ONLY]
+        order += [p for p in given if p.kind is not p.POSITIONAL_OR_KEYWORD]
+        known = {p.name for p in order}
+
+        @functools.wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Result:
+            if len(args) > len(names):
+                problem = f"takes at most {len(names)} positional arguments, but {len(args)} were given"
+                raise TypeError(f"{function.__name__}() {problem}")
+            more = dict(zip(names[count:], args[count:], strict=False))
+            for name in kwargs:
+                if (name not in known and not more_allowed) or name in more:
+                    problem = "multiple values for" if name in more else "an unexpected"
+                    raise TypeError(f"{function.__name__}() got {problem} keyword argument {name!r}")
+            found = {**values, **more, **kwargs}
+            found.pop("output", None)
+            return function(*args[:count], **found)
+
+        called.__signature__ = signature.replace(parameters=order)  # type: ignore[attr-defined]
+        names = _by_position(called)
+        return called
+
+    return decorator
+
+
+def into_output(function: Function) -> Function:
+    """Give a function a parameter `output` as `scipy.ndimage` has it.
+
+    An array is written to, and returned; a dtype is that of the result. What is written to an array has
+    its gradient.
+    """
+    names = _by_position(function)
+    # Where it is a keyword alone, behind all others.
+    place = names.index("output") if "output" in names else len(names)
+
+    @functools.wraps(function)
+    def delivered(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > place:
+            output, args = args[place], (*args[:place], None, *args[place + 1 :])
+        else:
+            output = kwargs.pop("output", None)
+        found = function(*args, **kwargs)
+        if output is None:
+            return found
+        if not isinstance(output, Array):
+            return astype(found, dtype_of(function.__name__, output))
+        if output.shape != found.shape:
+            facts = [("output", f"{output.shape}"), ("result", f"{found.shape}")]
+            raise ShapeError(function.__name__, "output has another shape than the result", facts)
+        output[...] = astype(found, output.dtype, copy=False)
+        return output
+
+    return delivered  # type: ignore[return-value]
+
+
+def dtype_of(operation: str, output: Any) -> Any:
+    """Return a dtype that was given as one of ours, as one of NumPy, or by its name."""
+    name = getattr(output, "__name__", None) or getattr(output, "name", None) or str(output)
+    names = {"float": "float64", "int": "int64", "complex": "complex128"}
+    found = getattr(dtypes, names.get(name, name), None)
+    if found is None or not hasattr(found, "kind"):
+        raise ArgumentTypeError(
+            operation, f"output is {shown(output)}", accepts="an array of stride0, or a dtype"
+        )
+    return found
