@@ -27,12 +27,13 @@ from stride0._tables.operations import OPS
 from stride0.autograd._batching.parts import (
     Level,
     Rule,
+    along,
+    along_all,
     broadcast,
     check,
     flat,
     natural,
     shifted,
-    shifted_all,
 )
 from stride0.autograd._rules.elementwise import cosine, inverse_part, sech_squared
 from stride0.autograd._rules.parts import multiply_nonzero
@@ -78,17 +79,6 @@ def scaled(function: Callable[..., Any]) -> Rule:
     return rule
 
 
-def reduction(function: Callable[..., Any], *options: str) -> Rule:
-    """Return the rule of a reduction, with the names of its parameters after the array."""
-
-    def rule(level: Level, x: Array, *given: Any) -> Any:
-        more = dict(zip(options, given, strict=True))
-        more["axis"] = shifted_all(function.__name__, more["axis"], x.ndim)
-        return function(level.value(x), **more)
-
-    return rule
-
-
 def position(function: Callable[..., Any]) -> Rule:
     """Return the rule of `argmax` and `argmin`."""
 
@@ -124,33 +114,6 @@ def scan(function: Callable[..., Any]) -> Rule:
         return found
 
     return rule
-
-
-def ordering(function: Callable[..., Any]) -> Rule:
-    """Return the rule of `sort` and `argsort`."""
-
-    def rule(level: Level, x: Array, axis: Any, descending: bool, stable: bool) -> Array:
-        if x.ndim == 0:
-            natural(function, x, axis=axis)
-        at = shifted(function.__name__, axis, x.ndim)
-        found: Array = function(level.value(x), axis=at, descending=descending, stable=stable)
-        return found
-
-    return rule
-
-
-def _argselect(level: Level, x: Array, first: int, last: int, axis: Any, descending: bool) -> Array:
-    if x.ndim == 0:
-        natural(argselect, x, first, last, axis=axis)
-    return argselect(
-        level.value(x), first, last, axis=shifted("argselect", axis, x.ndim), descending=descending
-    )
-
-
-def _argpartition(level: Level, x: Array, kth: Any, axis: Any) -> Array:
-    if x.ndim == 0:
-        natural(argpartition, x, kth, axis)
-    return argpartition(level.value(x), kth, shifted("argpartition", axis, x.ndim))
 
 
 def ranks(x: Array) -> Array:
@@ -209,21 +172,18 @@ RULES: dict[str, Rule] = {
     "recurrence": _recurrence,
     "add": scaled(functions.add),
     "subtract": scaled(functions.subtract),
-    **{f.__name__: reduction(f, "axis", "dtype", "keepdims") for f in (statistical.sum, statistical.prod)},
-    **{f.__name__: reduction(f, "axis", "keepdims") for f in (statistical.max, statistical.min)},
-    **{f.__name__: reduction(f, "axis", "keepdims") for f in (utility.all, utility.any, count_nonzero)},
-    "mean": reduction(statistical.mean, "axis", "keepdims", "dtype"),
     **{
-        f.__name__: reduction(f, "axis", "correction", "keepdims") for f in (statistical.std, statistical.var)
+        f.__name__: along_all(f)
+        for f in (
+            *(statistical.sum, statistical.prod, statistical.max, statistical.min, statistical.mean),
+            *(statistical.std, statistical.var, utility.all, utility.any, count_nonzero),
+        )
     },
+    **{f.__name__: along(f) for f in (sort, argsort, argpartition, argselect)},
     "argmax": position(argmax),
     "argmin": position(argmin),
     "cumulative_sum": scan(cumulative_sum),
     "cumulative_prod": scan(cumulative_prod),
-    "sort": ordering(sort),
-    "argpartition": _argpartition,
-    "argselect": _argselect,
-    "argsort": ordering(argsort),
     "searchsorted": search,
     "intervals": lambda level, x, edges, first, last: intervals(level.value(x), edges, first, last),
     "isin": membership,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stride0 import fft, linalg
-from stride0._base.shapes import normalize_axes
 from stride0._base.subscripts import Labels, labels_of_tensordot
 from stride0._chapters.contractions import einsum
 from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
@@ -15,7 +14,16 @@ from stride0._chapters.manipulation import expand_dims, moveaxis, reshape, squee
 from stride0._core.array.array import Array
 from stride0._core.elementwise.functions import multiply
 from stride0._core.matmul.matmul import read_steps, read_subscripts
-from stride0.autograd._batching.parts import Level, Rule, broadcast, natural, shifted, shifted_all
+from stride0.autograd._batching.parts import (
+    Level,
+    Rule,
+    along,
+    along_all,
+    broadcast,
+    natural,
+    of_matrices,
+    shifted_all,
+)
 from stride0.autograd._rules import inverses
 from stride0.autograd._rules.linalg import norm_slope, unit_vectors
 from stride0.linalg import _beyond
@@ -113,24 +121,6 @@ def _cross(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
 # Matrices
 
 
-def _stack(function: Callable[..., Any], *options: str) -> Rule:
-    """Return the rule of a function of stacks of matrices, with the names of its other parameters."""
-
-    def rule(level: Level, x: Array, *given: Any) -> Any:
-        more = dict(zip(options, given, strict=True))
-        if x.ndim < 2:
-            natural(function, x, **more)
-        return function(level.value(x), **more)
-
-    return rule
-
-
-def _matrix_power(level: Level, x: Array, n: Any) -> Array:
-    if x.ndim < 2:
-        natural(linalg.matrix_power, x, n)
-    return linalg.matrix_power(level.value(x), n)
-
-
 def _with_tolerance(function: Callable[..., Any]) -> Rule:
     def rule(level: Level, x: Array, rtol: Any) -> Any:
         if x.ndim < 2:
@@ -200,13 +190,6 @@ def _cofactors_pullback(level: Level, h: Array, x: Array) -> Array:
 # Fourier transforms
 
 
-def _transform(function: Callable[..., Array]) -> Rule:
-    def rule(level: Level, x: Array, n: Any, axis: Any, norm: Any) -> Array:
-        return function(level.value(x), n=n, axis=shifted(function.__name__, axis, x.ndim), norm=norm)
-
-    return rule
-
-
 def _transform_nd(function: Callable[..., Array]) -> Rule:
     def rule(level: Level, x: Array, s: Any, axes: Any, norm: Any) -> Array:
         if (s is not None and axes is None) or x.ndim == 0:
@@ -217,53 +200,36 @@ def _transform_nd(function: Callable[..., Array]) -> Rule:
     return rule
 
 
-def _shift(function: Callable[..., Array]) -> Rule:
-    def rule(level: Level, x: Array, axes: Any) -> Array:
-        return function(
-            level.value(x), axes=tuple(k + 1 for k in normalize_axes(function.__name__, axes, x.ndim))
-        )
-
-    return rule
-
-
 RULES: dict[str, Rule] = {
     "einsum": _einsum,
     "matmul": _matmul,
-    "matrix_transpose": _stack(matrix_transpose),
+    "matrix_transpose": of_matrices(matrix_transpose),
     "tensordot": _tensordot,
     "vecdot": _vecdot,
-    "linalg.cholesky": _stack(linalg.cholesky, "upper"),
     "linalg.cross": _cross,
-    **{f"linalg.{f.__name__}": _stack(f) for f in (linalg.det, linalg.eig, linalg.eigh, linalg.eigvals)},
     **{
-        f"linalg.{f.__name__}": _stack(f)
-        for f in (linalg.eigvalsh, linalg.inv, linalg.slogdet, linalg.svdvals)
+        f"linalg.{f.__name__}": of_matrices(f)
+        for f in (
+            *(linalg.cholesky, linalg.det, linalg.diagonal, linalg.eig, linalg.eigh, linalg.eigvals),
+            *(linalg.eigvalsh, linalg.expm, linalg.inv, linalg.matrix_norm, linalg.matrix_power, linalg.qr),
+            *(linalg.slogdet, linalg.svd, linalg.svdvals, linalg.trace),
+        )
     },
-    "linalg.diagonal": _stack(linalg.diagonal, "offset"),
-    "linalg.expm": _stack(linalg.expm),
-    "linalg.matrix_norm": _stack(linalg.matrix_norm, "keepdims", "ord"),
-    "linalg.matrix_power": _matrix_power,
     "linalg.matrix_rank": _with_tolerance(linalg.matrix_rank),
     "linalg.outer": _outer,
     "linalg.pinv": _with_tolerance(linalg.pinv),
-    "linalg.qr": _stack(linalg.qr, "mode"),
     "linalg.solve": _system(linalg.solve),
     "linalg.solve_triangular": _system(linalg.solve_triangular, "upper", "unit_diagonal"),
-    "linalg.svd": _stack(linalg.svd, "full_matrices"),
-    "linalg.trace": _stack(linalg.trace, "offset", "dtype"),
     "linalg.vector_norm": _vector_norm,
     "linalg.norm_slope": _norm_slope,
     "linalg.unit_vectors": _unit_vectors,
-    **{
-        f"fft.{f.__name__}": _transform(f)
-        for f in (fft.fft, fft.ifft, fft.rfft, fft.irfft, fft.hfft, fft.ihfft)
-    },
+    **{f"fft.{f.__name__}": along(f) for f in (fft.fft, fft.ifft, fft.rfft, fft.irfft, fft.hfft, fft.ihfft)},
     **{f"fft.{f.__name__}": _transform_nd(f) for f in (fft.fftn, fft.ifftn, fft.rfftn, fft.irfftn)},
-    **{f"fft.{f.__name__}": _shift(f) for f in (fft.fftshift, fft.ifftshift)},
+    **{f"fft.{f.__name__}": along_all(f) for f in (fft.fftshift, fft.ifftshift)},
     # Functions that gradient rules are made of
     "_least_squares": _least_squares,
-    "_cofactors": _stack(inverses._cofactors),
+    "_cofactors": of_matrices(inverses._cofactors),
     "_cofactors_pullback": _cofactors_pullback,
-    "_regular_shift": _stack(inverses._regular_shift),
-    "_unit_of": _stack(inverses._unit_of),
+    "_regular_shift": of_matrices(inverses._regular_shift),
+    "_unit_of": of_matrices(inverses._unit_of),
 }

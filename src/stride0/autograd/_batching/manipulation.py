@@ -47,7 +47,18 @@ from stride0._core.exchange.exchange import asarray
 from stride0._core.index.index import unreduce
 from stride0._core.memory.dtype import int64
 from stride0.autograd._batching.indexing import getitem
-from stride0.autograd._batching.parts import Level, Rule, flat, natural, refusal, shifted, shifted_all
+from stride0.autograd._batching.parts import (
+    Level,
+    Rule,
+    along,
+    along_all,
+    flat,
+    natural,
+    of_matrices,
+    refusal,
+    shifted,
+    shifted_all,
+)
 from stride0.autograd._tape.tape import recorded
 from stride0.strided import contiguous
 
@@ -74,10 +85,6 @@ def _concat(level: Level, arrays: Any, axis: Any) -> Array:
 def _expand_dims(level: Level, x: Array, axis: Any) -> Array:
     ndim = x.ndim + (len(axis) if isinstance(axis, (tuple, list)) else 1)
     return expand_dims(level.value(x), axis=shifted_all("expand_dims", axis, ndim))
-
-
-def _flip(level: Level, x: Array, axis: Any) -> Array:
-    return flip(level.value(x), axis=shifted_all("flip", axis, x.ndim))
 
 
 def _moveaxis(level: Level, x: Array, source: Any, destination: Any) -> Array:
@@ -146,10 +153,6 @@ def _rolled_along(level: Level, x: Array, shift: Any, axis: int) -> Array:
     return getitem(level, x, (slice(None),) * axis + (level.wrap(places),))
 
 
-def _squeeze(level: Level, x: Array, axis: Any) -> Array:
-    return squeeze(level.value(x), axis=shifted_all("squeeze", axis, x.ndim))
-
-
 def _stack(level: Level, arrays: Any, axis: Any) -> Array:
     values = [level.spread(x) for x in arrays]
     return stack(values, axis=shifted("stack", axis, values[0].ndim))
@@ -160,10 +163,6 @@ def _tile(level: Level, x: Array, repetitions: Any) -> Array:
         natural(tile, x, repetitions)
     counts = (1,) * (x.ndim - len(repetitions)) + tuple(repetitions)
     return tile(level.aligned(x, len(counts)), (1, *counts))
-
-
-def _unstack(level: Level, x: Array, axis: Any) -> tuple[Array, ...]:
-    return unstack(level.value(x), axis=shifted("unstack", axis, x.ndim))
 
 
 def _meshgrid(level: Level, arrays: tuple[Array, ...], indexing: str) -> tuple[Array, ...]:
@@ -254,15 +253,6 @@ def _like(function: Callable[..., Array]) -> Rule:
     return rule
 
 
-def _triangle(function: Callable[..., Array]) -> Rule:
-    def rule(level: Level, x: Array, k: Any) -> Array:
-        if x.ndim < 2:
-            natural(function, x, k=k)
-        return function(level.value(x), k=k)
-
-    return rule
-
-
 def _view(level: Level, x: Array, dtype: Any) -> Array:
     if x.ndim == 0 and x.dtype.itemsize != dtype.itemsize:
         natural(reinterpret, x, dtype)
@@ -307,24 +297,22 @@ RULES: dict[str, Rule] = {
     "broadcast_to": _broadcast_to,
     "concat": _concat,
     "expand_dims": _expand_dims,
-    "flip": _flip,
+    **{f.__name__: along_all(f) for f in (flip, squeeze)},
     "moveaxis": _moveaxis,
     "permute_dims": _permute_dims,
     "repeat": _repeat,
     "reshape": _reshape,
     "roll": _roll,
-    "squeeze": _squeeze,
     "stack": _stack,
     "tile": _tile,
-    "unstack": _unstack,
+    "unstack": along(unstack),
     # Creation
     "full": _full,
     "full_like": _full_like,
     "linspace": _linspace,
     "meshgrid": _meshgrid,
     **{f.__name__: _like(f) for f in (creation.empty_like, creation.ones_like, creation.zeros_like)},
-    "tril": _triangle(tril),
-    "triu": _triangle(triu),
+    **{f.__name__: of_matrices(f) for f in (tril, triu)},
     # Data types and memory
     "asarray": lambda level, obj, dtype, device, copy: asarray(level.value(obj), dtype=dtype, copy=copy),
     "astype": lambda level, x, dtype, copy, device: astype(level.value(x), dtype, copy=copy, device=device),

@@ -11,6 +11,9 @@ Note [Batching rules]
 
     An axis of the caller is checked against the axes of an example before it is shifted. Where a call is
     invalid for an example and would be valid for the values, `natural` raises the error of the function.
+
+    Most rules are one word: `along` and `along_all` for functions along an axis or several,
+    `of_matrices` for functions of the last two axes, and `elementwise`.
 """
 
 from __future__ import annotations
@@ -34,10 +37,13 @@ Rule = Callable[..., Any]
 __all__ = [
     "Level",
     "Rule",
+    "along",
+    "along_all",
     "broadcast",
     "check",
     "flat",
     "natural",
+    "of_matrices",
     "refusal",
     "shifted",
     "shifted_all",
@@ -81,6 +87,49 @@ def natural(function: Callable[..., Any], *arguments: Any, **more: Any) -> NoRet
     """Raise the error that a function raises for examples of such shapes."""
     check(function, *arguments, **more)
     raise BatchingError(function.__name__, "there is no batching rule for a call with such arguments")
+
+
+@cache
+def _compiled(function: Callable[..., Any], least: int, shift: Callable[[str, Any, int], Any]) -> Rule:
+    """Return the rule of a function of one array that has `least` axes or more, and options.
+
+    It is compiled from text, so that a call costs no more than that of a rule which is written out.
+    """
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+
+    def call(called: str, x: str, axis: str) -> str:
+        """Return the text of a call, with another value for the parameter that is an axis."""
+        given = [x]
+        for p in parameters:
+            value = axis.format(p.name) if p.name in ("axis", "axes") else p.name
+            given.append(value if p.kind is p.POSITIONAL_ONLY else f"{p.name}={value}")
+        return f"{called}({', '.join(given)})"
+
+    text = call("function", "level.value(x)", f"shift({function.__name__!r}, {{}}, x.ndim)")
+    text += f" if x.ndim >= {least} else {call('natural', 'function, x', '{}')}"
+    names = ", ".join(["level", "x", *(p.name for p in parameters)])
+    rule: Rule = eval(f"lambda {names}: {text}", {"function": function, "shift": shift, "natural": natural})
+    return rule
+
+
+def _shifting(function: Callable[..., Any], least: int, shift: Callable[[str, Any, int], Any]) -> Rule:
+    # Reading signatures takes long: the first call does it.
+    return lambda *arguments: _compiled(function, least, shift)(*arguments)
+
+
+def along(function: Callable[..., Any]) -> Rule:
+    """Return the rule of a function along one axis."""
+    return _shifting(function, 1, shifted)
+
+
+def along_all(function: Callable[..., Any]) -> Rule:
+    """Return the rule of a function along several axes, or all."""
+    return _shifting(function, 0, shifted_all)
+
+
+def of_matrices(function: Callable[..., Any]) -> Rule:
+    """Return the rule of a function of stacks of matrices."""
+    return _shifting(function, 2, shifted)
 
 
 def flat(level: Level, x: Array) -> Array:

@@ -9,20 +9,11 @@ from stride0 import special
 from stride0._base.errors import BatchingError
 from stride0._core.array.array import Array
 from stride0.autograd._batching.elementwise import aligned, elementwise
-from stride0.autograd._batching.parts import Level, Rule, shifted_all
+from stride0.autograd._batching.parts import Level, Rule, along_all, shifted_all
 from stride0.autograd._rules.exponentials import exp_shares
 from stride0.special._parameters import betainc_ab, gammainc_a, odd_betainc_b
 from stride0.special._polygamma import polygamma_z
 from stride0.special._zeta import zeta_x
-
-
-def _normalised(function: Callable[..., Array]) -> Rule:
-    """Return the rule of `softmax` and `log_softmax`."""
-
-    def rule(level: Level, x: Array, axis: Any) -> Array:
-        return function(level.value(x), axis=shifted_all(function.__name__, axis, x.ndim))
-
-    return rule
 
 
 def _logsumexp(level: Level, a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> Any:
@@ -48,10 +39,10 @@ def _exp_shares(level: Level, a: Array, b: Any, axis: Any) -> Array:
 
 
 OTHERS: dict[str, Rule] = {
-    "log_softmax": _normalised(special.log_softmax),
+    "log_softmax": along_all(special.log_softmax),
     "logsumexp": _logsumexp,
     "multigammaln": _multigammaln,
-    "softmax": _normalised(special.softmax),
+    "softmax": along_all(special.softmax),
 }
 
 RULES: dict[str, Rule] = {

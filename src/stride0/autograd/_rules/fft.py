@@ -80,13 +80,13 @@ def _to_half_nd(g: Array, shape: Shape, axes: Any, norm: str) -> Array:
 
 
 def _whole(inverse: Rule) -> Rule:
-    """Return the rule of a transform along one axis of complex numbers."""
-    return lambda g, x_shape, axis, norm: _fit(inverse(g, axis=axis, norm=_OPPOSITE[norm]), x_shape)
+    """Return the rule of a transform along one axis of complex numbers; `n` is saved for tangents."""
+    return lambda g, x_shape, n, axis, norm: _fit(inverse(g, axis=axis, norm=_OPPOSITE[norm]), x_shape)
 
 
 def _whole_nd(inverse: Rule) -> Rule:
     """Return the rule of a transform along several axes of complex numbers: `g` has the lengths already."""
-    return lambda g, x_shape, axes, norm: _fit(inverse(g, axes=axes, norm=_OPPOSITE[norm]), x_shape)
+    return lambda g, x_shape, s, axes, norm: _fit(inverse(g, axes=axes, norm=_OPPOSITE[norm]), x_shape)
 
 
 VJP: dict[str, dict[str, Rule]] = {
@@ -95,10 +95,10 @@ VJP: dict[str, dict[str, Rule]] = {
     "fft.fftn": {"x": _whole_nd(fft.ifftn)},
     "fft.ifftn": {"x": _whole_nd(fft.fftn)},
     "fft.rfft": {"x": lambda g, x_shape, n, axis, norm: _from_half(fft.irfft, g, x_shape, n, axis, norm)},
-    "fft.irfft": {"x": lambda g, x_shape, axis, norm: _to_half(fft.rfft, g, x_shape, axis, norm)},
+    "fft.irfft": {"x": lambda g, x_shape, n, axis, norm: _to_half(fft.rfft, g, x_shape, axis, norm)},
     "fft.rfftn": {"x": lambda g, x_shape, s, axes, norm: _from_half_nd(g, x_shape, s, axes, norm)},
-    "fft.irfftn": {"x": lambda g, x_shape, axes, norm: _to_half_nd(g, x_shape, axes, norm)},
-    "fft.hfft": {"x": lambda g, x_shape, axis, norm: _to_half(fft.ihfft, g, x_shape, axis, norm)},
+    "fft.irfftn": {"x": lambda g, x_shape, s, axes, norm: _to_half_nd(g, x_shape, axes, norm)},
+    "fft.hfft": {"x": lambda g, x_shape, n, axis, norm: _to_half(fft.ihfft, g, x_shape, axis, norm)},
     "fft.ihfft": {"x": lambda g, x_shape, n, axis, norm: _from_half(fft.hfft, g, x_shape, n, axis, norm)},
     "fft.fftshift": {"x": lambda g, axes: fft.ifftshift(g, axes=axes)},
     "fft.ifftshift": {"x": lambda g, axes: fft.fftshift(g, axes=axes)},

@@ -1,10 +1,10 @@
 """What functions do with tangents: rules of derivatives in a direction, beside those of gradients.
 
-`JVP` has the functions for which a direct formula is worth its line: those that are linear in an argument,
-for which it is a call of the function itself, and some products, sums and inverses. The parameters of a rule
-are the tangent and what the gradient rule of that argument saves, by the same names, and `out_shape`.
-Elementwise functions need no line: their gradient rules serve both ways. For everything else the tape
-transposes the gradient rule, so a line here is never needed. Note [Tangents] in `tape.pyx`.
+`LINEAR` names the functions that are linear in their array: the function itself gives the tangent. `JVP` has
+other functions for which a direct formula is worth its line, some products, sums and inverses. The parameters
+of a rule are the tangent and what the gradient rule of that argument saves, by the same names, and
+`out_shape`. Elementwise functions need no line: their gradient rules serve both ways. For everything else the
+tape transposes the gradient rule, so a line here is never needed. Note [Tangents] in `tape.pyx`.
 
 Where a tangent is 0, what it contributes is 0, as in the rules of gradients.
 """
@@ -12,31 +12,20 @@ Where a tangent is 0, what it contributes is 0, as in the rules of gradients.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
-from stride0 import fft, linalg
 from stride0._base.shapes import Shape
 from stride0._chapters.contractions import einsum
-from stride0._chapters.creation import tril, triu, zeros
+from stride0._chapters.creation import zeros
 from stride0._chapters.data_types import astype
-from stride0._chapters.elementwise import add, exp, greater, imag, less, sign
-from stride0._chapters.indexing import take, take_along_axis
+from stride0._chapters.elementwise import add, exp, greater, less, sign
+from stride0._chapters.indexing import take_along_axis
 from stride0._chapters.linear_algebra import tensordot, vecdot
-from stride0._chapters.manipulation import (
-    concat,
-    expand_dims,
-    flip,
-    moveaxis,
-    permute_dims,
-    repeat,
-    reshape,
-    roll,
-    stack,
-    tile,
-)
+from stride0._chapters.manipulation import concat, expand_dims, reshape, stack
 from stride0._chapters.sorting import argsort
-from stride0._chapters.statistical import cumulative_sum, mean, sum
+from stride0._chapters.statistical import mean, sum
 from stride0._core.array.array import Array
 from stride0._core.elementwise.functions import where
 from stride0._core.matmul.matmul import read_subscripts
@@ -111,26 +100,23 @@ def _einsum_operands(tangents: dict[int, Array], subscripts: Any, operands: Any,
     return functools.reduce(add, terms)
 
 
-# --- Fourier transforms: the result says how long they are
+def linear(function: Rule, gradient_rule: Rule) -> Rule:
+    """Return the rule of a linear function: the function of the tangent, with the options that are saved.
 
-
-def _transform(function: Rule) -> dict[str, Rule]:
-    def rule(t: Array, axis: int, norm: str, out_shape: Shape) -> Any:
-        return function(t, n=out_shape[axis], axis=axis, norm=norm)
-
-    return {"x": rule}
-
-
-def _to_half(function: Rule) -> dict[str, Rule]:
-    return {"x": lambda t, n, axis, norm: function(t, n=n, axis=axis, norm=norm)}
-
-
-def _transform_nd(function: Rule) -> dict[str, Rule]:
-    def rule(t: Array, axes: Any, norm: str, out_shape: Shape) -> Any:
-        along = tuple(range(len(out_shape))) if axes is None else tuple(axes)
-        return function(t, s=tuple(out_shape[k] for k in along), axes=along, norm=norm)
-
-    return {"x": rule}
+    It is compiled from text, so that a call costs no more than that of a rule which is written out.
+    """
+    code = gradient_rule.__code__
+    saved = [name for name in code.co_varnames[1 : code.co_argcount] if not name.endswith("_shape")]
+    kinds = {name: p.kind for name, p in inspect.signature(function).parameters.items()}
+    named = [name for name in saved if kinds[name] is inspect.Parameter.KEYWORD_ONLY]
+    first = [name for name in kinds if name in saved and name not in named]
+    call = f"function({', '.join(['t', *first, *(f'{name}={name}' for name in named)])})"
+    names = ["t", *first, *named]
+    if "keepdims" in kinds:
+        # It is not saved.
+        call, names = f"reshape({call}, out_shape)", [*names, "out_shape"]
+    rule: Rule = eval(f"lambda {', '.join(names)}: {call}", {"function": function, "reshape": reshape})
+    return rule
 
 
 def _same(t: Array) -> Array:
@@ -141,34 +127,28 @@ def _reshaped(t: Array, out_shape: Shape) -> Array:
     return reshape(t, out_shape)
 
 
+# Functions that are linear in their array. Their other arguments are saved, except `keepdims`.
+LINEAR = {
+    *("imag", "flip", "moveaxis", "permute_dims", "matrix_transpose", "repeat", "roll", "tile"),
+    *("tril", "triu", "take", "take_along_axis", "sum", "mean", "cumulative_sum"),
+    *("linalg.diagonal", "linalg.trace", "fft.fftshift", "fft.ifftshift", "fft.fft", "fft.ifft", "fft.fftn"),
+    *("fft.ifftn", "fft.rfft", "fft.irfft", "fft.rfftn", "fft.irfftn", "fft.hfft", "fft.ihfft"),
+}
+
 JVP: dict[str, dict[str, Rule]] = {
     # --- complex numbers: the engine takes the real part where the result is real
     "abs": {"x": lambda t, x: times(t, conjugate(sign(x)))},
     "conj": {"x": lambda t: conjugate(t)},
     "real": {"x": _same},
-    "imag": {"x": lambda t: imag(t)},
     # --- manipulation, creation, indexing: the engine broadcasts and converts
     "asarray": {"obj": _same},
     **{name: {"x": _same} for name in ("astype", "broadcast_to", "strided.contiguous", "watch")},
     **{name: {"x": _reshaped} for name in ("expand_dims", "reshape", "squeeze")},
     "concat": {"arrays": _concat},
     "stack": {"arrays": _stack},
-    "flip": {"x": lambda t, axis: flip(t, axis=axis)},
-    "moveaxis": {"x": lambda t, source, destination: moveaxis(t, source, destination)},
-    "permute_dims": {"x": lambda t, axes: permute_dims(t, axes)},
-    "matrix_transpose": {"x": lambda t: t.mT},
-    "repeat": {"x": lambda t, repeats, axis: repeat(t, repeats, axis=axis)},
-    "roll": {"x": lambda t, shift, axis: roll(t, shift, axis=axis)},
-    "tile": {"x": lambda t, repetitions: tile(t, repetitions)},
-    "tril": {"x": lambda t, k: tril(t, k=k)},
-    "triu": {"x": lambda t, k: triu(t, k=k)},
     "getitem": {"x": lambda t, key: t[key]},
     "setitem": {"x": lambda t, key: cleared(t, key)},
-    "take": {"x": lambda t, indices, axis: take(t, indices, axis=axis)},
-    "take_along_axis": {"x": lambda t, indices, axis: take_along_axis(t, indices, axis=axis)},
     # --- reductions, cumulative functions, order
-    "sum": {"x": lambda t, axis, out_shape: reshape(sum(t, axis=axis), out_shape)},
-    "mean": {"x": lambda t, axis, out_shape: reshape(mean(t, axis=axis), out_shape)},
     "prod": {
         "x": lambda t, x, axis, out, out_shape: reshape(
             sum(product(t, other_factors(x, axis, out)), axis=axis), out_shape
@@ -186,9 +166,6 @@ JVP: dict[str, dict[str, Rule]] = {
     },
     "max": {"x": lambda t, x, axis, out, out_shape: reshape(_extreme(t, x, axis, out, less), out_shape)},
     "min": {"x": lambda t, x, axis, out, out_shape: reshape(_extreme(t, x, axis, out, greater), out_shape)},
-    "cumulative_sum": {
-        "x": lambda t, axis, include_initial: cumulative_sum(t, axis=axis, include_initial=include_initial)
-    },
     "sort": {
         "x": lambda t, x, axis, descending: take_along_axis(
             t, argsort(x, axis=axis, descending=descending), axis=axis
@@ -216,16 +193,7 @@ JVP: dict[str, dict[str, Rule]] = {
         "x1": lambda t, x2: times(expand_dims(t, axis=-1), expand_dims(x2, axis=-2)),
         "x2": lambda t, x1: times(expand_dims(t, axis=-2), expand_dims(x1, axis=-1)),
     },
-    "linalg.diagonal": {"x": lambda t, offset: linalg.diagonal(t, offset=offset)},
-    "linalg.trace": {"x": lambda t, offset: linalg.trace(t, offset=offset)},
     "linalg.inv": {"x": lambda t, out: -before(after(out, t), out)},
-    # --- Fourier transforms
-    **{f"fft.{name}": _transform(getattr(fft, name)) for name in ("fft", "ifft", "irfft", "hfft")},
-    **{f"fft.{name}": _to_half(getattr(fft, name)) for name in ("rfft", "ihfft")},
-    **{f"fft.{name}": _transform_nd(getattr(fft, name)) for name in ("fftn", "ifftn", "irfftn")},
-    "fft.rfftn": {"x": lambda t, s, axes, norm: fft.rfftn(t, s=s, axes=axes, norm=norm)},
-    "fft.fftshift": {"x": lambda t, axes: fft.fftshift(t, axes=axes)},
-    "fft.ifftshift": {"x": lambda t, axes: fft.ifftshift(t, axes=axes)},
     # --- logarithms of sums
     "special.log_softmax": {"x": lambda t, out, axis: without_share(t, None, exp(out), axis)},
     # --- building blocks of gradient rules
@@ -250,7 +218,7 @@ SYMMETRIC = {
     name
     for chapter in (compiled, elementwise, special, distributions)
     for name in {**chapter.VJP, **getattr(chapter, "INNER_VJP", {})}
-    if (name in _ELEMENTWISE or chapter is not compiled) and name not in JVP
+    if (name in _ELEMENTWISE or chapter is not compiled) and name not in LINEAR | JVP.keys()
 } | {"full", "full_like", "linspace", "special.softmax"}
 
 # Of these the gradient rule does so where everything is real.

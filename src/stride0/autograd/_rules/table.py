@@ -78,7 +78,9 @@ def _define_all() -> None:
         function = _function(name)
         if function is not None:
             define(name, function, rules, REFUSED.get(name), UNKNOWN.get(name, {}))
-            if name in _forward.JVP:
+            if name in _forward.LINEAR:
+                define_forward(name, {key: _forward.linear(function, rule) for key, rule in rules.items()})
+            elif name in _forward.JVP:
                 define_forward(name, _forward.JVP[name])
             elif name in _forward.SYMMETRIC and rules:
                 define_forward(name, dict.fromkeys(rules), name not in _forward.NOT_HOLOMORPHIC)
