@@ -13,6 +13,8 @@ import pytest
 
 import stride0 as xp
 from stride0._tables.operations import OPS
+from stride0._tables.ufuncs import ROWS as UFUNCS
+from stride0.special._scipy import scipy_function
 
 scipy_special = pytest.importorskip("scipy.special")
 pytest.importorskip("mpmath")
@@ -67,6 +69,20 @@ def expected(name: str, arrays: list[Any]) -> tuple[Any, ...]:
 
 def results(out: Any) -> tuple[Any, ...]:
     return tuple(np.asarray(y) for y in (out if isinstance(out, tuple) else (out,)))
+
+
+@pytest.mark.parametrize("row", UFUNCS)
+def test_rows_of_ufuncs(row: str) -> None:
+    """The build makes a function of each row, with as many operands as SciPy's ufunc has."""
+    name, _, parameters = row.removesuffix(")").partition("(")
+    function = getattr(xp.special, name)
+    found = inspect.signature(function).parameters
+    assert list(found) == parameters.split(", ")
+    assert {(p.kind, str(p.annotation)) for p in found.values()} == {
+        (inspect.Parameter.POSITIONAL_ONLY, "Operand")
+    }
+    assert function.__name__ == name and function.__doc__.startswith(f"Return {UFUNCS[row]}.")
+    assert scipy_function(name).nin == len(found)
 
 
 @pytest.mark.parametrize("name", sorted(REFERENCES))

@@ -116,4 +116,5 @@ def test_every_python_file_and_stub_is_installed() -> None:
     there = [*package.rglob("*.py"), *package.rglob("*.pyi"), package / "py.typed"]
     generators = package / "_core" / "generators"
     found = {path.relative_to(package).as_posix() for path in there if generators not in path.parents}
-    assert found - {"_version.py"} == listed
+    # These are made by the build, where they lie in the tree too.
+    assert found - {"_version.py", "special/_ufuncs.py"} == listed

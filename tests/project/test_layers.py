@@ -393,7 +393,7 @@ def test_generators_need_the_standard_library_only() -> None:
 def test_tables_need_the_standard_library_only() -> None:
     """The build loads them by their path, before there is a package."""
     examples = ("_tables.examples.elementwise", "_tables.examples.special")
-    for module in ("_tables.operations", "_tables.dtypes", "_tables.methods", *examples):
+    for module in ("_tables.operations", "_tables.ufuncs", "_tables.dtypes", "_tables.methods", *examples):
         needs = {found.target for found in ALL if found.importer == module}
         assert needs <= {"__future__", "collections.abc", "typing"}
 

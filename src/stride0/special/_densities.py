@@ -49,8 +49,8 @@ from stride0._core.elementwise.functions import (
     where,
 )
 from stride0._core.elementwise.special import gammaln, xlogy
-from stride0.special._functions import rgamma
 from stride0.special._scipy import floating_operands
+from stride0.special._ufuncs import rgamma
 
 __all__ = [
     "beta_density",

@@ -57,8 +57,8 @@ from stride0._core.memory import dtype as dt
 from stride0._modes.fused import fused
 from stride0.special._composed import polygamma
 from stride0.special._densities import beta_density, gamma_density
-from stride0.special._functions import betaln
 from stride0.special._scipy import floating_operands
+from stride0.special._ufuncs import betaln
 
 if TYPE_CHECKING:
     from stride0._core.array.array import Operand
