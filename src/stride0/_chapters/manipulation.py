@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from stride0._base.shapes import (
-    Axis,
-)
+from stride0._base.shapes import Axis
 from stride0._core.array.array import Array
 from stride0._core.call.binding import intercepted, primitive
 

@@ -384,14 +384,7 @@ def percentile(
 
 
 def _quantile(
-    operation: str,
-    x: object,
-    q: object,
-    axis: Axis,
-    method: str,
-    keepdims: bool,
-    weights: object,
-    whole: int,
+    operation: str, x: object, q: object, axis: Axis, method: str, keepdims: bool, weights: object, whole: int
 ) -> Array:
     lanes, kept, shape = _lanes(operation, x, axis)
     count = lanes.shape[-1]

@@ -110,14 +110,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         **_theirs("s_", "index_exp", remark="slice(...), or a tuple of them"),
         "broadcast": Row("np.broadcast(a, v).shape", "xp.broadcast_shapes(a.shape, v.shape)"),
         # --- elementwise
-        **_renamed(
-            absolute="abs",
-            fabs="abs",
-            conjugate="conj",
-            rint="round",
-            around="round",
-            fix="trunc",
-        ),
+        **_renamed(absolute="abs", fabs="abs", conjugate="conj", rint="round", around="round", fix="trunc"),
         **_of_two(power="pow", true_divide="divide", mod="remainder"),
         "arccos": Row("np.arccos(a / 9)", "xp.acos(a / 9)"),
         "arcsin": Row("np.arcsin(a / 9)", "xp.asin(a / 9)"),

@@ -160,12 +160,7 @@ ROWS: Final[dict[str, Row]] = {
     "broadcast_shapes": Row(_MANIPULATION, {}, since="2025.12"),
     "concat": Row(_MANIPULATION, {"arrays": ""}, together=("arrays",)),
     "stack": Row(_MANIPULATION, {"arrays": ""}, together=("arrays",)),
-    "repeat": Row(
-        _MANIPULATION,
-        {"x": "", "repeats": "integer"},
-        scalars=("repeats",),
-        since="2023.12",
-    ),
+    "repeat": Row(_MANIPULATION, {"x": "", "repeats": "integer"}, scalars=("repeats",), since="2023.12"),
     # --- searching
     **_rows(_SEARCHING, "real-valued", "argmax argmin"),
     "nonzero": Row(_SEARCHING, {"x": ""}),
@@ -189,11 +184,7 @@ ROWS: Final[dict[str, Row]] = {
     ),
     # --- sets and sorting
     "isin": Row(
-        _SET,
-        {"x1": "integer", "x2": "integer"},
-        scalars=("x1", "x2"),
-        together=("x1", "x2"),
-        since="2025.12",
+        _SET, {"x1": "integer", "x2": "integer"}, scalars=("x1", "x2"), together=("x1", "x2"), since="2025.12"
     ),
     **_rows(_SET, "", "unique_all unique_counts unique_inverse unique_values"),
     **_rows(_SORTING, "real-valued", "argsort sort"),

@@ -94,11 +94,7 @@ CHUNK = 1 << 22
 
 
 def _rows(
-    ys: list[Array],
-    k: int,
-    points: list[Array],
-    pull: Callable[[list[Array | None]], list[Array]],
-    step: int,
+    ys: list[Array], k: int, points: list[Array], pull: Callable[[list[Array | None]], list[Array]], step: int
 ) -> list[Array]:
     """Return the derivatives of result `k` with respect to each of the points, `step` rows at a time."""
     y = ys[k]

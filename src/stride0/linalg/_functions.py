@@ -13,19 +13,10 @@ from stride0._base.shapes import Axis, normalize_index
 from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from stride0._core.array.array import Array, empty, restride, strides, zeros
 from stride0._core.call.binding import primitive_in
-from stride0._core.call.checks import (
-    refuse_dtype,
-)
+from stride0._core.call.checks import refuse_dtype
 from stride0._core.elementwise.elementwise import assign, copy
-from stride0._core.elementwise.functions import (
-    multiply,
-    subtract,
-)
-from stride0._core.linalg.linalg import (
-    as_floating,
-    check_square,
-    inverse,
-)
+from stride0._core.elementwise.functions import multiply, subtract
+from stride0._core.linalg.linalg import as_floating, check_square, inverse
 from stride0._core.manipulation.manipulation import diagonal_of
 from stride0._core.matmul.matmul import check_broadcast, check_products, check_vectors
 from stride0._core.memory.dtype import DTypeLike, promote

@@ -76,11 +76,7 @@ def logsumexp(
 ) -> LogsumexpResult: ...
 @primitive_in("special")
 def logsumexp(
-    a: Operand,
-    axis: Axis = None,
-    b: Operand | None = None,
-    keepdims: bool = False,
-    return_sign: bool = False,
+    a: Operand, axis: Axis = None, b: Operand | None = None, keepdims: bool = False, return_sign: bool = False
 ) -> Array | LogsumexpResult:
     """Return ``log(sum(b * exp(a)))``.
 

@@ -231,10 +231,7 @@ def _settings(device: str, settings: object) -> dict[str, Any]:
     return dict(settings)
 
 
-def _simulated(
-    device: str,
-    given: Mapping[str, Any],
-) -> Simulated:
+def _simulated(device: str, given: Mapping[str, Any]) -> Simulated:
     """Return a device by the flags about its dtypes; those that were not given follow from the others."""
     has_double, has_long, dlpack = given["float64"], given["int64"], given.get("dlpack")
     _check_bool("float64", has_double)

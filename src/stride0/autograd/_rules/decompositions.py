@@ -277,10 +277,7 @@ def _svd(g: tuple[Array | None, Array | None, Array | None], out: Any) -> Array 
     both = pv if pu is None else pu if pv is None else pu + pv
     change = -pv if pu is None else pu if pv is None else pu - pv
     # Numerators, denominators, and how the denominators change where values separate.
-    parts = [
-        (_skew(both), differences(s), differences),
-        ((change - adjoint(change)) / 2, _sums(s), _sums),
-    ]
+    parts = [(_skew(both), differences(s), differences), ((change - adjoint(change)) / 2, _sums(s), _sums)]
     if gu is not None and rows > k:
         parts.append((gu - after(u, pu), _rows(s), _rows))
     if gv is not None and columns > k:

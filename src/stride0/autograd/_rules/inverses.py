@@ -356,11 +356,7 @@ INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
         "h": lambda g, x: conjugate(_cofactors_pullback(conjugate(g), x)),
         "x": _cofactors_pullback_x,
     },
-    "_least_squares": {
-        "x1": _least_squares_x1,
-        "x2": _least_squares_x2,
-        "rtol": lambda g: None,
-    },
+    "_least_squares": {"x1": _least_squares_x1, "x2": _least_squares_x2, "rtol": lambda g: None},
     "_regular_shift": {"x": lambda g: None},
     "_unit_of": {"g": lambda g: None},
 }

@@ -194,9 +194,7 @@ def _binom(n: Any, k: Any, out: Array, by: str) -> Array:
         return out * (psi_apart(apart, k) if by == "n" else psi_apart(first, n - 2.0 * k))
     # Where a reciprocal gamma function is 0, its derivative is left.
     of_apart = where(
-        is_whole_up_to(apart, 0),
-        special.beta(n + 1.0, k - n) * _mirrored(apart),
-        -out * special.psi(apart),
+        is_whole_up_to(apart, 0), special.beta(n + 1.0, k - n) * _mirrored(apart), -out * special.psi(apart)
     )
     if by == "n":
         return out * special.psi(n + 1.0) + of_apart
@@ -440,10 +438,7 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.factorial": {
         "n": lambda g, n: times(g, where(less(n, 0), 0, special.gamma(n + 1.0) * special.psi(n + 1.0)))
     },
-    "special.poch": {
-        "z": _poch,
-        "m": lambda g, z, m, out: times(g, out * special.psi(z + m)),
-    },
+    "special.poch": {"z": _poch, "m": lambda g, z, m, out: times(g, out * special.psi(z + m))},
     "special.binom": {
         "n": lambda g, n, k, out: times(g, _binom(n, k, out, "n")),
         "k": lambda g, n, k, out: times(g, _binom(n, k, out, "k")),

@@ -271,9 +271,7 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
 }
 
 # Rules of inner functions: rules call them, users do not.
-INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
-    "recurrence": {"g": _recurrence_g, "x": _recurrence_x},
-}
+INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {"recurrence": {"g": _recurrence_g, "x": _recurrence_x}}
 
 NO_GRAD: dict[str, str] = {
     **dict.fromkeys(

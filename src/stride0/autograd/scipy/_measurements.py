@@ -11,15 +11,7 @@ from stride0._base.shapes import broadcast_shapes
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import Level
 from stride0.autograd.scipy._arguments import floating, item, root
-from stride0.autograd.scipy._calls import (
-    batched,
-    from_numpy,
-    one_batch,
-    original,
-    recorded,
-    rules,
-    to_numpy,
-)
+from stride0.autograd.scipy._calls import batched, from_numpy, one_batch, original, recorded, rules, to_numpy
 from stride0.autograd.scipy._signatures import dtype_of, named
 
 __all__ = [
