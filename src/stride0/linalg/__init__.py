@@ -7,11 +7,12 @@ Array API standard 2025.12, "Linear Algebra Extension".
 
 import typing as _typing
 
-from stride0.linalg import _beyond, _functions
+from stride0.linalg import _beyond, _decompositions, _functions
 from stride0.linalg._beyond import *  # noqa: F403
+from stride0.linalg._decompositions import *  # noqa: F403
 from stride0.linalg._functions import *  # noqa: F403
 
-__all__ = [*_functions.__all__, *_beyond.__all__]
+__all__ = [*_functions.__all__, *_decompositions.__all__, *_beyond.__all__]
 
 
 if not _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name

@@ -25,12 +25,7 @@ from stride0._core.linalg.linalg import (
 from stride0._core.reduce.reduce import reduce
 
 __all__ = [
-    "EigResult",
-    "EighResult",
     "LinAlgError",
-    "QRResult",
-    "SVDResult",
-    "SlogdetResult",
     "cholesky",
     "det",
     "eig",
