@@ -8,20 +8,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 from stride0._base.errors import ArgumentValueError, DeviceError, shown
 
-__all__ = [
-    "BY_NAME",
-    "CPU",
-    "DLDeviceType",
-    "Device",
-    "DeviceLike",
-    "check_device",
-    "device_numbered",
-    "number_names",
-    "number_of",
-    "only_the_cpu",
-    "set_current_devices",
-]
-
 
 class DLDeviceType(IntEnum):
     """Kinds of devices, as DLPack numbers them."""

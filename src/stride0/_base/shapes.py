@@ -19,22 +19,6 @@ from stride0._base.errors import (
     shown,
 )
 
-__all__ = [
-    "MAX_NDIM",
-    "Axis",
-    "ShapeLike",
-    "broadcast_shapes",
-    "c_strides",
-    "check_ndim",
-    "infer_shape",
-    "normalize_axes",
-    "normalize_axis",
-    "normalize_index",
-    "normalize_shape",
-    "not_static",
-    "size_of",
-]
-
 Shape = tuple[int, ...]
 Axis = int | tuple[int, ...] | None
 """What the ``axis=`` argument of a reduction may be."""

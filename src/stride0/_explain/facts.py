@@ -29,8 +29,6 @@ from stride0._core.elementwise.elementwise import plan_summary
 from stride0._core.memory.dtype import DType, bool, float64, int8, promote
 from stride0._tables import operations
 
-__all__ = ["Facts", "Insertion", "accident", "core_of", "gather", "lead_of", "lead_of_result"]
-
 _ROWS = {row.qualified: row for row in operations.OPS if row.public}
 # Names of the operands of operations that broadcast.
 _LABELS: dict[str, tuple[str, ...]] = {

@@ -52,17 +52,6 @@ from stride0._core.elementwise.special import gammaln, xlogy
 from stride0.special._scipy import floating_operands
 from stride0.special._ufuncs import rgamma
 
-__all__ = [
-    "beta_density",
-    "gamma_density",
-    "is_singular",
-    "log1p_square",
-    "log_beta_density",
-    "log_gamma_density",
-    "log_t_density",
-    "t_density",
-]
-
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 # Of the asymptotic series of the error in powers of 1 / z**2, highest first: of 1 / z**13 down to 1 / z.
 _STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)

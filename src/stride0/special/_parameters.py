@@ -63,8 +63,6 @@ from stride0.special._ufuncs import betaln
 if TYPE_CHECKING:
     from stride0._core.array.array import Operand
 
-__all__ = ["beta_factor", "betainc_ab", "gamma_factor", "gammainc_a", "odd_beta_density", "odd_betainc_b"]
-
 # Beyond exp(-_END) nothing counts.
 _END = 45.0
 

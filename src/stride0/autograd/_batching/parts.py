@@ -30,25 +30,10 @@ from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array
 from stride0._core.array.modes import check_broadcasting
 from stride0._core.call.binding import PRIMITIVES
-from stride0.autograd._tape.tape import Level, is_batched_array
+from stride0.autograd._tape.tape import Level as Level
+from stride0.autograd._tape.tape import is_batched_array
 
 Rule = Callable[..., Any]
-
-__all__ = [
-    "Level",
-    "Rule",
-    "along",
-    "along_all",
-    "broadcast",
-    "check",
-    "flat",
-    "natural",
-    "of_matrices",
-    "refusal",
-    "shifted",
-    "shifted_all",
-    "static",
-]
 
 
 def broadcast(operation: str, **shapes: Shape) -> Shape:
