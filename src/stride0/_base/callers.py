@@ -30,8 +30,7 @@ _WHY = {
 
 
 def lost_gradient(error: Any, operation: str, shape: tuple[int, ...]) -> Exception:
-    """
-    Make the error of a tracked array whose elements would leave the tape.
+    """Make the error of a tracked array whose elements would leave the tape.
 
     Parameters
     ----------

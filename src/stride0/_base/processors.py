@@ -18,8 +18,7 @@ def available(root: str = "/") -> int:
 
 
 def smallest_quota(root: str) -> float | None:
-    """
-    Processors that the control groups of this process, and those above them, allow; None without a limit.
+    """Processors that the control groups of this process, and those above them, allow; None without a limit.
 
     Version 2 has one file of quota and period in each group, version 1 a file for either. In a container the
     files may be those of its own group, which it sees as the top of the tree.

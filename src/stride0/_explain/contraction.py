@@ -47,8 +47,7 @@ class ContractionStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Contraction:
-    """
-    A contraction of operands whose axes have labels: a text when printed, a table in a notebook.
+    """A contraction of operands whose axes have labels: a text when printed, a table in a notebook.
 
     Attributes
     ----------

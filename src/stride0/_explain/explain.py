@@ -82,8 +82,7 @@ class Explanation(Facts):
     @overload
     def svg(self, path: str | os.PathLike[str]) -> None: ...
     def svg(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """
-        Draw the picture.
+        """Draw the picture.
 
         Parameters
         ----------
@@ -116,8 +115,7 @@ def explain(subscripts: str, /, *arrays_or_shapes: Array | Shape) -> Contraction
 def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | None = None) -> Explanation: ...
 @intercepted
 def explain(*arrays_or_shapes: Any, op: str | Callable[..., Any] | None = None) -> Explanation | Contraction:
-    """
-    Explain how operands broadcast, or why they do not; or, of subscripts and operands, what `einsum` does.
+    """Explain how operands broadcast, or why they do not; or, of subscripts and operands, what `einsum` does.
 
     Parameters
     ----------

@@ -10,8 +10,7 @@ __all__ = ["PendingSteps"]
 
 @dataclass(frozen=True)
 class PendingSteps:
-    """
-    The steps that will compute a deferred array, in one pass.
+    """The steps that will compute a deferred array, in one pass.
 
     Attributes
     ----------

@@ -16,8 +16,7 @@ VARIABLE = "STRIDE0_BROADCASTING"
 
 
 class broadcasting(Setting):
-    """
-    Guard against accidental broadcasts: a context manager, a decorator, and a default for the process.
+    """Guard against accidental broadcasts: a context manager, a decorator, and a default for the process.
 
     Parameters
     ----------
@@ -73,8 +72,7 @@ class broadcasting(Setting):
 
     @staticmethod
     def set_default(mode: Mode) -> str:
-        """
-        Set the mode of every context that has none of its own.
+        """Set the mode of every context that has none of its own.
 
         Parameters
         ----------
@@ -96,8 +94,7 @@ class broadcasting(Setting):
 
     @staticmethod
     def current() -> str:
-        """
-        Return the mode that holds here.
+        """Return the mode that holds here.
 
         Returns
         -------

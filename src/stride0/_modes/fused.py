@@ -71,8 +71,7 @@ class fused(FusedBlock, Setting):
 
     @staticmethod
     def set_default(size: int = FUSED_SIZE) -> int:
-        """
-        Set the size for every context that has no value of its own.
+        """Set the size for every context that has no value of its own.
 
         Parameters
         ----------
@@ -98,8 +97,7 @@ class fused(FusedBlock, Setting):
 
     @staticmethod
     def current() -> int:
-        """
-        Return the fewest elements of a result that is deferred here.
+        """Return the fewest elements of a result that is deferred here.
 
         Returns
         -------
@@ -117,8 +115,7 @@ class fused(FusedBlock, Setting):
 
     @staticmethod
     def stats() -> dict[str, int]:
-        """
-        Return what was deferred in this process so far.
+        """Return what was deferred in this process so far.
 
         Returns
         -------

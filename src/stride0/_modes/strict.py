@@ -82,8 +82,7 @@ class strict(Setting):
     def set_default(
         on: bool | strict, *, modules: Collection[str] | None = None, exempt: Collection[str] = ()
     ) -> bool | strict:
-        """
-        Set the mode of every context that has none of its own.
+        """Set the mode of every context that has none of its own.
 
         Parameters
         ----------
@@ -113,8 +112,7 @@ class strict(Setting):
 
     @staticmethod
     def current() -> bool:
-        """
-        Return whether strict mode holds here.
+        """Return whether strict mode holds here.
 
         Returns
         -------

@@ -16,8 +16,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Setting(ContextDecorator):
-    """
-    Sets a switch for a ``with`` block or a decorated function.
+    """Sets a switch for a ``with`` block or a decorated function.
 
     In a decorated coroutine function the value holds while the coroutine runs; in a generator function while
     the generator computes an item, and not in the code that asks for the item.

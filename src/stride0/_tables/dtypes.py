@@ -73,8 +73,7 @@ KERNEL_ROWS: Final = tuple(row for row in ROWS if not row.arithmetic)
 
 
 def promote(name1: str, name2: str) -> str:
-    """
-    Name of the dtype that two dtypes combine to.
+    """Name of the dtype that two dtypes combine to.
 
     The standard's table where it has an entry; NumPy's where it has none (an integer with a floating
     dtype, a signed 64-bit with an unsigned 64-bit integer, bool with anything).

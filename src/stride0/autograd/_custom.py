@@ -82,8 +82,7 @@ class _Recorded:
 
 
 class custom_vjp:
-    """
-    A function whose gradient the caller defines; a decorator.
+    """A function whose gradient the caller defines; a decorator.
 
     Parameters
     ----------
@@ -118,8 +117,7 @@ class custom_vjp:
         functools.update_wrapper(self, f)
 
     def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
-        """
-        Define the gradient.
+        """Define the gradient.
 
         Parameters
         ----------
@@ -336,8 +334,7 @@ def _filled(g: Any, facts: list[Any]) -> list[Any]:
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
-    """
-    Make a function that saves only its arguments for its gradient: the backward pass calls it again.
+    """Make a function that saves only its arguments for its gradient: the backward pass calls it again.
 
     Parameters
     ----------

@@ -21,8 +21,7 @@ Rule = Callable[..., tuple[Any, Any]]
 
 
 class custom_jvp:
-    """
-    A function whose derivative in a direction the caller defines; a decorator.
+    """A function whose derivative in a direction the caller defines; a decorator.
 
     Parameters
     ----------
@@ -60,8 +59,7 @@ class custom_jvp:
         functools.update_wrapper(self, f)
 
     def defjvp(self, rule: Rule) -> Rule:
-        """
-        Define the derivative.
+        """Define the derivative.
 
         Parameters
         ----------
@@ -93,8 +91,7 @@ class custom_jvp:
         return rule
 
     def defjvps(self, *rules: Callable[..., Any] | None) -> None:
-        """
-        Define the derivative by one rule for each argument.
+        """Define the derivative by one rule for each argument.
 
         Parameters
         ----------

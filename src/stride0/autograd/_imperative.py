@@ -34,8 +34,7 @@ def _forget(tape: weakref.ref[Tape], key: int, _: object) -> None:
 
 
 class Tape(_tape.Tape):
-    """
-    The imperative form: records what is computed from tracked arrays in its block.
+    """The imperative form: records what is computed from tracked arrays in its block.
 
     A gradient that is taken within the block is recorded as well, and can be differentiated again; one that
     is taken after it is not. Tapes nest. After the block, and unless another open tape tracks them, its
@@ -62,8 +61,7 @@ class Tape(_tape.Tape):
         self.stop()
 
     def watch(self, x: Any) -> Any:
-        """
-        Return tracked arrays.
+        """Return tracked arrays.
 
         Parameters
         ----------
@@ -118,8 +116,7 @@ class Tape(_tape.Tape):
         return node
 
     def gradient(self, y: Any, xs: Any, cotangent: Any = None) -> Any:
-        """
-        Return the gradient of a result.
+        """Return the gradient of a result.
 
         Parameters
         ----------

@@ -23,8 +23,7 @@ __all__ = ["hessian", "jacobian"]
 
 
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """
-    Make a function that returns the Jacobian of a function.
+    """Make a function that returns the Jacobian of a function.
 
     Parameters
     ----------
@@ -152,8 +151,7 @@ def _unshared(x: Array) -> Array:
 
 
 def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """
-    Make a function that returns the Hessian of a function.
+    """Make a function that returns the Hessian of a function.
 
     Parameters
     ----------

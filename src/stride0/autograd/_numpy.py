@@ -16,8 +16,7 @@ __all__ = ["on_numpy"]
 
 
 def on_numpy(f: Callable[..., Any]) -> Callable[..., Any]:
-    """
-    Make a function that takes and gives NumPy's arrays, for libraries that compute with those.
+    """Make a function that takes and gives NumPy's arrays, for libraries that compute with those.
 
     Parameters
     ----------

@@ -45,8 +45,7 @@ __all__ = ["grad", "hvp", "jvp", "linearized", "stop_gradient", "value_and_grad"
 def value_and_grad(
     f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[..., tuple[Any, Any]]:
-    """
-    Make a function that returns the value of a function and its gradient.
+    """Make a function that returns the value of a function and its gradient.
 
     Parameters
     ----------
@@ -107,8 +106,7 @@ def _value_and_grad(name: str, f: Callable[..., Any], argnums: Argnums, has_aux:
 
 
 def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """
-    Make a function that returns the gradient of a function.
+    """Make a function that returns the gradient of a function.
 
     Parameters
     ----------
@@ -155,8 +153,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
 
 
 def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
-    """
-    Compute a function, and the function that multiplies cotangents by its Jacobian.
+    """Compute a function, and the function that multiplies cotangents by its Jacobian.
 
     Parameters
     ----------
@@ -229,8 +226,7 @@ def linearized(
 
 
 def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bool = False) -> Any:
-    """
-    Compute a function and its derivative in a direction.
+    """Compute a function and its derivative in a direction.
 
     Parameters
     ----------
@@ -308,8 +304,7 @@ def derivative_along(
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: Argnums | None = None) -> Any:
-    """
-    Multiply the Hessian of a function by a vector, without building it.
+    """Multiply the Hessian of a function by a vector, without building it.
 
     Parameters
     ----------
@@ -368,8 +363,7 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
 
 
 def stop_gradient(x: Any) -> Any:
-    """
-    Return values as constants: no gradient flows through them.
+    """Return values as constants: no gradient flows through them.
 
     Parameters
     ----------

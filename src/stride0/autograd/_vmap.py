@@ -30,8 +30,7 @@ BATCHING, REFUSED = _table.BATCHING, _table.REFUSED
 
 
 def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
-    """
-    Make a function that computes a function for each example of a batch, all at once.
+    """Make a function that computes a function for each example of a batch, all at once.
 
     Parameters
     ----------

@@ -14,8 +14,7 @@ _LARGEST = 1 << 60
 
 
 def stats(*, reset_peak: bool = False) -> dict[str, int]:
-    """
-    Return how much memory arrays own, and how much is cached.
+    """Return how much memory arrays own, and how much is cached.
 
     Parameters
     ----------
@@ -42,8 +41,7 @@ def stats(*, reset_peak: bool = False) -> dict[str, int]:
 
 
 def get_limit() -> int:
-    """
-    Return the largest number of bytes of cached blocks.
+    """Return the largest number of bytes of cached blocks.
 
     Returns
     -------
@@ -62,8 +60,7 @@ def get_limit() -> int:
 
 
 def set_limit(limit: int | None) -> None:
-    """
-    Set the largest number of bytes of cached blocks.
+    """Set the largest number of bytes of cached blocks.
 
     Blocks over the new limit are returned to the system at once.
 

@@ -112,8 +112,7 @@ def _between(operation: str, name: str, value: float) -> float:
 
 
 def apply_updates(parameters: Any, updates: Any) -> Any:
-    """
-    Add updates to parameters.
+    """Add updates to parameters.
 
     Parameters
     ----------
@@ -150,8 +149,7 @@ def apply_updates(parameters: Any, updates: Any) -> Any:
 
 
 def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> Optimizer:
-    """
-    Make an optimiser: gradient descent, with momentum.
+    """Make an optimiser: gradient descent, with momentum.
 
     Parameters
     ----------
@@ -205,8 +203,7 @@ def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> O
 
 
 def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Optimizer:
-    """
-    Make an optimiser: Adam, which scales each element's step by the size of its gradients.
+    """Make an optimiser: Adam, which scales each element's step by the size of its gradients.
 
     Each of the real and imaginary parts of a complex parameter is scaled by its own size.
 
@@ -299,8 +296,7 @@ class Minimum(NamedTuple):
 def minimize_lbfgs(
     f: Callable[..., Any], parameters: Any, *args: Any, options: dict[str, Any] | None = None
 ) -> Minimum:
-    """
-    Minimise a function of a nested structure of arrays by L-BFGS, as SciPy implements it.
+    """Minimise a function of a nested structure of arrays by L-BFGS, as SciPy implements it.
 
     Parameters
     ----------

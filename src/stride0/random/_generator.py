@@ -22,8 +22,7 @@ Size = int | Sequence[int] | None
 
 
 class Generator:
-    """
-    A stream of random numbers: NumPy's `Generator`, with arrays of stride0.
+    """A stream of random numbers: NumPy's `Generator`, with arrays of stride0.
 
     Parameters
     ----------
@@ -66,8 +65,7 @@ class Generator:
         return self._generator.bit_generator
 
     def spawn(self, n_children: int) -> list[Generator]:
-        """
-        Return generators of independent streams, made of the seed and of the number of such calls.
+        """Return generators of independent streams, made of the seed and of the number of such calls.
 
         Examples
         --------
@@ -78,8 +76,7 @@ class Generator:
         return [Generator(child.bit_generator) for child in self._generator.spawn(n_children)]
 
     def bytes(self, length: int) -> bytes:
-        """
-        Return as many random bytes.
+        """Return as many random bytes.
 
         Examples
         --------
@@ -91,8 +88,7 @@ class Generator:
     # --- from the stream itself, into memory of stride0
 
     def random(self, size: Size = None, dtype: DTypeLike = float64, out: Array | None = None) -> Array:
-        """
-        Draw floats from 0 up to 1, without 1, of float64 or float32.
+        """Draw floats from 0 up to 1, without 1, of float64 or float32.
 
         Examples
         --------
@@ -133,8 +129,7 @@ class Generator:
         dtype: DTypeLike = int64,
         endpoint: bool = False,
     ) -> Array:
-        """
-        Draw integers from `low` up to `high`, with it if `endpoint`; from 0 up to `low` without `high`.
+        """Draw integers from `low` up to `high`, with it if `endpoint`; from 0 up to `low` without `high`.
 
         Examples
         --------
@@ -157,8 +152,7 @@ class Generator:
         axis: int = 0,
         shuffle: bool = True,
     ) -> Array:
-        """
-        Draw elements along an axis of an array, or integers below `a`, with probabilities `p`.
+        """Draw elements along an axis of an array, or integers below `a`, with probabilities `p`.
 
         Examples
         --------
@@ -173,8 +167,7 @@ class Generator:
         return self._draw("choice", a, size=size, replace=replace, p=p, axis=axis, shuffle=shuffle)
 
     def permutation(self, x: Parameter, axis: int = 0) -> Array:
-        """
-        Return an array with its slices along an axis in random order, or the integers below `x`.
+        """Return an array with its slices along an axis in random order, or the integers below `x`.
 
         Examples
         --------
@@ -189,8 +182,7 @@ class Generator:
         return self._draw("permutation", x, axis=axis)
 
     def permuted(self, x: Parameter, *, axis: int | None = None, out: Array | None = None) -> Array:
-        """
-        Return an array with the elements of each slice along an axis, or of all, in random order.
+        """Return an array with the elements of each slice along an axis, or of all, in random order.
 
         Examples
         --------
@@ -208,8 +200,7 @@ class Generator:
         return _stored(out, drawn)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """
-        Put the slices of an array along an axis, or the items of a list, in random order, in place.
+        """Put the slices of an array along an axis, or the items of a list, in random order, in place.
 
         Examples
         --------
@@ -286,8 +277,7 @@ class Generator:
         return self._draw("logseries", p, size=size)
 
     def multinomial(self, n: Parameter, pvals: Parameter, size: Size = None) -> Array:
-        """
-        Draw how often each outcome occurs in `n` trials; the last axis is that of `pvals`.
+        """Draw how often each outcome occurs in `n` trials; the last axis is that of `pvals`.
 
         Examples
         --------
@@ -313,8 +303,7 @@ class Generator:
         *,
         method: str = "svd",
     ) -> Array:
-        """
-        Draw vectors from a normal distribution of a mean and a covariance matrix.
+        """Draw vectors from a normal distribution of a mean and a covariance matrix.
 
         Examples
         --------
@@ -338,8 +327,7 @@ class Generator:
         return self._draw("noncentral_f", dfnum, dfden, nonc, size=size)
 
     def normal(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
-        """
-        Draw from normal distributions of mean `loc` and standard deviation `scale`.
+        """Draw from normal distributions of mean `loc` and standard deviation `scale`.
 
         Examples
         --------
@@ -483,8 +471,7 @@ for _name, _function in list(vars(Generator).items()):
 
 @intercepted_in("random")
 def default_rng(seed: Any = None) -> Generator:
-    """
-    Return a generator of a new stream.
+    """Return a generator of a new stream.
 
     Parameters
     ----------

@@ -70,8 +70,7 @@ def _operands(op: str, *operands: Any) -> tuple[Array, ...]:
 
 
 def is_singular(exponent: Array, x: Array) -> Array:
-    """
-    Tell where `x` is so near to 0 that smooth factors of ``x**exponent`` are constant.
+    """Tell where `x` is so near to 0 that smooth factors of ``x**exponent`` are constant.
 
     If the exponent is not an integer, derivatives of the power are 0 or infinite at 0. Derivatives of smooth
     factors do not change that, but their products with infinite derivatives may have the other sign.
@@ -150,8 +149,7 @@ def log_gamma_density(a: Any, x: Any) -> Array:
 def _beta_forms(
     a: Any, b: Any, x: Any, y: Any
 ) -> tuple[tuple[Array, Array, Array], tuple[Array, Array], Array, tuple[Array, Array]]:
-    """
-    Return what both forms of the density need.
+    """Return what both forms of the density need.
 
     Returns
     -------

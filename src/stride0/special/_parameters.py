@@ -81,8 +81,7 @@ def _doubles(op: str, *operands: Operand) -> tuple[Any, ...]:
 
 
 def _bell(first: Any, higher: list[Any]) -> Any:
-    """
-    Return what a density is multiplied by in its derivative by a parameter, of order ``len(higher) + 1``.
+    """Return what a density is multiplied by in its derivative by a parameter, of order ``len(higher) + 1``.
 
     `first` is the derivative of its logarithm, `higher` has the further ones: a complete Bell polynomial.
     """
@@ -139,8 +138,7 @@ def _psi_difference(a: Array, b: Array | float) -> Array:
 def _log_moments(
     a: Array | float, b: Array, orders: tuple[int, int], lower: Array | float
 ) -> list[list[Any]]:
-    """
-    Return the derivatives of ``gammaln(a + b) - gammaln(lower) - gammaln(b)``, but for the first ones.
+    """Return the derivatives of ``gammaln(a + b) - gammaln(lower) - gammaln(b)``, but for the first ones.
 
     `lower` is `a` plus a constant. Item ``[i][j]`` is that of order `i` in `a` and `j` in `b`.
     """
@@ -249,8 +247,7 @@ def betainc_ab(a: Operand, b: Operand, x: Operand, y: Operand, by_a: int, by_b: 
 
 @primitive_in("special")
 def odd_betainc_b(b: Operand, u: Operand, y: Operand, order: int, /) -> Array:
-    """
-    Return a derivative of ``sign(u) * betainc(1/2, b, u**2)`` with respect to `b`; `y` is ``1 - u**2``.
+    """Return a derivative of ``sign(u) * betainc(1/2, b, u**2)`` with respect to `b`; `y` is ``1 - u**2``.
 
     The function is smooth at 0, but its parts are not. Student's t distribution consists of it.
     """

@@ -29,8 +29,7 @@ STEP = 1e-3
 def check_grad(
     f: Callable[..., Any], *xs: Any, order: int = 2, rtol: float = 1e-6, atol: float = 1e-7, seed: int = 0
 ) -> None:
-    """
-    Compare derivatives of a function with finite differences.
+    """Compare derivatives of a function with finite differences.
 
     Parameters
     ----------

@@ -84,8 +84,7 @@ BITS = {width: _Bits(width) for width in (1, 2, 4, 8, 16)}
 
 
 class Operand:
-    """
-    How a loop reads or writes one operand of a dtype at one layout.
+    """How a loop reads or writes one operand of a dtype at one layout.
 
     'c'ontiguous, 'd'ouble stride, 's'calar, 'v'aried.
     """
@@ -155,8 +154,7 @@ def block(head: str, lines: list[str]) -> list[str]:
 
 
 def elementwise(start: str, stop: str, lines: list[str]) -> list[str]:
-    """
-    A loop over contiguous elements i. Each result may be the same element as its operand.
+    """A loop over contiguous elements i. Each result may be the same element as its operand.
 
     Nothing else overlaps: the planner has copied such operands, so that the compiler need not test for it.
     """

@@ -31,8 +31,7 @@ SHARED = "stride0._core._shared"
 
 
 def mend_cython() -> None:
-    """
-    Keep the item of a list comprehension if the list cannot grow.
+    """Keep the item of a list comprehension if the list cannot grow.
 
     Cython 3.3 releases the item in the helper, and again where the comprehension fails. A MemoryError there
     would free an object that is still in use.

@@ -99,8 +99,7 @@ class Unit:
         self.spared: set[str] = set()
 
     def write(self, name: str, text: str, spared: bool = False) -> str:
-        """
-        Add a loop; return its name.
+        """Add a loop; return its name.
 
         Loops of the same text are one, by the name of the first: of signed and unsigned integers, of
         `conj` and `positive`.

@@ -56,8 +56,7 @@ def inverting_loop(text: str, row: Row, divisor: int, loop: str) -> str:
 
 
 def blockwise_loop(name: str, loops: str, rows: list[Row], each: str = "NULL") -> str:
-    """
-    A loop over any strides that runs those over contiguous elements in the table: Note [Blockwise].
+    """A loop over any strides that runs those over contiguous elements in the table: Note [Blockwise].
 
     `each` is the loop over elements one by one, for the strides for which it is faster.
     """
@@ -117,8 +116,7 @@ def fill_loop(name: str, source: Row, target: Row, expression: str) -> str:
 
 
 def truncating_loop(name: str, x: Operand, out: Operand) -> str:
-    """
-    Floating point to integers.
+    """Floating point to integers.
 
     Every instruction set has an instruction for values that fit 32 signed bits, and converts those below 2^51
     by an addition. Others go through 64 bits one by one.
@@ -145,8 +143,7 @@ def truncating_loop(name: str, x: Operand, out: Operand) -> str:
 
 
 def rounding_loop(name: str, x: Operand, out: Operand) -> str:
-    """
-    64-bit integers to float32.
+    """64-bit integers to float32.
 
     Those below 2^51 are rounded from the double that they are, others one by one.
     """

@@ -93,8 +93,7 @@ def elements(inputs: list[Operand], acc: Accumulator, names: list[str], i: str) 
 
 
 def tail_function(acc: Accumulator) -> tuple[str, str]:
-    """
-    The function for the end of a block, and its name: Note [Order of a reduction].
+    """The function for the end of a block, and its name: Note [Order of a reduction].
 
     It is the same for all elements that are accumulated alike.
     """
@@ -294,8 +293,7 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
 
 
 def extreme_function(row: Row) -> str:
-    """
-    What `argmax` and `argmin` do, with the loops of `max` or `min` and what these begin with.
+    """What `argmax` and `argmin` do, with the loops of `max` or `min` and what these begin with.
 
     Blocks are folded by the loop; only the one that holds the extreme is searched. A few elements are
     compared one by one.

@@ -37,8 +37,7 @@ Rule = Callable[..., Any]
 
 
 def broadcast(operation: str, **shapes: Shape) -> Shape:
-    """
-    Return the shape to which the operands of an example broadcast, by the names of the parameters.
+    """Return the shape to which the operands of an example broadcast, by the names of the parameters.
 
     Raises where they do not, or where the caller's mode of broadcasting does not allow it: the values may
     have other numbers of axes, and functions check no broadcasts of calls that the package makes.
