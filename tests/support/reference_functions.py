@@ -777,7 +777,8 @@ def matmul(x1: Array, x2: Array, /) -> Array:
             "matmul",
             f"the inner sizes differ: {shape1[-1]} in x1 and {inner} in x2",
             [("x1", str(shape1)), ("x2", str(shape2))],
-            "the last axis of x1 and the second-to-last axis of x2 (the only axis of a vector) must have equal lengths; matrix_transpose(x) exchanges the last two",
+            "the last axis of x1 and the second-to-last (or only) axis of x2 must be equal; "
+            "see matrix_transpose",
         )
     dtype = x1.dtype if x1.dtype is x2.dtype else promote(x1.dtype, x2.dtype)
     if len(shape1) == len(shape2) == 1 and inner <= SHORT:

@@ -7,7 +7,17 @@ from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive
 from stride0._core.memory.dtype import DTypeLike
 
-__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
+__all__ = [
+    "cumulative_prod",
+    "cumulative_sum",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "std",
+    "sum",
+    "var",
+]
 
 
 @primitive

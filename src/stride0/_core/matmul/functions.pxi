@@ -13,7 +13,7 @@ cdef object matmul(str name, PyObject** given):
     if x1.shape_[x1.ndim - 1] != x2.shape_[x2.ndim - 2 if x2.ndim > 1 else 0]:
         raise ShapeError(
             "matmul", f"the inner sizes differ: {x1.shape[-1]} in x1 and {x2.shape[-2 if x2.ndim > 1 else 0]} in x2", shapes_of(x1, x2),
-            "the last axis of x1 and the second-to-last axis of x2 (the only axis of a vector) must have equal lengths; matrix_transpose(x) exchanges the last two")
+            "the last axis of x1 and the second-to-last (or only) axis of x2 must be equal; see matrix_transpose")
     code = x1.code
     if x1.code == x2.code and (not guarding or x2.ndim <= 2 >= x1.ndim):
         out = usual_product(x1, x2)
