@@ -108,7 +108,7 @@ TABLE = {
         report=re.compile(r"^.*runtime error: .*$|^SUMMARY: .*$|^.*ERROR: AddressSanitizer.*$", re.MULTILINE),
         left_out={
             # -O1, with space around each variable.
-            "tests/core/test_small_stacks.py": "the frames of functions are larger",
+            "tests/core/memory/test_small_stacks.py": "the frames of functions are larger",
         },
     ),
     "threads": Sanitizers(
@@ -117,7 +117,7 @@ TABLE = {
         compiler=compiler_of_python,
         variables=of_threads,
         report=re.compile(r"^SUMMARY: .*$|^.*(?:ERROR|FATAL): ThreadSanitizer.*$", re.MULTILINE),
-        tests=("tests/core/test_free_threading.py", "tests/autograd/test_gradient_threads.py"),
+        tests=("tests/core/plan/test_free_threading.py", "tests/autograd/test_gradient_threads.py"),
         while_building={"TSAN_OPTIONS": "report_bugs=0"},
         jobs=1,  # the processes of pytest-xdist did not start with it
     ),

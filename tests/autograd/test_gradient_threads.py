@@ -1,6 +1,6 @@
 """Gradients in several Python threads at once: what they share, and tapes, each of which is one thread's.
 
-What holds of arrays: tests/core/test_free_threading.py.
+What holds of arrays: tests/core/plan/test_free_threading.py.
 """
 
 from __future__ import annotations

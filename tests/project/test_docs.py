@@ -256,7 +256,7 @@ def test_the_overview_lists_each_module_of_the_core_with_its_tests() -> None:
     listed = []
     for modules, _, tests in table(OVERVIEW, "module"):
         listed += [name.replace("/", ".") for name in re.findall(r"`([\w/]+)`", modules)]
-        files = re.findall(r"`(\w+/test_\w+)`", tests)
+        files = re.findall(r"`([\w/]+/test_\w+)`", tests)
         assert files, modules
         assert [file for file in files if not (ROOT / "tests" / f"{file}.py").exists()] == [], modules
     compiled = [name for name in listed if name in COMPILED]

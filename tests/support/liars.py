@@ -1,4 +1,4 @@
-"""Calls of every public function with objects that claim another type; see `core/test_lying_types.py`.
+"""Calls of every public function with objects that claim another type; see `core/call/test_lying_types.py`.
 
 ``python liars.py LOG`` makes the calls in a process of its own and writes each one down before it is made.
 """

@@ -1,4 +1,4 @@
-"""Calls in a thread with a small stack; see `core/test_small_stacks.py`.
+"""Calls in a thread with a small stack; see `core/memory/test_small_stacks.py`.
 
 ``python small_stacks.py BYTES THREADS LOG`` makes them in another process and writes down each one first.
 """

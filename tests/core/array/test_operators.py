@@ -319,7 +319,7 @@ def test_unknown_operands_of_comparisons():
     x, unit = xp.asarray([1, 2]), Unit()
     assert [python(x, unit)[0] for python in COMPARISON.values()] == ["eq", "ne", "gt", "ge", "lt", "le"]
     for nothing in ("text", None, [1, 2], object()):
-        # == and != have an answer to some of them: tests/core/test_equality.py.
+        # == and != have an answer to some of them: tests/core/elementwise/test_equality.py.
         for python in (operator.lt, operator.le, operator.gt, operator.ge):
             with pytest.raises(TypeError):
                 python(x, nothing)

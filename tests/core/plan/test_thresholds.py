@@ -68,7 +68,7 @@ def test_the_compiled_modules_know_each_threshold_of_the_table() -> None:
 
 
 def test_each_threshold_names_its_benchmark() -> None:
-    scripts = {path.name for path in (Path(__file__).resolve().parents[2] / "benchmarks").rglob("*.py")}
+    scripts = {path.name for path in (Path(__file__).resolve().parents[3] / "benchmarks").rglob("*.py")}
     assert {threshold.benchmark for threshold in THRESHOLDS} <= scripts
 
 

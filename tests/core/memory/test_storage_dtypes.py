@@ -1,6 +1,6 @@
 """float16 and bfloat16: conversions to the last bit, on every instruction set.
 
-STRIDE0_ISA=baseline python tests/core/test_storage_dtypes.py    # the conversions of one of them
+STRIDE0_ISA=baseline python tests/core/memory/test_storage_dtypes.py    # the conversions of one of them
 """
 
 from __future__ import annotations

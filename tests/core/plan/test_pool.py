@@ -21,7 +21,7 @@ import pytest
 from stride0._core.plan import threads
 
 HERE = Path(__file__).parent
-CORE = HERE.parents[1] / "src" / "stride0" / "_core"
+CORE = HERE.parents[2] / "src" / "stride0" / "_core"
 COMPILER = shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(not threads.pool, reason="built without a thread pool"),

@@ -1,4 +1,4 @@
-/* The thread pool alone, for tests/core/test_pool.py: compiled with the source as it is, and called through ctypes. */
+/* The thread pool alone, for tests/core/plan/test_pool.py: compiled with the source as it is, and called through ctypes. */
 #include "pool.h"
 
 enum { MOST_CHUNKS = 4096 };

@@ -14,7 +14,7 @@ import pytest
 
 from stride0._core.plan import threads
 
-SUPPORT = Path(__file__).parent.parent / "support"
+SUPPORT = Path(__file__).parents[2] / "support"
 
 
 @pytest.mark.skipif(

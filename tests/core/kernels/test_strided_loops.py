@@ -185,7 +185,7 @@ print(calls)
 def test_nothing_beyond_the_elements_is_read(instruction_set: str) -> None:
     """Around the operands is memory that must not be read: a loop that does ends the process."""
     here = Path(__file__).parent
-    path = os.pathsep.join([str(here), str(here.parent / "support"), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(here), str(here.parents[1] / "support"), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, "STRIDE0_ISA": instruction_set}
 
     def run(script: str, **more: str) -> subprocess.CompletedProcess[str]:
