@@ -67,6 +67,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
             for name in (
                 "_parts",
                 "_transforms",
+                "_maps",
                 "_matrices",
                 "_imperative",
                 "_custom",

@@ -15,10 +15,11 @@ from stride0.autograd import scipy
 from stride0.autograd._custom import checkpoint, custom_vjp
 from stride0.autograd._custom_jvp import custom_jvp
 from stride0.autograd._imperative import Tape
-from stride0.autograd._matrices import hessian, jacobian
+from stride0.autograd._maps import LinearMap, hvp, linear_transpose, linearize, vhp
+from stride0.autograd._matrices import hessian, hessian_diag, jacobian, value_and_jacobian
 from stride0.autograd._numpy import on_numpy
 from stride0.autograd._rules.table import NO_GRAD, REFUSED, VJP
-from stride0.autograd._transforms import grad, hvp, jvp, stop_gradient, value_and_grad, vjp
+from stride0.autograd._transforms import grad, jvp, stop_gradient, value_and_grad, vjp
 from stride0.autograd._vmap import vmap
 
 __all__ = [
@@ -26,19 +27,25 @@ __all__ = [
     "REFUSED",
     "VJP",
     "GradientError",
+    "LinearMap",
     "Tape",
     "checkpoint",
     "custom_jvp",
     "custom_vjp",
     "grad",
     "hessian",
+    "hessian_diag",
     "hvp",
     "jacobian",
     "jvp",
+    "linear_transpose",
+    "linearize",
     "on_numpy",
     "scipy",
     "stop_gradient",
     "value_and_grad",
+    "value_and_jacobian",
+    "vhp",
     "vjp",
     "vmap",
 ]
