@@ -19,6 +19,13 @@ from stride0.autograd._maps import LinearMap, hvp, linear_transpose, linearize, 
 from stride0.autograd._matrices import hessian, hessian_diag, jacobian, value_and_jacobian
 from stride0.autograd._numpy import on_numpy
 from stride0.autograd._rules.table import NO_GRAD, REFUSED, VJP
+from stride0.autograd._sparse_api import (
+    hessian_sparsity,
+    jacobian_sparsity,
+    sparse_hessian,
+    sparse_jacobian,
+    sparse_plan,
+)
 from stride0.autograd._transforms import grad, jvp, stop_gradient, value_and_grad, vjp
 from stride0.autograd._vmap import vmap
 
@@ -35,13 +42,18 @@ __all__ = [
     "grad",
     "hessian",
     "hessian_diag",
+    "hessian_sparsity",
     "hvp",
     "jacobian",
+    "jacobian_sparsity",
     "jvp",
     "linear_transpose",
     "linearize",
     "on_numpy",
     "scipy",
+    "sparse_hessian",
+    "sparse_jacobian",
+    "sparse_plan",
     "stop_gradient",
     "value_and_grad",
     "value_and_jacobian",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, shown
@@ -22,7 +22,7 @@ from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import Linearized, grad
 from stride0.linalg import diagonal as diagonal_of
 
-__all__ = ["hessian", "hessian_diag", "jacobian", "value_and_jacobian"]
+__all__ = ["CHUNK", "batched", "hessian", "hessian_diag", "jacobian", "value_and_jacobian"]
 
 MODES = ("auto", "forward", "reverse")
 
@@ -180,8 +180,8 @@ def _by_rows(call: Linearized, points: list[Array]) -> list[list[Array]]:
         is_mixed = _is_complex(y) and not all(map(_is_complex, points))
         parts: list[list[Array]] = [[] for _ in points]
         for units in _units(y, _step(call)):
-            found = _batched(pull, [None] * len(call.values), k, units)
-            imaginary = _batched(pull, [None] * len(call.values), k, units * 1j) if is_mixed else found
+            found = batched(pull, [None] * len(call.values), {k: units})
+            imaginary = batched(pull, [None] * len(call.values), {k: units * 1j}) if is_mixed else found
             for rows, other, x, part in zip(found, imaginary, points, parts, strict=True):
                 if not _is_complex(y):
                     part.append(rows)
@@ -199,8 +199,8 @@ def _by_columns(call: Linearized, points: list[Array]) -> list[list[Array]]:
         is_mixed = _is_complex(x) and not all(map(_is_complex, call.values))
         parts: list[list[Array]] = [[] for _ in call.values]
         for units in _units(x, _step(call)):
-            found = _batched(call.push, zero, k, units)
-            imaginary = _batched(call.push, zero, k, units * 1j) if is_mixed else found
+            found = batched(call.push, zero, {k: units})
+            imaginary = batched(call.push, zero, {k: units * 1j}) if is_mixed else found
             for columns, other, y, part in zip(found, imaginary, call.values, parts, strict=True):
                 part.append(columns + 1j * other if _is_complex(x) and not _is_complex(y) else columns)
         for block, part, y in zip(blocks, parts, call.values, strict=True):
@@ -229,17 +229,19 @@ def _joined(parts: list[Array], one: Array, other: Array, dtype: DType) -> Array
     return reshape(parts[0] if len(parts) == 1 else concat(parts), shape)
 
 
-def _batched(
-    apply: Callable[[Any], list[Array]], given: Sequence[Array | None], k: int, batch: Array
+def batched(
+    apply: Callable[[Any], list[Array]], given: Sequence[Array | None], batches: Mapping[int, Array]
 ) -> list[Array]:
-    """Return the results of a linear map for each item of a batch in the place `k`: one batched pass.
+    """Return the results of a linear map for each item of batches in some places: one batched pass.
 
     If a function has no batching rule, one pass for each.
     """
     seeds = list(given)
-    level = Level(batch.shape[0])
+    size = next(iter(batches.values())).shape[0]
+    level = Level(size)
     try:
-        seeds[k] = level.wrap(batch)
+        for k, batch in batches.items():
+            seeds[k] = level.wrap(batch)
         return [_unshared(level.spread(x)) for x in apply(seeds)]
     except Exception:
         # The function may have a backward pass of the caller's that asks for values, or one without batching
@@ -248,8 +250,9 @@ def _batched(
     finally:
         level.close()
     rows = []
-    for i in range(batch.shape[0]):
-        seeds[k] = batch[i]
+    for i in range(size):
+        for k, batch in batches.items():
+            seeds[k] = batch[i]
         rows.append(apply(seeds))
     return [stack(parts) for parts in zip(*rows, strict=True)]
 
@@ -352,7 +355,7 @@ def hessian_diag(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = Fa
             parts, start = [], 0
             for units in _units(x, _step(call)):
                 count = units.shape[0]
-                rows = reshape(_batched(call.push, zero, k, units)[k], (count, x.size))
+                rows = reshape(batched(call.push, zero, {k: units})[k], (count, x.size))
                 parts.append(diagonal_of(rows, offset=start))
                 start += count
             found.append(reshape(concat(parts), x.shape) if parts else zero[k])

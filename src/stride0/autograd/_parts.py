@@ -14,7 +14,16 @@ from stride0.autograd._tape import tape as _tape
 from stride0.autograd._tape.tape import detach_closed, handed_out
 from stride0.autograd._tape.trees import Structure, flatten, tree_map
 
-__all__ = ["FLOATING", "TRACE", "Argnums", "Tracked", "detached_results", "matched", "numbers_of", "recording"]
+__all__ = [
+    "FLOATING",
+    "TRACE",
+    "Argnums",
+    "Tracked",
+    "detached_results",
+    "matched",
+    "numbers_of",
+    "recording",
+]
 
 Argnums = int | tuple[int, ...] | list[int]
 FLOATING = ("real floating", "complex floating")

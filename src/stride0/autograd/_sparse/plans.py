@@ -1,218 +1,339 @@
-"""Sparse matrices of derivatives: pattern, colouring, and one batched pass for all colours."""
+"""Plans: pattern, colouring and compressed products of one function. This module needs SciPy."""
 
 from __future__ import annotations
 
-import functools
-import importlib
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError, shown
 from stride0._core.array.array import Array
-from stride0._core.array.modes import CONFIGURATION
-from stride0._core.call.checks import check_function
 from stride0._core.exchange.exchange import asarray
-from stride0._core.exchange.numpy_calls import to_numpy
-from stride0._modes.switches import Setting
-from stride0.autograd._matrices import CHUNK
-from stride0.autograd._parts import FLOATING, TRACE, Argnums, Tracked, numbers_of, recording
-from stride0.autograd._tape.tape import Level, detach_closed, is_batched_array
-from stride0.autograd._tape.trees import flatten, tree_map
+from stride0.autograd._parts import Argnums
+from stride0.autograd._sparse.compressed import Split, hessian_split, jacobian_split, products
+from stride0.autograd._sparse.patterns import Arguments, Patterns, check_scalar, ordered
+from stride0.autograd._tape.tape import is_tracked
 from stride0.autograd._transforms import Linearized, grad
 
-__all__ = [
-    "SparsePlan",
-    "hessian_sparsity",
-    "jacobian_sparsity",
-    "sparse_hessian",
-    "sparse_jacobian",
-    "sparse_plan",
-]
+__all__ = ["MODES", "SparsePlan"]
 
 MODES = ("auto", "both", "forward", "reverse")
 
 
-def _scipy_sparse(operation: str) -> Any:
-    try:
-        return importlib.import_module("scipy.sparse")
-    except ImportError as error:
-        raise ImportError(
-            f"stride0.autograd.{operation} returns matrices of SciPy, which cannot be imported: pip install scipy"
-        ) from error
+class SparsePlan:
+    """
+    Sparse matrices of derivatives of one function, made by `sparse_plan`.
+
+    Attributes
+    ----------
+    jacobian_sparsity, hessian_sparsity : scipy.sparse.csr_array
+        The patterns, of dtype bool; `hessian_sparsity` is None unless the function returns one real array without axes.
+    jacobian_colors, hessian_colors : int
+        How many products with the matrix a call takes: they run as one batch.
+
+    Examples
+    --------
+    >>> plan = xp.autograd.sparse_plan(lambda x: x[1:] * x[:-1], xp.ones(5))
+    >>> plan.jacobian_colors
+    2
+    >>> plan.jacobian(xp.asarray([1.0, 2.0, 3.0, 4.0, 5.0])).toarray()
+    array([[2., 1., 0., 0., 0.],
+           [0., 3., 2., 0., 0.],
+           [0., 0., 4., 3., 0.],
+           [0., 0., 0., 5., 4.]])
+    """
+
+    def __init__(
+        self,
+        operation: str,
+        f: Callable[..., Any],
+        argnums: Argnums,
+        mode: str,
+        patterns: tuple[Any, Any],
+    ) -> None:
+        if not isinstance(mode, str) or mode not in MODES:
+            raise ArgumentValueError(
+                operation, f"mode is {shown(mode)}", accepts=f"one of {', '.join(MODES)}"
+            )
+        self._f, self._argnums, self._mode = f, argnums, mode
+        self.jacobian_sparsity, self.hessian_sparsity = patterns
+
+    @cached_property
+    def _jacobian_split(self) -> Split:
+        return jacobian_split(self.jacobian_sparsity, self._mode)
+
+    @cached_property
+    def _hessian_split(self) -> Split:
+        return hessian_split(self.hessian_sparsity)
+
+    @property
+    def jacobian_colors(self) -> int:
+        """How many products the Jacobian takes."""
+        return self._jacobian_split.count
+
+    @property
+    def hessian_colors(self) -> int:
+        """How many products the Hessian takes."""
+        self._needs_hessian("hessian_colors")
+        return self._hessian_split.count
+
+    def _needs_hessian(self, operation: str) -> None:
+        if self.hessian_sparsity is None:
+            raise ShapeError(
+                operation,
+                "the function did not return one real array without axes",
+                accepts="the plan of a function that does",
+            )
+
+    def jacobian(self, *args: Any, **kwargs: Any) -> Any:
+        """
+        Compute the Jacobian.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Arguments of the function: arrays of the shapes that the plan was made for.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Of shape ``(m, n)``: rows are the elements of the result, columns those of the arguments.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If an argument or a result is not of a real floating-point dtype.
+        ShapeError
+            If arguments or results have other numbers of elements than the pattern.
+        GradientError
+            If an argument is tracked: sparse matrices of SciPy have no gradients.
+
+        Examples
+        --------
+        >>> plan = xp.autograd.sparse_plan(lambda x: x**2, xp.ones(2))
+        >>> plan.jacobian(xp.asarray([1.0, 3.0])).toarray()
+        array([[2., 0.],
+               [0., 6.]])
+        """
+        return self._jacobian("jacobian", args, kwargs)
+
+    def _jacobian(self, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        call = _call(Arguments(operation, self._f, self._argnums, args, kwargs), False)
+        _check_shape(operation, self.jacobian_sparsity, (_size(call.values), _size(call.chosen.arrays)))
+        split, largest = self._jacobian_split, call.largest()
+        data = products(call.push, split.forward, call.chosen.arrays, largest)
+        data += products(lambda seeds: _leaves(call.pull(seeds)), split.reverse, call.values, largest)
+        return _filled(self.jacobian_sparsity, data, split, call.values)
+
+    def hessian(self, *args: Any, **kwargs: Any) -> Any:
+        """
+        Compute the Hessian.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Arguments of the function: arrays of the shapes that the plan was made for.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Of shape ``(n, n)``: rows and columns are the elements of the arguments.
+
+        Raises
+        ------
+        ArgumentTypeError, ShapeError, GradientError
+            As `jacobian`, and if the function does not return one real array without axes.
+
+        Examples
+        --------
+        >>> plan = xp.autograd.sparse_plan(lambda x: xp.sum((x[1:] - x[:-1]) ** 2), xp.ones(3))
+        >>> plan.hessian(xp.ones(3)).toarray()
+        array([[ 2., -2.,  0.],
+               [-2.,  4., -2.],
+               [ 0., -2.,  2.]])
+        """
+        return self._hessian("hessian", args, kwargs)
+
+    def _hessian(self, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self._needs_hessian(operation)
+        call = _call(Arguments(operation, self._f, self._argnums, args, kwargs), True)
+        n = _size(call.chosen.arrays)
+        _check_shape(operation, self.hessian_sparsity, (n, n))
+        data = products(call.push, self._hessian_split.forward, call.chosen.arrays, call.largest())
+        return _filled(self.hessian_sparsity, data, self._hessian_split, call.values)
+
+    def check(self, *args: Any, **kwargs: Any) -> None:
+        """
+        Check that the patterns hold at a point: compare products with a vector of irregular numbers.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Arguments of the function.
+
+        Raises
+        ------
+        GradientError
+            If a derivative that a pattern leaves out is not 0.
+
+        Notes
+        -----
+        Use it once for each new kind of input if you passed a pattern of your own, or if the function chooses its
+        calls by values.
+
+        Examples
+        --------
+        >>> plan = xp.autograd.sparse_plan(lambda x: x[::-1] * 2, xp.ones(3), sparsity=np.eye(3))
+        >>> plan.check(xp.ones(3))
+        Traceback (most recent call last):
+            ...
+        stride0.GradientError: check: the pattern of the Jacobian leaves out a derivative that is not 0
+        ...
+        """
+        kinds = [("Jacobian", False, self._jacobian)]
+        if self.hessian_sparsity is not None:
+            kinds.append(("Hessian", True, self._hessian))
+        for name, of_gradient, compute in kinds:
+            call = _call(Arguments("check", self._f, self._argnums, args, kwargs), of_gradient)
+            matrix = compute("check", args, kwargs)
+            vector = np.arange(matrix.shape[1]) * 0.6180339887498949 % 1.0 + 0.5
+            parts, start = [], 0
+            for x in call.chosen.arrays:
+                parts.append(
+                    asarray(vector[start : start + x.size].reshape(x.shape), dtype=x.dtype, copy=True)
+                )
+                start += x.size
+            expected = _flat(call.push(parts))
+            found, scale = matrix @ vector, abs(matrix) @ vector
+            eps = float(np.finfo(expected.dtype).eps) if expected.size else 0.0
+            bad = np.flatnonzero(
+                ~(np.abs(found - expected) <= eps**0.5 * (scale + np.abs(expected).max(initial=0.0)))
+            )
+            if len(bad):
+                raise GradientError(
+                    "check",
+                    f"the pattern of the {name} leaves out a derivative that is not 0",
+                    [("row", str(int(bad[0])))],
+                    "a new plan at this point, or a pattern with more entries",
+                )
 
 
-class _Arguments:
-    """The arguments of a call, of which some are differentiated by."""
-
-    def __init__(self, operation: str, f: Callable[..., Any], argnums: Argnums, args: tuple[Any, ...], kwargs: Any):
-        self.operation, self.f, self.args, self.kwargs = operation, f, args, kwargs
-        self.numbers = numbers_of(operation, argnums, len(args))
-        self.points = [args[n] for n in self.numbers]
-        self.leaves = flatten(self.points, 2)[0]
-        for x in self.leaves:
-            if isinstance(x, Array) and is_batched_array(x):
+def _call(arguments: Arguments, of_gradient: bool) -> Linearized:
+    """Return a recorded call of the function, or of its gradient."""
+    operation = arguments.operation
+    for x in arguments.leaves:
+        if isinstance(x, Array) and is_tracked(x):
+            raise GradientError(
+                operation,
+                "an argument is tracked: sparse matrices have no gradients",
+                accepts="jacobian or hessian",
+            )
+    f = grad(arguments.chosen, tuple(range(len(arguments.points)))) if of_gradient else arguments.chosen
+    call = Linearized(operation, f, arguments.points)
+    for what, arrays in (("an argument", call.chosen.arrays), ("a result", call.values)):
+        for x in arrays:
+            if x.dtype.kind != "real floating":
                 raise ArgumentTypeError(
                     operation,
-                    "an argument is batched: sparse matrices have no batches",
-                    accepts="a loop over the examples",
+                    f"{what} is of dtype {x.dtype.name}",
+                    accepts="real floating-point dtypes, or jacobian",
                 )
-
-    def chosen(self, *xs: Any) -> Any:
-        """Call the function with other values of the chosen arguments."""
-        given = list(self.args)
-        for n, x in zip(self.numbers, xs, strict=True):
-            given[n] = x
-        return self.f(*given, **self.kwargs)
+    return call
 
 
-def _found(operation: str, arguments: _Arguments, curvature: bool) -> Any:
-    """Run a function, and return the pattern of its Jacobian, or that of its Hessian."""
-    sparse = _scipy_sparse(operation)
-    import numpy as np
+def _leaves(tree: Any) -> list[Array]:
+    from stride0.autograd._tape.trees import flatten
 
-    from stride0.autograd._sparse.sets import ALL
-    from stride0.autograd._sparse.tracing import Trace, watching
-
-    def copied(x: Any) -> Any:
-        return asarray(detach_closed(x), copy=True) if isinstance(x, Array) else x
-
-    with recording() as tape:
-        chosen = Tracked(operation, [tree_map(copied, x) for x in arguments.points], tape, 2)
-        size = sum(x.size for x in chosen.arrays)
-        trace = Trace(size)
-        start = 2
-        for x in flatten(chosen.tree, 2)[0]:
-            trace.write(x, np.arange(start, start + x.size).reshape(x.shape))
-            start += x.size
-        token = TRACE.set(trace)
-        try:
-            with Setting(CONFIGURATION, watching(trace)):
-                out = arguments.chosen(*chosen.tree)
-        finally:
-            TRACE.reset(token)
-        results = [asarray(y) for y in flatten(out, 1)[0]]
-        for y in results:
-            if y.dtype.kind not in FLOATING:
-                raise ArgumentTypeError(operation, f"a result of dtype {y.dtype.name} has no derivative")
-            if curvature and (len(results) != 1 or y.shape != () or y.dtype.kind != "real floating"):
-                raise ShapeError(
-                    operation, "the function returned an array with axes", [("shape", str(y.shape))],
-                    "a function that returns one real array without axes",
-                )
-        parts = []
-        for y in results:
-            numbers, _ = trace.read(y)
-            parts.append(np.zeros(y.size, dtype=np.int64) if numbers is None else numbers.ravel())
-            if numbers is not None and (trace.lost or not trace.is_known(y)):
-                trace.bend(np.asarray(ALL))
-    sets = trace.sets
-    if not curvature:
-        numbers = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-        owner, elements = sets.expand(numbers)
-        return _pattern(sparse, owner, elements, (len(numbers), size))
-    if trace.lost:
-        trace.bend(np.asarray(ALL))
-    pairs = np.unique(np.concatenate(trace.bent), axis=0) if trace.bent else np.zeros((0, 2), dtype=np.int64)
-    shape = (len(pairs), size)
-    one, other = (_pattern(sparse, *sets.expand(pairs[:, k]), shape) for k in (0, 1))
-    half = one.T @ other
-    return _sorted(sparse.csr_array(half + half.T, dtype=bool))
+    return flatten(tree)[0]
 
 
-def _pattern(sparse: Any, rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
-    import numpy as np
-
-    return _sorted(sparse.csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=shape))
+def _size(arrays: list[Array]) -> int:
+    return sum(x.size for x in arrays)
 
 
-def _sorted(pattern: Any) -> Any:
-    pattern.sum_duplicates()
-    pattern.eliminate_zeros()
-    pattern.sort_indices()
-    return pattern
+def _flat(arrays: list[Array]) -> Any:
+    return np.concatenate([np.asarray(x).ravel() for x in arrays])
 
 
-def jacobian_sparsity(f: Callable[..., Any], *args: Any, argnums: Argnums = 0) -> Any:
-    """
-    Find which elements of the result of a function depend on which elements of its arguments.
-
-    Parameters
-    ----------
-    f : callable
-        Returns an array of a floating-point dtype, or a nested structure of such arrays.
-    *args : nested structures of arrays
-        The arguments of `f`.
-    argnums : int or sequence of int
-        The arguments to differentiate by, as `value_and_grad` takes them.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Of dtype bool and shape ``(m, n)``: rows are the elements of the result, columns those of the arguments,
-        each in C order. Arrays of a structure follow each other.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If an argument to differentiate by, or a result, is not of a floating-point dtype.
-    ImportError
-        If SciPy cannot be imported.
-
-    Notes
-    -----
-    `f` is called once. The pattern holds for other values of the arguments as well, as long as `f` makes the same
-    calls: both branches of `where` count, and so do all elements that a sort or a computed index may choose. A
-    function that stride0 knows no pattern of depends on all its operands.
-
-    Examples
-    --------
-    >>> pattern = xp.autograd.jacobian_sparsity(lambda x: x[1:] * x[:-1], xp.ones(4))
-    >>> pattern.toarray().astype(int)
-    array([[1, 1, 0, 0],
-           [0, 1, 1, 0],
-           [0, 0, 1, 1]])
-    """
-    check_function("jacobian_sparsity", f)
-    return _found("jacobian_sparsity", _Arguments("jacobian_sparsity", f, argnums, args, {}), False)
+def _check_shape(operation: str, pattern: Any, shape: tuple[int, int]) -> None:
+    if pattern.shape != shape:
+        facts = [("pattern", str(pattern.shape)), ("matrix", str(shape))]
+        raise ShapeError(
+            operation, "the pattern is of another shape than the matrix", facts, "a plan for these shapes"
+        )
 
 
-def hessian_sparsity(f: Callable[..., Any], *args: Any, argnums: Argnums = 0) -> Any:
-    """
-    Find which pairs of elements of the arguments a function has second derivatives for.
+def _filled(pattern: Any, data: list[Any], split: Split, results: list[Array]) -> Any:
+    """Return a matrix, from all products one after the other."""
+    if not data:
+        return csr_array(
+            pattern.shape, dtype=np.result_type(*(str(y.dtype.name) for y in results), np.float32)
+        )
+    values = (data[0] if len(data) == 1 else np.concatenate(data))[split.places]
+    return csr_array((values, pattern.indices.copy(), pattern.indptr.copy()), shape=pattern.shape)
 
-    Parameters
-    ----------
-    f : callable
-        Returns one real floating-point array without axes.
-    *args : nested structures of arrays
-        The arguments of `f`.
-    argnums : int or sequence of int
-        The arguments to differentiate by, as `value_and_grad` takes them.
 
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Symmetric, of dtype bool and shape ``(n, n)``: n is the number of elements of the arguments, in C order.
+def given_pattern(operation: str, sparsity: Any) -> Any:
+    """Return a pattern of the caller's: what is not 0 in a matrix."""
+    if isinstance(sparsity, Array):
+        sparsity = np.asarray(sparsity)
+    if not issparse(sparsity) and not isinstance(sparsity, np.ndarray):
+        raise ArgumentTypeError(
+            operation,
+            f"sparsity is of type {type(sparsity).__name__}",
+            accepts="a sparse array of SciPy, or a matrix",
+        )
+    if sparsity.ndim != 2:
+        raise ShapeError(operation, f"sparsity has the shape {sparsity.shape}", accepts="a matrix")
+    return ordered(sparsity)
 
-    Raises
-    ------
-    ArgumentTypeError, ImportError
-        As `jacobian_sparsity`.
-    ShapeError
-        If the result has axes.
 
-    Notes
-    -----
-    One call of `f`, as in `jacobian_sparsity`; no gradient is computed.
+def plan_for(
+    operation: str, f: Callable[..., Any], argnums: Argnums, mode: str, sparsity: Any, args: Any, kwargs: Any
+) -> SparsePlan:
+    """Return a plan with both patterns; `sparsity` is that of the Jacobian, or of the Hessian of a scalar."""
+    found = Patterns(Arguments(operation, f, argnums, args, kwargs))
+    is_scalar = found.is_scalar and found.results[0].dtype.kind == "real floating"
+    patterns = (found.jacobian(), found.hessian(operation) if is_scalar else None)
+    if sparsity is not None:
+        own = given_pattern(operation, sparsity)
+        expected = patterns[is_scalar]
+        _check_shape(operation, own, expected.shape)
+        patterns = (patterns[0], own) if is_scalar else (own, None)
+    return SparsePlan(operation, f, argnums, mode, patterns)
 
-    Examples
-    --------
-    >>> pattern = xp.autograd.hessian_sparsity(lambda x: xp.sum((x[1:] - x[:-1]) ** 2), xp.ones(4))
-    >>> pattern.toarray().astype(int)
-    array([[1, 1, 0, 0],
-           [1, 1, 1, 0],
-           [0, 1, 1, 1],
-           [0, 0, 1, 1]])
-    """
-    check_function("hessian_sparsity", f)
-    return _found("hessian_sparsity", _Arguments("hessian_sparsity", f, argnums, args, {}), True)
+
+def matrix_of(
+    operation: str, f: Callable[..., Any], argnums: Argnums, mode: str, sparsity: Any, of_gradient: bool
+) -> Callable[..., Any]:
+    """Return what `sparse_jacobian` returns, or `sparse_hessian`."""
+    own = None if sparsity is None else given_pattern(operation, sparsity)
+    last: SparsePlan = SparsePlan(operation, f, argnums, mode, (own, own))
+
+    def matrix(*args: Any, **kwargs: Any) -> Any:
+        nonlocal last
+        plan = last
+        if own is None:
+            found = Patterns(Arguments(operation, f, argnums, args, kwargs))
+            if of_gradient:
+                check_scalar(operation, found.results)
+            pattern = found.hessian(operation) if of_gradient else found.jacobian()
+            known = plan.hessian_sparsity if of_gradient else plan.jacobian_sparsity
+            if known is None or not _is_same(known, pattern):
+                # The colouring of an equal pattern is used again.
+                plan = last = SparsePlan(operation, f, argnums, mode, (pattern, pattern))
+        return (plan._hessian if of_gradient else plan._jacobian)(operation, args, kwargs)
+
+    return matrix
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return (
+        one.shape == other.shape
+        and one.nnz == other.nnz
+        and np.array_equal(one.indptr, other.indptr)
+        and np.array_equal(one.indices, other.indices)
+    )

@@ -81,7 +81,9 @@ def product(call: Call, operands: list[Any], labels: list[Labels], output: Label
     if len(active) == 2 == len(operands):
         # Terms have one factor of each, at equal labels.
         shared = [name for name in labels[0] if name in labels[1]]
-        one, other = (_spread(sets, call.numbers(x), names, shared) for x, names in zip(operands, labels, strict=True))
+        one, other = (
+            _spread(sets, call.numbers(x), names, shared) for x, names in zip(operands, labels, strict=True)
+        )
         call.trace.bend(*np.broadcast_arrays(one, other))
     elif len(active) > 1:
         call.trace.bend(total)
@@ -128,16 +130,24 @@ def _with_constant(
     grids = np.meshgrid(*[np.arange(sizes[name]) for name in free], indexing="ij")
     index = {name: np.repeat(at, rest) for name, at in known.items()}
     index |= {name: np.tile(grid.ravel(), terms) for name, grid in zip(free, grids, strict=True)}
-    if any(name not in index or factor.shape[others.index(name)] != sizes[name] for name in output if name in others):
+    if any(
+        name not in index or factor.shape[others.index(name)] != sizes[name]
+        for name in output
+        if name in others
+    ):
         return None
     if any(name in others and factor.shape[others.index(name)] != sizes[name] for name in own):
         return None
-    here = tuple(index[name] if n > 1 else 0 * index[name] for name, n in zip(own, numbers.shape, strict=True))
+    here = tuple(
+        index[name] if n > 1 else 0 * index[name] for name, n in zip(own, numbers.shape, strict=True)
+    )
     found = numbers[here] if here else np.full(terms * rest, numbers)
     shape = [sizes[name] for name in output]
     if any(name not in index for name in output):
         return None
-    there = np.ravel_multi_index([index[name] for name in output], shape) if output else np.zeros(len(found), int)
+    there = (
+        np.ravel_multi_index([index[name] for name in output], shape) if output else np.zeros(len(found), int)
+    )
     count = int(np.prod(shape, dtype=np.int64))
     result = call.trace.sets.groups(np.where(found < 0, EMPTY, found), there, count)
     return result.reshape(shape)

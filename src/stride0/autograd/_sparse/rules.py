@@ -103,7 +103,19 @@ def spread(call: Call, results: list[Array]) -> list[Any]:
 
 # Their second derivatives are 0 wherever they are defined.
 PIECEWISE_LINEAR = {
-    *("add", "subtract", "negative", "positive", "conj", "real", "imag", "maximum", "minimum", "clip", "where"),
+    *(
+        "add",
+        "subtract",
+        "negative",
+        "positive",
+        "conj",
+        "real",
+        "imag",
+        "maximum",
+        "minimum",
+        "clip",
+        "where",
+    ),
     *("copysign", "remainder", "nan_to_num", "nextafter"),
 }
 
@@ -136,7 +148,11 @@ def _times(call: Call, results: list[Array]) -> Any:
         return [call.trace.sets.either(a, b)]
     numbers, other = (a, y) if call.is_active(x) else (b, x)
     factor = call.constant(other)
-    return [np.broadcast_to(numbers, results[0].shape) if factor is None else np.where(factor != 0, numbers, EMPTY)]
+    return [
+        np.broadcast_to(numbers, results[0].shape)
+        if factor is None
+        else np.where(factor != 0, numbers, EMPTY)
+    ]
 
 
 def _ratio(call: Call, results: list[Array]) -> Any:
@@ -160,7 +176,13 @@ def _moved(call: Call, results: list[Array]) -> Any:
     others = [x for x in (*call.args[count:], *call.kwargs.values()) if isinstance(x, (Array, tuple, list))]
     if any(_is_varying(call, x) for x in others):
         return None
-    if call.name == "pad" and call.bound().get("mode") not in ("constant", "edge", "reflect", "symmetric", "wrap"):
+    if call.name == "pad" and call.bound().get("mode") not in (
+        "constant",
+        "edge",
+        "reflect",
+        "symmetric",
+        "wrap",
+    ):
         return None
     more = {k: 0 if k == "constant_values" else v for k, v in call.kwargs.items() if k != "copy"}
     found = _function(call.name)(*map(numbers, call.args[:count]), *call.args[count:], **more)
@@ -188,13 +210,17 @@ def _same(call: Call, results: list[Array]) -> Any:
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
-    return tuple(normalize_axis("sparsity", a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    return tuple(
+        normalize_axis("sparsity", a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))
+    )
 
 
 def _reduced(call: Call, results: list[Array], linear: bool) -> Any:
     given = call.bound()
     x = next(iter(given.values()))
-    if any(call.is_active(other) for name, other in given.items() if other is not x and isinstance(other, Array)):
+    if any(
+        call.is_active(other) for name, other in given.items() if other is not x and isinstance(other, Array)
+    ):
         return None
     found = call.trace.sets.along(call.numbers(x), _axes(given.get("axis"), x.ndim))
     if found.size != results[0].size:
@@ -259,7 +285,8 @@ def _crossed(call: Call, results: list[Array]) -> Any:
     given = call.bound()
     axis, sets = given["axis"], call.trace.sets
     one, other = (
-        np.expand_dims(sets.along(call.numbers(x), _axes(axis, x.ndim)), axis) for x in (given["x1"], given["x2"])
+        np.expand_dims(sets.along(call.numbers(x), _axes(axis, x.ndim)), axis)
+        for x in (given["x1"], given["x2"])
     )
     call.trace.bend(*np.broadcast_arrays(one, other))
     return [np.broadcast_to(sets.either(one, other), results[0].shape)]
@@ -295,11 +322,41 @@ def _contracted(call: Call, results: list[Array]) -> Any:
 
 
 _MOVING = (
-    *("broadcast_arrays", "broadcast_to", "concat", "expand_dims", "fft.fftshift", "fft.ifftshift", "flip", "getitem"),
-    *("linalg.diagonal", "matrix_transpose", "meshgrid", "moveaxis", "pad", "permute_dims", "repeat", "reshape"),
+    *(
+        "broadcast_arrays",
+        "broadcast_to",
+        "concat",
+        "expand_dims",
+        "fft.fftshift",
+        "fft.ifftshift",
+        "flip",
+        "getitem",
+    ),
+    *(
+        "linalg.diagonal",
+        "matrix_transpose",
+        "meshgrid",
+        "moveaxis",
+        "pad",
+        "permute_dims",
+        "repeat",
+        "reshape",
+    ),
     *("roll", "squeeze", "stack", "take", "take_along_axis", "tile", "tril", "triu", "unstack"),
 )
-_LINEAR_SUMS = ("sum", "mean", "max", "min", "nansum", "nanmean", "nanmax", "nanmin", "median", "nanmedian", "ptp")
+_LINEAR_SUMS = (
+    "sum",
+    "mean",
+    "max",
+    "min",
+    "nansum",
+    "nanmean",
+    "nanmax",
+    "nanmin",
+    "median",
+    "nanmedian",
+    "ptp",
+)
 _TRANSFORMS = tuple(name for name in VJP if name.startswith("fft.") and "shift" not in name)
 _ELEMENTWISE = (
     *(op.qualified for op in OPS),
@@ -325,7 +382,11 @@ RULES: dict[str, Rule] = {
     "diff": _differences,
     "linalg.trace": _traced,
     **dict.fromkeys(
-        (name for name in VJP if name.startswith("linalg.") and name not in ("linalg.diagonal", "linalg.trace")),
+        (
+            name
+            for name in VJP
+            if name.startswith("linalg.") and name not in ("linalg.diagonal", "linalg.trace")
+        ),
         _matrices,
     ),
     "linalg.vector_norm": partial(_reduced, linear=False),

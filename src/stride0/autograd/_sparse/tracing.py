@@ -130,7 +130,9 @@ class Trace:
                 within = (at >= block.start) & (at < block.end)
                 numbers = _seen(block.numbers[(at[within] - block.start) // block.unit])
                 old = found[within]
-                found[within] = np.where(old == UNSEEN, numbers, self.sets.either(np.maximum(old, 0), numbers))
+                found[within] = np.where(
+                    old == UNSEEN, numbers, self.sets.either(np.maximum(old, 0), numbers)
+                )
         return _seen(found), True
 
     def write(self, x: Array, numbers: Any) -> None:
