@@ -19,7 +19,7 @@ from stride0.autograd._maps import LinearMap, hvp, linear_transpose, linearize, 
 from stride0.autograd._matrices import hessian, hessian_diag, jacobian, value_and_jacobian
 from stride0.autograd._numpy import on_numpy
 from stride0.autograd._rules.table import NO_GRAD, REFUSED, VJP
-from stride0.autograd._sparse_api import (
+from stride0.autograd._sparsity import (
     hessian_sparsity,
     jacobian_sparsity,
     sparse_hessian,

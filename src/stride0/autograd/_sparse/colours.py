@@ -1,7 +1,7 @@
 """Colourings of patterns: columns, rows or unknowns of one colour share one product with the matrix.
 
-A set of colours is an integer, with a bit for each colour: the next colour is the lowest bit that no neighbour has. So the time
-is in proportion to the number of entries, however many colours there are.
+A set of colours is an integer, with a bit for each colour: the next colour is the lowest bit that no
+neighbour has. So the time is in proportion to the number of entries, however many colours there are.
 """
 
 from __future__ import annotations
@@ -86,11 +86,12 @@ def _star_fit(neighbours: Any, order: Any) -> Any:
     pointers, indices = neighbours.indptr.tolist(), neighbours.indices.tolist()
     n = len(pointers) - 1
     colour, bits = [-1] * n, [0] * n
-    # Of each unknown: the colours among its neighbours; those that several have; the neighbour that has one first.
+    # Of each unknown: the colours among its neighbours; those that several have; the neighbour that has one
+    # first.
     near, several = [0] * n, [0] * n
     first: list[dict[int, int]] = [{} for _ in range(n)]
-    # Of w: the colours of neighbours that have a second neighbour of the colour of w. A further neighbour of w with
-    # such a colour would close a path of two colours.
+    # Of w: the colours of neighbours that have a second neighbour of the colour of w. A further neighbour
+    # of w with such a colour would close a path of two colours.
     closed = [0] * n
     for v in order.tolist():
         mine = indices[pointers[v] : pointers[v + 1]]
@@ -118,7 +119,7 @@ def _star_fit(neighbours: Any, order: Any) -> Any:
 
 
 def direct(rows: Any, columns: Any, colours: Any) -> Any:
-    """Return of which entries of a symmetric pattern the column is alone in its row among those of its colour."""
+    """Return a mask of the entries whose column is the only one of its colour in the row."""
     count = int(colours.max(initial=0)) + 1
     _, inverse, counts = np.unique(rows * count + colours[columns], return_inverse=True, return_counts=True)
     return counts[inverse] == 1

@@ -54,8 +54,9 @@ def jacobian_split(pattern: Any, mode: str) -> Split:
     """
     Return the products with fewest colours.
 
-    "both" computes the fullest rows from the left and the other rows from the right, or the fullest columns from the right and
-    the other columns from the left: so an arrow takes three products, however large it is.
+    "both" computes the fullest rows from the left and the other rows from the right, or the fullest columns
+    from the right and the other columns from the left: so an arrow takes three products, however large it
+    is.
     """
     if not pattern.nnz:
         empty = Side(np.zeros(0, dtype=np.int64), 0)

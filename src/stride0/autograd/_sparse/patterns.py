@@ -79,8 +79,6 @@ class Patterns:
         numbers, _ = self.trace.read(y)
         if numbers is None:
             return np.zeros(y.size, dtype=np.int64)
-        if not self.trace.is_known(y):
-            self.trace.bend(np.asarray(ALL))
         return numbers.ravel()
 
     @property

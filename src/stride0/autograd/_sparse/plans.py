@@ -30,7 +30,8 @@ class SparsePlan:
     Attributes
     ----------
     jacobian_sparsity, hessian_sparsity : scipy.sparse.csr_array
-        The patterns, of dtype bool; `hessian_sparsity` is None unless the function returns one real array without axes.
+        The patterns, of dtype bool; `hessian_sparsity` is None unless the function returns one real array
+        without axes.
     jacobian_colors, hessian_colors : int
         How many products with the matrix a call takes: they run as one batch.
 
@@ -181,8 +182,8 @@ class SparsePlan:
 
         Notes
         -----
-        Use it once for each new kind of input if you passed a pattern of your own, or if the function chooses its
-        calls by values.
+        Use it once for each new kind of input if you passed a pattern of your own, or if the function
+        chooses its calls by values.
 
         Examples
         --------

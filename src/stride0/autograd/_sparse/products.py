@@ -97,7 +97,7 @@ def _distinct(numbers: Any, labels: Labels) -> tuple[Any, Labels]:
 
 
 def _spread(sets: Any, numbers: Any, labels: Labels, output: Labels) -> Any:
-    """Return the sets of an operand, united along what the output does not have, as it broadcasts to the output."""
+    """Return the sets of an operand, united along summed labels, in a shape that broadcasts to the output."""
     numbers, labels = _distinct(numbers, labels)
     summed = tuple(axis for axis, name in enumerate(labels) if name not in output)
     if summed:

@@ -1,8 +1,8 @@
 """Rules of patterns: the sets of the results of a call, from those of its operands.
 
-`RULES` has a rule for each function of which more is known than that its results depend on all operands. A rule returns the
-numbers of the sets of each result, or None if it does not know the form of the call: then `spread` does. A rule also says which
-sets the function multiplies: Note [Curvature] in `tracing.py`.
+`RULES` has a rule for each function of which more is known than that its results depend on all operands. A
+rule returns the numbers of the sets of each result, or None if it does not know the form of the call: then
+`spread` does. A rule also says which sets the function multiplies: Note [Curvature] in `tracing.py`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class Call:
     def __init__(self, trace: Trace, kind: str, name: str, args: Any, kwargs: Any) -> None:
         self.trace, self.kind, self.name, self.args, self.kwargs = trace, kind, name, args, kwargs
         self.writes = False
-        # By the identity of an array: the numbers of its sets. And arrays whose values differ in the next call.
+        # By the identity of an array: the numbers of its sets. And arrays whose values differ in the next
+        # call.
         self.active: dict[int, Any] = {}
         self.varying: set[int] = set()
 
@@ -69,10 +70,25 @@ class Call:
         return id(x) in self.active
 
     def constant(self, x: Any) -> Any:
-        """Return an operand as a NumPy array if it has the same values in each call of the function, else None."""
+        """Return an operand as a NumPy array; None if its values differ in the next call of the function."""
         if id(x) in self.varying:
             return None
         return to_numpy(detach(x)) if isinstance(x, Array) else np.asarray(x)
+
+    @property
+    def data_count(self) -> int:
+        """How many of the first arguments are data, for a function that moves elements."""
+        return len(self.args) if self.name in ("broadcast_arrays", "meshgrid") else 1
+
+    @property
+    def chooses(self) -> bool:
+        """Whether a function that moves elements chooses them by values that differ in the next call."""
+        return RULES.get(self.name) is _moved and self._varies(
+            (*self.args[self.data_count :], *self.kwargs.values())
+        )
+
+    def _varies(self, x: Any) -> bool:
+        return any(map(self._varies, x)) if isinstance(x, (tuple, list)) else id(x) in self.varying
 
     def bound(self) -> dict[str, Any]:
         """Return the arguments by the names of the parameters."""
@@ -171,10 +187,8 @@ def _moved(call: Call, results: list[Array]) -> Any:
             return asarray(call.numbers(x).copy())
         return [numbers(item) for item in x] if isinstance(x, (list, tuple)) else 0
 
-    variadic = call.name in ("broadcast_arrays", "meshgrid")
-    count = len(call.args) if variadic else 1
-    others = [x for x in (*call.args[count:], *call.kwargs.values()) if isinstance(x, (Array, tuple, list))]
-    if any(_is_varying(call, x) for x in others):
+    count = call.data_count
+    if call.chooses:
         return None
     if call.name == "pad" and call.bound().get("mode") not in (
         "constant",
@@ -191,12 +205,6 @@ def _moved(call: Call, results: list[Array]) -> Any:
     if [x.shape for x in parts] != wanted:
         return None
     return [to_numpy(x) for x in parts]
-
-
-def _is_varying(call: Call, x: Any) -> bool:
-    if isinstance(x, (tuple, list)):
-        return any(_is_varying(call, item) for item in x)
-    return id(x) in call.varying
 
 
 def _same(call: Call, results: list[Array]) -> Any:
@@ -249,7 +257,7 @@ def _prefixes(call: Call, results: list[Array], linear: bool) -> Any:
     given = call.bound()
     x = next(iter(given.values()))
     axis = given.get("axis")
-    if axis is None and x.ndim != 1:
+    if x.ndim == 0 or (axis is None and x.ndim != 1):
         return None
     found = np.moveaxis(call.numbers(x), -1 if axis is None else axis, -1).copy()
     step = 1

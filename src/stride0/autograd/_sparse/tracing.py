@@ -1,27 +1,31 @@
-"""The pattern of the derivatives of a function: which elements depend on which, found while the function runs.
+"""The pattern of the derivatives of a function: which elements depend on which, found while the function
+runs.
 
 Note [Patterns]
-    The function runs once, on tracked copies of its arguments, and an interceptor sees each of its calls (Note [Interceptors]).
-    A rule finds the sets of the results from the sets of the operands: an element has the set of all elements of the arguments
-    that it may depend on. Sets belong to memory, not to arrays. So a view has the sets of what it shows, and a write through a
-    view changes the sets that all other arrays on this memory show.
+    The function runs once, on tracked copies of its arguments, and an interceptor sees each of its calls
+    (Note [Interceptors]). A rule finds the sets of the results from the sets of the operands: an element
+    has the set of all elements of the arguments that it may depend on. Sets belong to memory, not to
+    arrays. So a view has the sets of what it shows, and a write through a view changes the sets that all
+    other arrays on this memory show.
 
-    The tape says whether a result depends on the arguments at all. A result that the tape tracks, but whose memory no rule has
-    seen, depends on everything: an operation without a rule, or one that the interceptor did not see, is dense and never empty.
-    All memory that has sets is kept until the function ends, so no address is used twice.
+    The tape says whether a result depends on the arguments at all. A result that the tape tracks, but whose
+    memory no rule has seen, depends on everything: an operation without a rule, or one that the interceptor
+    did not see, is dense and never empty. All memory that has sets is kept until the function ends, so no
+    address is used twice.
 
-    Results that are not tracked, and that were computed from tracked operands (comparisons, positions, `stop_gradient`), are
-    known as well: they are constants of this call, but their values differ in the next call. Zeros in them do not count.
+    Results that are not tracked, and that were computed from tracked operands (comparisons, positions,
+    `stop_gradient`), are known as well: they are constants of this call, but their values differ in the
+    next call. Zeros in them do not count.
 
 Note [Curvature]
-    Second derivatives arise where an operation is not linear: the pairs of the sets that it multiplies. The pattern of a Hessian is
-    the union of these pairs, so one pass through the function finds it, too, and not one through its gradient.
+    Second derivatives arise where an operation is not linear: the pairs of the sets that it multiplies. The
+    pattern of a Hessian is the union of these pairs, so one pass through the function finds it, too, and
+    not one through its gradient.
 """
 
 from __future__ import annotations
 
 import bisect
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -29,10 +33,10 @@ import numpy as np
 from stride0._chapters.creation import arange
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array, is_writable, shares_storage
+from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import to_numpy
 from stride0._modes.configurations import Configuration, _arrays, _writes, current_configuration
 from stride0._modes.simulated import Simulated
-from stride0.autograd._parts import TRACE
 from stride0.autograd._sparse.rules import CREATION, RULES, Call, spread
 from stride0.autograd._sparse.sets import ALL, EMPTY, Sets
 from stride0.autograd._tape.tape import detach, is_batched_array, is_tracked
@@ -82,11 +86,6 @@ class Place:
         return found
 
 
-def _seen(numbers: Any) -> Any:
-    """Return the numbers of the sets of a tracked array: what nobody has seen depends on everything."""
-    return np.where(numbers == UNSEEN, ALL, numbers)
-
-
 class Trace:
     """The sets of all memory that a function uses."""
 
@@ -100,6 +99,13 @@ class Trace:
 
     # --- memory
 
+    def _seen(self, numbers: Any) -> Any:
+        """Return the numbers of the sets of a tracked array; unseen elements depend on everything."""
+        unseen = numbers == UNSEEN
+        if unseen.any():
+            self.bend(np.asarray(ALL))
+        return np.where(unseen, ALL, numbers)
+
     def _overlapping(self, place: Place) -> list[int]:
         """Return the positions of the blocks that an array touches."""
         first = max(bisect.bisect_right(self.starts, place.low) - 1, 0)
@@ -107,7 +113,7 @@ class Trace:
         return [k for k in range(first, last) if self.blocks[k].end > place.low]
 
     def read(self, x: Array) -> tuple[Any, bool]:
-        """Return the numbers of the sets of an array, None if it is constant, and whether its memory is known."""
+        """Return the numbers of the sets of an array (None if it is constant) and if its memory is known."""
         if x.size == 0:
             return None, False
         place = Place(x)
@@ -115,12 +121,12 @@ class Trace:
         if not is_tracked(x):
             return None, bool(near)
         if self.lost or not near:
-            return np.full(x.shape, ALL, dtype=np.int64), True
+            return self._seen(np.full(x.shape, UNSEEN, dtype=np.int64)), True
         block = self.blocks[near[0]]
         inside = block.start <= place.low and place.high <= block.end
         view = block.view(place) if inside else None
         if view is not None:
-            return np.where(view == UNSEEN, ALL, view), True
+            return self._seen(view), True
         found = np.full(x.shape, UNSEEN, dtype=np.int64)
         addresses = place.addresses()
         for k in near:
@@ -128,12 +134,12 @@ class Trace:
             for offset in range(0, place.itemsize, min(block.unit, place.itemsize)):
                 at = addresses + offset
                 within = (at >= block.start) & (at < block.end)
-                numbers = _seen(block.numbers[(at[within] - block.start) // block.unit])
+                numbers = self._seen(block.numbers[(at[within] - block.start) // block.unit])
                 old = found[within]
                 found[within] = np.where(
                     old == UNSEEN, numbers, self.sets.either(np.maximum(old, 0), numbers)
                 )
-        return _seen(found), True
+        return self._seen(found), True
 
     def write(self, x: Array, numbers: Any) -> None:
         """Set the numbers of the sets of an array."""
@@ -151,7 +157,7 @@ class Trace:
         if place.itemsize < block.unit:
             # A component of a complex number.
             at = (addresses - block.start) // block.unit
-            block.numbers[at] = self.sets.either(_seen(block.numbers[at]), numbers)
+            block.numbers[at] = self.sets.either(self._seen(block.numbers[at]), numbers)
             return
         for offset in range(0, place.itemsize, block.unit):
             block.numbers[(addresses + offset - block.start) // block.unit] = numbers
@@ -210,13 +216,16 @@ class Trace:
             return call
         return None
 
-    def leave(self, call: Call, out: Any) -> None:
-        """Find the sets of the results of a call."""
+    def leave(self, call: Call, out: Any) -> Any:
+        """Find the sets of the results of a call; return the results."""
+        if call.chooses and isinstance(out, Array):
+            # Not a view: the elements of the next call are others.
+            out = asarray(out, copy=True)
         if call.writes and not isinstance(call.kwargs.get("out"), Array):
             target = call.args[0]
             self.write(target, self.sets.union(*call.active.values()))
             self.bend(self.read(target)[0])
-            return
+            return out
         results = [x for x in _arrays(out) if x.size and not is_batched_array(x)]
         if not call.writes:
             results = [x for x in results if not self.is_known(x)]
@@ -224,6 +233,7 @@ class Trace:
         for k, x in enumerate(results):
             is_constant = found is None or not (call.writes or is_tracked(x))
             self.write(x, EMPTY if is_constant else found[k])
+        return out
 
     def _found(self, call: Call, results: list[Array]) -> Any:
         """Return the sets of the results of a call, by its rule; None without a tracked operand."""
@@ -291,7 +301,7 @@ class Trace:
 
 
 class Watching(Configuration):
-    """A test configuration that traces calls; all else is as in the configuration around it, or as without one."""
+    """A test configuration that traces calls, and otherwise does what the configuration around it does."""
 
     trace: Trace
     around: Configuration | None
@@ -306,9 +316,7 @@ class Watching(Configuration):
         entered, traced = call
         if entered is not None and self.around is not None:
             out = self.around.leave(entered, out)
-        if traced is not None:
-            self.trace.leave(traced, out)
-        return out
+        return out if traced is None else self.trace.leave(traced, out)
 
 
 def watching(trace: Trace) -> Watching:

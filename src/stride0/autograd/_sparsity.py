@@ -1,4 +1,4 @@
-"""Sparse derivatives: patterns, sparse Jacobians and Hessians, and plans that keep both. They import SciPy when called."""
+"""Sparse derivatives: patterns, sparse Jacobians and Hessians, and plans. They import SciPy when called."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ def _module(operation: str, name: str) -> Any:
     try:
         importlib.import_module("scipy.sparse")
     except ImportError as error:
-        raise ImportError(
-            f"stride0.autograd.{operation} returns sparse arrays of SciPy, which cannot be imported: pip install scipy"
-        ) from error
+        problem = f"stride0.autograd.{operation} returns sparse arrays of SciPy, which cannot be imported"
+        raise ImportError(f"{problem}: pip install scipy") from error
     return importlib.import_module(f"stride0.autograd._sparse.{name}")
 
 
@@ -43,8 +42,8 @@ def jacobian_sparsity(f: Callable[..., Any], *args: Any, argnums: Argnums = 0) -
     Returns
     -------
     scipy.sparse.csr_array
-        Of dtype bool and shape ``(m, n)``: rows are the elements of the result, columns those of the arguments,
-        each in C order. The arrays of a structure follow each other.
+        Of dtype bool and shape ``(m, n)``: rows are the elements of the result, columns those of the
+        arguments, each in C order. The arrays of a structure follow each other.
 
     Raises
     ------
@@ -55,10 +54,10 @@ def jacobian_sparsity(f: Callable[..., Any], *args: Any, argnums: Argnums = 0) -
 
     Notes
     -----
-    `f` is called once. The pattern holds for other values of the arguments as well if `f` makes the same calls:
-    both branches of `where` count, and so do all elements that a sort or a computed index may choose. A function
-    for which stride0 has no pattern depends on all elements of its operands, as do functions within `vmap`, and
-    gradients that `f` computes.
+    `f` is called once. The pattern holds for other values of the arguments as well if `f` makes the same
+    calls: both branches of `where` count, and so do all elements that a sort or a computed index may
+    choose. A function for which stride0 has no pattern depends on all elements of its operands, as do
+    functions within `vmap`, and gradients that `f` computes.
 
     Examples
     --------
@@ -132,14 +131,14 @@ def sparse_jacobian(
     sparsity : scipy.sparse array or matrix, optional
         The pattern: what is not 0. By default each call finds it.
     mode : {"auto", "forward", "reverse", "both"}
-        "forward" colours columns, "reverse" colours rows, "both" computes the fullest rows (or columns) by the
-        other mode. "auto" takes what needs the fewest products.
+        "forward" colours columns, "reverse" colours rows, "both" computes the fullest rows (or columns) by
+        the other mode. "auto" takes what needs the fewest products.
 
     Returns
     -------
     callable
-        Takes the arguments of `f`, returns a ``scipy.sparse.csr_array`` of shape ``(m, n)``: rows are the elements
-        of the result, columns those of the arguments, each in C order.
+        Takes the arguments of `f`, returns a ``scipy.sparse.csr_array`` of shape ``(m, n)``: rows are the
+        elements of the result, columns those of the arguments, each in C order.
 
     Raises
     ------
@@ -229,7 +228,8 @@ def sparse_plan(
     argnums : int or sequence of int
         The arguments to differentiate by, as `value_and_grad` takes them.
     sparsity : scipy.sparse array or matrix, optional
-        The pattern of the Jacobian, or of the Hessian if the result has no axes, instead of the one that is found.
+        The pattern of the Jacobian, or of the Hessian if the result has no axes, instead of the one that is
+        found.
     mode : {"auto", "forward", "reverse", "both"}
         As `sparse_jacobian` takes it.
 
