@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,27 +10,40 @@ from scipy.sparse import csr_array
 
 from stride0._core.array.array import Array
 from stride0._core.exchange.exchange import asarray
+from stride0._core.exchange.numpy_calls import to_numpy
 from stride0.autograd._matrices import CHUNK, batched
 from stride0.autograd._sparse.colours import direct, greedy, star
 
 __all__ = ["Side", "Split", "hessian_split", "jacobian_split", "products"]
 
 
-class Side(NamedTuple):
+class Side:
     """Products from one side: the colour of each column (or row), -1 without one, and their number."""
 
-    colours: Any
-    count: int
+    def __init__(self, colours: Any, count: int) -> None:
+        self.colours, self.count = colours, count
+        self._kept: tuple[Any, list[dict[int, Array]]] = (None, [])
 
-    def seeds(self, largest: int) -> Iterator[Any]:
-        """Yield batches of vectors with ones at the columns of a colour."""
+    def seeds(self, given: list[Array], largest: int) -> Iterable[dict[int, Array]]:
+        """Return batches of seeds, ones at the columns of a colour, for each of the arrays that the columns are of."""
         step = max(1, CHUNK // max(largest, len(self.colours), 1))
-        for start in range(0, self.count, step):
-            stop = min(start + step, self.count)
-            seeds = np.zeros((stop - start, len(self.colours)))
-            at = np.flatnonzero((self.colours >= start) & (self.colours < stop))
-            seeds[self.colours[at] - start, at] = 1
-            yield seeds
+        if step < self.count:
+            return (self._batch(given, k, min(k + step, self.count)) for k in range(0, self.count, step))
+        facts = [(x.shape, x.dtype) for x in given]
+        if self._kept[0] != facts:
+            self._kept = facts, [self._batch(given, 0, self.count)] if self.count else []
+        return self._kept[1]
+
+    def _batch(self, given: list[Array], start: int, stop: int) -> dict[int, Array]:
+        seeds = np.zeros((stop - start, len(self.colours)))
+        at = np.flatnonzero((self.colours >= start) & (self.colours < stop))
+        seeds[self.colours[at] - start, at] = 1
+        first, batch = 0, {}
+        for k, x in enumerate(given):
+            part = seeds[:, first : first + x.size].reshape(stop - start, *x.shape)
+            batch[k] = asarray(part, dtype=x.dtype, copy=True)
+            first += x.size
+        return batch
 
 
 class Split(NamedTuple):
@@ -151,12 +164,9 @@ def hessian_split(pattern: Any) -> Split:
 def products(apply: Callable[[Any], list[Array]], side: Side, given: list[Array], largest: int) -> list[Any]:
     """Return the products of a linear map with the seeds of one side, as rows."""
     found = []
-    for seeds in side.seeds(largest):
-        start, batches = 0, {}
-        for k, x in enumerate(given):
-            part = seeds[:, start : start + x.size].reshape(len(seeds), *x.shape)
-            batches[k] = asarray(part, dtype=x.dtype, copy=True)
-            start += x.size
-        rows = [np.asarray(y).reshape(len(seeds), -1) for y in batched(apply, given, batches)]
-        found.append((rows[0] if len(rows) == 1 else np.concatenate(rows, axis=1)).ravel())
+    for batches in side.seeds(given, largest):
+        rows = [to_numpy(y) for y in batched(apply, given, batches)]
+        if len(rows) > 1:
+            rows = [np.concatenate([y.reshape(len(y), -1) for y in rows], axis=1)]
+        found.append(rows[0].ravel())
     return found

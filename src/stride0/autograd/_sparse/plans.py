@@ -16,6 +16,7 @@ from stride0.autograd._parts import Argnums
 from stride0.autograd._sparse.compressed import Split, hessian_split, jacobian_split, products
 from stride0.autograd._sparse.patterns import Arguments, Patterns, check_scalar, ordered
 from stride0.autograd._tape.tape import is_tracked
+from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import Linearized, grad
 
 __all__ = ["MODES", "SparsePlan"]
@@ -246,8 +247,6 @@ def _call(arguments: Arguments, of_gradient: bool) -> Linearized:
 
 
 def _leaves(tree: Any) -> list[Array]:
-    from stride0.autograd._tape.trees import flatten
-
     return flatten(tree)[0]
 
 
@@ -273,7 +272,7 @@ def _filled(pattern: Any, data: list[Any], split: Split, results: list[Array]) -
         return csr_array(
             pattern.shape, dtype=np.result_type(*(str(y.dtype.name) for y in results), np.float32)
         )
-    values = (data[0] if len(data) == 1 else np.concatenate(data))[split.places]
+    values = np.take(data[0] if len(data) == 1 else np.concatenate(data), split.places)
     return csr_array((values, pattern.indices.copy(), pattern.indptr.copy()), shape=pattern.shape)
 
 

@@ -33,7 +33,6 @@ import numpy as np
 from stride0._chapters.creation import arange
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array, is_writable, shares_storage
-from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import to_numpy
 from stride0._modes.configurations import Configuration, _arrays, _writes, current_configuration
 from stride0._modes.simulated import Simulated
@@ -216,16 +215,16 @@ class Trace:
             return call
         return None
 
-    def leave(self, call: Call, out: Any) -> Any:
-        """Find the sets of the results of a call; return the results."""
-        if call.chooses and isinstance(out, Array):
-            # Not a view: the elements of the next call are others.
-            out = asarray(out, copy=True)
+    def leave(self, call: Call, out: Any) -> None:
+        """Find the sets of the results of a call."""
+        if call.chooses and isinstance(out, Array) and call.is_active(call.args[0]) and self.is_known(out):
+            # A view: that of the next call may show other elements.
+            self.write(call.args[0], self.sets.union(call.numbers(call.args[0])))
         if call.writes and not isinstance(call.kwargs.get("out"), Array):
             target = call.args[0]
             self.write(target, self.sets.union(*call.active.values()))
             self.bend(self.read(target)[0])
-            return out
+            return
         results = [x for x in _arrays(out) if x.size and not is_batched_array(x)]
         if not call.writes:
             results = [x for x in results if not self.is_known(x)]
@@ -233,7 +232,6 @@ class Trace:
         for k, x in enumerate(results):
             is_constant = found is None or not (call.writes or is_tracked(x))
             self.write(x, EMPTY if is_constant else found[k])
-        return out
 
     def _found(self, call: Call, results: list[Array]) -> Any:
         """Return the sets of the results of a call, by its rule; None without a tracked operand."""
@@ -316,7 +314,9 @@ class Watching(Configuration):
         entered, traced = call
         if entered is not None and self.around is not None:
             out = self.around.leave(entered, out)
-        return out if traced is None else self.trace.leave(traced, out)
+        if traced is not None:
+            self.trace.leave(traced, out)
+        return out
 
 
 def watching(trace: Trace) -> Watching:
