@@ -25,6 +25,7 @@ class Thing:
 
 WRONG: list[object] = ["a", 1.5, (1,), [1], None, Thing(), {}, b"a", 1j, True, squares]
 CALLING = ("linear_transpose", "linearize", "vjp")
+SPARSE = ("hessian_sparsity", "jacobian_sparsity", "sparse_plan")
 WITH_AUX = ("hvp", "jvp", "linearize", "vhp", "vjp")
 # They raise what the standard, Python or the user's own function does, or name another public function.
 EXCEPTIONS: dict[tuple[str, str], str] = {
@@ -33,6 +34,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("testing.check_grad", "xs"): "f is called with them",
     **{(f"autograd.{name}", "has_aux"): "has_aux: names the argument" for name in WITH_AUX},
     ("autograd.linear_transpose", "f"): "it is called",
+    **{(f"autograd.{name}", "args"): "f is called with them" for name in SPARSE},
     ("special.psi", "x"): "it is digamma",
 }
 # Messages of Python's, NumPy's and Cython's own.

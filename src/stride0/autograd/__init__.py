@@ -20,6 +20,7 @@ from stride0.autograd._matrices import hessian, hessian_diag, jacobian, value_an
 from stride0.autograd._numpy import on_numpy
 from stride0.autograd._rules.table import NO_GRAD, REFUSED, VJP
 from stride0.autograd._sparsity import (
+    SparsePlan,
     hessian_sparsity,
     jacobian_sparsity,
     sparse_hessian,
@@ -35,6 +36,7 @@ __all__ = [
     "VJP",
     "GradientError",
     "LinearMap",
+    "SparsePlan",
     "Tape",
     "checkpoint",
     "custom_jvp",

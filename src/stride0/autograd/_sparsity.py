@@ -11,9 +11,159 @@ from stride0._core.call.checks import check_function
 from stride0.autograd._parts import Argnums
 
 if TYPE_CHECKING:
-    from stride0.autograd._sparse.plans import SparsePlan
+    from stride0.autograd._sparse.plans import Plan
 
-__all__ = ["hessian_sparsity", "jacobian_sparsity", "sparse_hessian", "sparse_jacobian", "sparse_plan"]
+__all__ = [
+    "SparsePlan",
+    "hessian_sparsity",
+    "jacobian_sparsity",
+    "sparse_hessian",
+    "sparse_jacobian",
+    "sparse_plan",
+]
+
+
+class SparsePlan:
+    """
+    Sparse matrices of derivatives of one function, made by `sparse_plan`.
+
+    Attributes
+    ----------
+    jacobian_sparsity, hessian_sparsity : scipy.sparse.csr_array
+        The patterns, of dtype bool; `hessian_sparsity` is None unless the function returns one real array
+        without axes.
+    jacobian_colors, hessian_colors : int
+        How many products with the matrix a call takes: they run as one batch.
+
+    Examples
+    --------
+    >>> plan = xp.autograd.sparse_plan(lambda x: x[1:] * x[:-1], xp.ones(5))
+    >>> plan.jacobian_colors
+    2
+    >>> plan.jacobian(xp.asarray([1.0, 2.0, 3.0, 4.0, 5.0])).toarray()
+    array([[2., 1., 0., 0., 0.],
+           [0., 3., 2., 0., 0.],
+           [0., 0., 4., 3., 0.],
+           [0., 0., 0., 5., 4.]])
+    """
+
+    __slots__ = ("_plan",)
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    @property
+    def jacobian_sparsity(self) -> Any:
+        """The pattern of the Jacobian."""
+        return self._plan.patterns[0].copy()
+
+    @property
+    def hessian_sparsity(self) -> Any:
+        """The pattern of the Hessian; None if the function has none."""
+        pattern = self._plan.patterns[1]
+        return None if pattern is None else pattern.copy()
+
+    @property
+    def jacobian_colors(self) -> int:
+        """The number of products that the Jacobian takes."""
+        return self._plan.of_jacobian.count
+
+    @property
+    def hessian_colors(self) -> int:
+        """The number of products that the Hessian takes."""
+        self._plan.check_scalar("hessian_colors")
+        return self._plan.of_hessian.count
+
+    def jacobian(self, *args: Any, **kwargs: Any) -> Any:
+        """
+        Compute the Jacobian.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Arguments of the function: arrays of the shapes that the plan was made for.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Of shape ``(m, n)``: rows are the elements of the result, columns those of the arguments.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If an argument or a result is not of a real floating-point dtype.
+        ShapeError
+            If arguments or results have other numbers of elements than the pattern.
+        GradientError
+            If an argument is tracked: sparse matrices of SciPy have no gradients.
+
+        Examples
+        --------
+        >>> plan = xp.autograd.sparse_plan(lambda x: x**2, xp.ones(2))
+        >>> plan.jacobian(xp.asarray([1.0, 3.0])).toarray()
+        array([[2., 0.],
+               [0., 6.]])
+        """
+        return self._plan.jacobian("jacobian", args, kwargs)
+
+    def hessian(self, *args: Any, **kwargs: Any) -> Any:
+        """
+        Compute the Hessian.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Arguments of the function: arrays of the shapes that the plan was made for.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Of shape ``(n, n)``: rows and columns are the elements of the arguments.
+
+        Raises
+        ------
+        ArgumentTypeError, ShapeError, GradientError
+            As `jacobian`, and if the function does not return one real array without axes.
+
+        Examples
+        --------
+        >>> plan = xp.autograd.sparse_plan(lambda x: xp.sum((x[1:] - x[:-1]) ** 2), xp.ones(3))
+        >>> plan.hessian(xp.ones(3)).toarray()
+        array([[ 2., -2.,  0.],
+               [-2.,  4., -2.],
+               [ 0., -2.,  2.]])
+        """
+        return self._plan.hessian("hessian", args, kwargs)
+
+    def check(self, *args: Any, **kwargs: Any) -> None:
+        """
+        Check that the patterns hold at a point: compare products with a vector of irregular numbers.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Arguments of the function.
+
+        Raises
+        ------
+        GradientError
+            If a derivative that a pattern leaves out is not 0.
+
+        Notes
+        -----
+        Use it once for each new kind of input if you passed a pattern of your own, or if the function
+        chooses its calls by values.
+
+        Examples
+        --------
+        >>> plan = xp.autograd.sparse_plan(lambda x: x[::-1] * 2, xp.ones(3), sparsity=np.eye(3))
+        >>> plan.check(xp.ones(3))
+        Traceback (most recent call last):
+            ...
+        stride0.GradientError: check: the pattern of the Jacobian leaves out a derivative that is not 0
+        ...
+        """
+        self._plan.check(args, kwargs)
 
 
 def _module(operation: str, name: str) -> Any:
@@ -254,7 +404,5 @@ def sparse_plan(
     (7, 2)
     """
     check_function("sparse_plan", f)
-    found: SparsePlan = _module("sparse_plan", "plans").plan_for(
-        "sparse_plan", f, argnums, mode, sparsity, args, {}
-    )
-    return found
+    plans = _module("sparse_plan", "plans")
+    return SparsePlan(plans.plan_for("sparse_plan", f, argnums, mode, sparsity, args, {}))

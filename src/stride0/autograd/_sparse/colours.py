@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 __all__ = ["direct", "greedy", "star"]
 
@@ -75,8 +76,6 @@ def star(pattern: Any) -> Any:
 
 
 def _csr(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
-    from scipy.sparse import csr_array
-
     found = csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=shape)
     found.sort_indices()
     return found

@@ -25,7 +25,7 @@ class Side:
         self._kept: tuple[Any, list[dict[int, Array]]] = (None, [])
 
     def seeds(self, given: list[Array], largest: int) -> Iterable[dict[int, Array]]:
-        """Return batches of seeds, ones at the columns of a colour, for each of the arrays that the columns are of."""
+        """Return batches of seeds: ones at the columns of a colour, split into parts like the arrays."""
         step = max(1, CHUNK // max(largest, len(self.colours), 1))
         if step < self.count:
             return (self._batch(given, k, min(k + step, self.count)) for k in range(0, self.count, step))

@@ -15,7 +15,7 @@ from stride0._core.exchange.exchange import asarray
 from stride0._modes.switches import Setting
 from stride0.autograd._parts import FLOATING, TRACE, Argnums, Tracked, numbers_of, recording
 from stride0.autograd._sparse.sets import ALL
-from stride0.autograd._sparse.tracing import Trace, watching
+from stride0.autograd._sparse.tracing import Trace, tracing
 from stride0.autograd._tape.tape import detach_closed, is_batched_array
 from stride0.autograd._tape.trees import flatten, tree_map
 
@@ -63,7 +63,7 @@ class Patterns:
                 start += x.size
             token = TRACE.set(trace)
             try:
-                with Setting(CONFIGURATION, watching(trace)):
+                with Setting(CONFIGURATION, tracing(trace)):
                     out = arguments.chosen(*chosen.tree)
             finally:
                 TRACE.reset(token)

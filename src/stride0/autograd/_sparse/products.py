@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,15 +11,12 @@ from stride0._core.array.array import Array
 from stride0._core.matmul.matmul import read_subscripts
 from stride0.autograd._sparse.sets import EMPTY
 
-if TYPE_CHECKING:
-    from stride0.autograd._sparse.rules import Call
-
 __all__ = ["product", "products_of"]
 
 Labels = list[int]
 
 
-def products_of(call: Call) -> tuple[list[Any], list[Labels], Labels] | None:
+def products_of(call: Any) -> tuple[list[Any], list[Labels], Labels] | None:
     """Return a call as operands, the labels of their axes, and those of the result; None for other forms."""
     given = call.bound()
     if call.name == "einsum":
@@ -59,7 +56,7 @@ def _aligned(n: int, m: int) -> tuple[Labels, Labels]:
     return list(range(most - n, most)), list(range(most - m, most))
 
 
-def product(call: Call, operands: list[Any], labels: list[Labels], output: Labels) -> Any:
+def product(call: Any, operands: list[Any], labels: list[Labels], output: Labels) -> Any:
     """Return the sets of a sum of products, and add the pairs of factors to the second derivatives."""
     sizes: dict[int, int] = {}
     for x, names in zip(operands, labels, strict=True):
@@ -114,7 +111,7 @@ MOST_TERMS = 1 << 24
 
 
 def _with_constant(
-    call: Call, x: Any, own: Labels, factor: Any, others: Labels, output: Labels, sizes: dict[int, int]
+    call: Any, x: Any, own: Labels, factor: Any, others: Labels, output: Labels, sizes: dict[int, int]
 ) -> Any:
     """Return the sets of a product with a constant: only terms whose constant factor is not 0 count."""
     numbers, own = _distinct(call.numbers(x), own)

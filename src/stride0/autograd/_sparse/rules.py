@@ -10,13 +10,14 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable
-from functools import cache, partial, reduce
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
-import stride0
 from stride0._base.shapes import normalize_axis
+from stride0._chapters import selection
+from stride0._compat import extras
 from stride0._core.array.array import Array
 from stride0._core.call.binding import PRIMITIVES
 from stride0._core.exchange.exchange import asarray
@@ -26,9 +27,6 @@ from stride0.autograd._rules.table import VJP
 from stride0.autograd._sparse.products import product, products_of
 from stride0.autograd._sparse.sets import EMPTY
 from stride0.autograd._tape.tape import detach
-
-if TYPE_CHECKING:
-    from stride0.autograd._sparse.tracing import Trace
 
 __all__ = ["CREATION", "RULES", "Call", "spread"]
 
@@ -41,7 +39,7 @@ CREATION = frozenset({"zeros", "ones", "empty", "full", "zeros_like", "ones_like
 class Call:
     """A call, and the sets of its operands as they were before it."""
 
-    def __init__(self, trace: Trace, kind: str, name: str, args: Any, kwargs: Any) -> None:
+    def __init__(self, trace: Any, kind: str, name: str, args: Any, kwargs: Any) -> None:
         self.trace, self.kind, self.name, self.args, self.kwargs = trace, kind, name, args, kwargs
         self.writes = False
         # By the identity of an array: the numbers of its sets. And arrays whose values differ in the next
@@ -105,7 +103,7 @@ def _signature(name: str) -> inspect.Signature:
 def _function(name: str) -> Callable[..., Any]:
     if name == "getitem":
         return operator.getitem
-    return PRIMITIVES.get(name) or reduce(getattr, name.split("."), stride0)
+    return PRIMITIVES.get(name) or getattr(extras, name, None) or getattr(selection, name)
 
 
 def spread(call: Call, results: list[Array]) -> list[Any]:
@@ -172,10 +170,11 @@ def _times(call: Call, results: list[Array]) -> Any:
 
 
 def _ratio(call: Call, results: list[Array]) -> Any:
-    found = call.trace.sets.either(call.numbers(call.args[0]), call.numbers(call.args[1]))
-    if call.is_active(call.args[1]):
-        call.trace.bend(found)
-    return [found]
+    """A quotient: linear in the numerator."""
+    a, b = np.broadcast_arrays(*map(call.numbers, call.args[:2]))
+    call.trace.bend(a, b)
+    call.trace.bend(b)
+    return [call.trace.sets.either(a, b)]
 
 
 # --- functions that move elements: they are called with the numbers of the sets

@@ -40,7 +40,7 @@ from stride0.autograd._sparse.rules import CREATION, RULES, Call, spread
 from stride0.autograd._sparse.sets import ALL, EMPTY, Sets
 from stride0.autograd._tape.tape import detach, is_batched_array, is_tracked
 
-__all__ = ["Trace", "Watching", "watching"]
+__all__ = ["Trace", "Tracing", "tracing"]
 
 # The number of memory that no rule has seen.
 UNSEEN = -1
@@ -52,6 +52,8 @@ class Block:
     def __init__(self, start: int, end: int, unit: int, keep: Any) -> None:
         self.start, self.end, self.unit, self.keep = start, end, unit, [keep]
         self.numbers = np.full((end - start) // unit, UNSEEN, dtype=np.int64)
+        # Units that are told apart no longer, with the set of all of them.
+        self.weak: list[tuple[Any, int]] = []
 
     def view(self, place: Place) -> Any:
         """Return the numbers of the elements of an array as a view, None if elements are no units."""
@@ -148,6 +150,14 @@ class Trace:
         block = self._block(place)
         if block is None:
             return
+        self._put(block, place, numbers)
+        for k, (units, number) in enumerate(block.weak):
+            # What was there may still be there.
+            union = self.sets.union(self._seen(block.numbers[units]), np.asarray(number))
+            block.weak[k] = units, union
+            block.numbers[units] = union
+
+    def _put(self, block: Block, place: Place, numbers: Any) -> None:
         view = block.view(place)
         if view is not None:
             view[...] = numbers
@@ -178,12 +188,22 @@ class Trace:
         for b in old:
             block.numbers[(b.start - low) // unit : (b.end - low) // unit] = b.numbers
             block.keep += b.keep
+            block.weak += [(units + (b.start - low) // unit, number) for units, number in b.weak]
         for k in reversed(near):
             del self.blocks[k], self.starts[k]
         at = bisect.bisect_left(self.starts, low)
         self.blocks.insert(at, block)
         self.starts.insert(at, low)
         return block
+
+    def _weaken(self, x: Array) -> None:
+        """Let all elements of an array have one set, which only grows."""
+        place = Place(x)
+        block = self._block(place)
+        if block is not None:
+            units = np.unique((place.addresses() - block.start) // block.unit)
+            block.weak.append((units, EMPTY))
+            self._put(block, place, self.sets.union(self._seen(block.numbers[units])))
 
     def is_known(self, x: Array) -> bool:
         """Return whether all memory of an array has sets."""
@@ -199,7 +219,7 @@ class Trace:
         arrays = list(_arrays((args, kwargs)))
         writes = _writes(kind, name, args, kwargs)
         if any(is_batched_array(x) for x in arrays):
-            # The rules know nothing of examples: results have no sets and are dense. A write is not seen.
+            # Rules are for ordinary arrays: results have no sets and are dense. A write is not seen.
             self.lost = self.lost or writes
             return None
         call = Call(self, kind, name, args, kwargs)
@@ -218,8 +238,8 @@ class Trace:
     def leave(self, call: Call, out: Any) -> None:
         """Find the sets of the results of a call."""
         if call.chooses and isinstance(out, Array) and call.is_active(call.args[0]) and self.is_known(out):
-            # A view: that of the next call may show other elements.
-            self.write(call.args[0], self.sets.union(call.numbers(call.args[0])))
+            # A view: in the next call it may show other elements.
+            self._weaken(call.args[0])
         if call.writes and not isinstance(call.kwargs.get("out"), Array):
             target = call.args[0]
             self.write(target, self.sets.union(*call.active.values()))
@@ -298,7 +318,7 @@ class Trace:
         self.bend(np.asarray(union))
 
 
-class Watching(Configuration):
+class Tracing(Configuration):
     """A test configuration that traces calls, and otherwise does what the configuration around it does."""
 
     trace: Trace
@@ -319,10 +339,10 @@ class Watching(Configuration):
         return out
 
 
-def watching(trace: Trace) -> Watching:
+def tracing(trace: Trace) -> Tracing:
     """Return a configuration that traces calls within the configuration of this context."""
     around = current_configuration()
     fields = around or Configuration(devices=("cpu",), simulated={0: Simulated()})
-    found = Watching(*fields)
+    found = Tracing(*fields)
     found.trace, found.around = trace, around
     return found
