@@ -11,7 +11,7 @@ calls the functions of the Array API standard.
 
 from stride0._base.errors import GradientError
 from stride0._base.errors import hide_frames as _hide_frames
-from stride0.autograd import scipy
+from stride0.autograd import implicit, scipy
 from stride0.autograd._custom import checkpoint, custom_vjp
 from stride0.autograd._custom_jvp import custom_jvp
 from stride0.autograd._imperative import Tape
@@ -46,6 +46,7 @@ __all__ = [
     "hessian_diag",
     "hessian_sparsity",
     "hvp",
+    "implicit",
     "jacobian",
     "jacobian_sparsity",
     "jvp",
