@@ -76,6 +76,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "_numpy",
                 "_sparse",
                 "_sparsity",
+                "implicit",
             )
         ),
     ),
@@ -377,8 +378,14 @@ def test_dynamic_imports() -> None:
     def users(pattern: str) -> set[str]:
         return {module_of(f) for f, text in TEXT.items() if f not in GENERATORS and re.search(pattern, text)}
 
-    # A row of the dtype table names the package that has its NumPy dtype; three modules call SciPy.
-    libraries = {"_core.memory.dtype", "autograd._sparsity", "autograd.scipy._parts", "optim._optimizers"}
+    # A row of the dtype table names the package that has its NumPy dtype; four modules call SciPy.
+    libraries = {
+        "_core.memory.dtype",
+        "autograd._sparsity",
+        "autograd.implicit._calls",
+        "autograd.scipy._parts",
+        "optim._optimizers",
+    }
     assert users(r"\b(import_module|__import__|importlib\.util)\b") == {*DYNAMIC, *libraries}
     # Not imports: `__array_namespace__` hands out the namespace, which exists once there is an array; a
     # controller is registered with another library, if that is there; `hide_frames` marks modules that are;

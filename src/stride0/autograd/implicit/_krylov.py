@@ -11,7 +11,7 @@ from stride0._core.array.array import Array
 from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 from stride0.autograd._custom import custom_vjp
-from stride0.autograd._transforms import vjp
+from stride0.autograd._transforms import stop_gradient, vjp
 from stride0.autograd.implicit._calls import chosen, for_each, on_flat, scipy_module
 
 __all__ = ["by_krylov"]
@@ -35,7 +35,7 @@ def by_krylov(
 
     @custom_vjp
     def found(b: Array, *params: Any) -> Any:
-        return for_each(plain, b, *params)
+        return for_each(plain, *stop_gradient([b, *params]))
 
     def forward(b: Array, *params: Any) -> tuple[Any, Any]:
         x = found(b, *params)

@@ -164,7 +164,7 @@ def least_squares(
     >>> fit = lambda y: xp.autograd.implicit.least_squares(lambda p, y: p[0] + p[1] * t - y, xp.zeros(2), y)
     >>> xp.autograd.jacobian(fit)(xp.asarray([1.0, 3.0, 4.0]))
     Array([[ 0.83333333,  0.33333333, -0.16666667],
-           [-0.5       , -0.        ,  0.5       ]], dtype=float64)
+           [-0.5       ,  0.        ,  0.5       ]], dtype=float64)
     """
     check_function("least_squares", f)
     check_linear("least_squares", linear)

@@ -58,7 +58,10 @@ def solution(
     box : Box, optional
         The bounds of a minimum.
     """
+    if x0.size == 0:
+        return x0
     known: dict[Any, Array] = {}
+    found_at: list[tuple[Array, Any]] = []
 
     def solved(x0: Array, *params: Any) -> Array:
         # The rule asks for the solution again.
@@ -69,6 +72,7 @@ def solution(
             # At a bound the equation does not hold.
             at_bound = box is not None and bool(box.active(to_numpy(x)).any())
             known[key] = x if at_bound else _polished(operation, equation, x, params, x0, linear)
+            found_at.append((known[key], params))
         return asarray(known[key], copy=True)
 
     @custom_jvp
@@ -87,7 +91,9 @@ def solution(
         _, change = jvp(residual, [given[k] for k in at], [moved[k] for k in at])
         if linear == "dense":
             matrix = _matrix(equation, x, given)
-            _check_matrix(operation, matrix)
+            while found_at:
+                _check_matrix(operation, equation, *found_at[-1])
+                found_at.pop()
             step = reshape(solve_matrix(matrix, reshape(change, (x.size,))), x.shape)
         else:
             step = by_krylov(operation, _derivative(equation), change, (x, *given), linear, {})
@@ -111,20 +117,24 @@ def _derivative(equation: Equation) -> Callable[..., Any]:
     return product
 
 
-def _check_matrix(operation: str, matrix: Array) -> None:
-    """Refuse a Jacobian that is singular up to rounding."""
+# How far from a solution its Jacobian must not become singular, relative to the size of the solution.
+NEAR = 1e-6
+
+
+def _check_matrix(operation: str, equation: Equation, x: Array, params: Any) -> None:
+    """Refuse a solution near which the Jacobian is singular, as it is at double roots and in valleys."""
     np = numpy()
-    values = to_numpy(whole(stop_gradient(matrix)))
-    if values.size == 0:
-        return
-    if not np.isfinite(values).all():
+    there = x + asarray(NEAR * (1 + np.abs(to_numpy(x))), dtype=x.dtype)
+    here, near = (to_numpy(_matrix(equation, point, params)) for point in (x, there))
+    if not np.isfinite(here).all():
         raise GradientError(
             operation,
             "the Jacobian at the solution is not finite",
-            accepts="a solution at which f is differentiable",
+            accepts="a solution at which the function is differentiable",
         )
-    sizes = np.linalg.svd(values, compute_uv=False)
-    if (sizes[..., -1] <= 4 * values.shape[-1] * np.finfo(values.dtype).eps * sizes[..., 0]).any():
+    sizes = np.linalg.svd(here, compute_uv=False)
+    change = np.linalg.svd(near, compute_uv=False)[-1] - sizes[-1] if np.isfinite(near).all() else 0.0
+    if sizes[-1] <= max(4 * len(here) * np.finfo(here.dtype).eps * sizes[0], abs(change)):
         raise GradientError(
             operation,
             "the Jacobian at the solution is singular: the solution is not a function of the parameters",
@@ -156,7 +166,8 @@ def _polished(
             step = None
         if step is None or not np.isfinite(step).all():
             # A singular Jacobian: there is no step to judge the solution by. Its derivative raises.
-            if np.abs(value).max() > np.finfo(value.dtype).eps ** 0.5 * (1 + np.abs(to_numpy(x)).max()):
+            start = np.abs(plain_array(operation, equation(x0, *params))).max()
+            if not np.abs(value).max() <= np.finfo(value.dtype).eps ** 0.5 * start:
                 _refuse(operation, value)
             return x
         size, scale = np.abs(step).max(), 1 + np.abs(to_numpy(x)).max()
