@@ -66,7 +66,7 @@ def test_symmetric_entries_come_back(seed):
     values = np.random.default_rng(seed).standard_normal((10, 10))
     matrix = pattern.toarray() * (values + values.T)
     split = hessian_split(pattern)
-    seeds = (split.forward.colours[None, :] == np.arange(split.count)[:, None]).astype(float)
+    seeds = (split.forward.colours[None, :] == np.arange(split.colors)[:, None]).astype(float)
     np.testing.assert_allclose((seeds @ matrix).ravel()[split.places], matrix[pattern.nonzero()], atol=1e-12)
 
 
@@ -77,6 +77,6 @@ def test_known_numbers_of_colours():
     arrow = np.eye(n)
     arrow[0] = arrow[:, 0] = 1
     assert star(ordered(sparse.csr_array(arrow))).max() + 1 == 2
-    assert jacobian_split(ordered(sparse.csr_array(arrow)), "auto").count == 3
+    assert jacobian_split(ordered(sparse.csr_array(arrow)), "auto").colors == 3
     full = ordered(sparse.csr_array(np.ones((5, 7))))
-    assert jacobian_split(full, "auto").count == 5
+    assert jacobian_split(full, "auto").colors == 5

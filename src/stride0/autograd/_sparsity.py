@@ -66,13 +66,13 @@ class SparsePlan:
     @property
     def jacobian_colors(self) -> int:
         """The number of products that the Jacobian takes."""
-        return self._plan.of_jacobian.count
+        return self._plan.of_jacobian.colors
 
     @property
     def hessian_colors(self) -> int:
         """The number of products that the Hessian takes."""
         self._plan.check_scalar("hessian_colors")
-        return self._plan.of_hessian.count
+        return self._plan.of_hessian.colors
 
     def jacobian(self, *args: Any, **kwargs: Any) -> Any:
         """

@@ -54,7 +54,8 @@ class Split(NamedTuple):
     places: Any
 
     @property
-    def count(self) -> int:
+    def colors(self) -> int:
+        """How many products there are."""
         return self.forward.count + self.reverse.count
 
 
@@ -92,14 +93,14 @@ def jacobian_split(pattern: Any, mode: str) -> Split:
         bounds.append((int(left[most]), is_split, by_columns, most))
     best: Split | None = None
     for bound, _, by_columns, most in sorted(bounds, key=lambda item: (item[0], item[1], not item[2])):
-        if best is not None and best.count <= bound:
+        if best is not None and best.colors <= bound:
             break
         found = (
             _split(pattern, by_columns, most)
             if by_columns
             else _flipped(_split(transposed, True, most), pattern)
         )
-        if best is None or found.count < best.count:
+        if best is None or found.colors < best.colors:
             best = found
     assert best is not None
     return best

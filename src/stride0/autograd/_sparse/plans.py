@@ -171,8 +171,7 @@ def plan_for(
     patterns = (found.jacobian(), found.hessian(operation) if is_scalar else None)
     if sparsity is not None:
         own = given_pattern(operation, sparsity)
-        expected = patterns[is_scalar]
-        _check_shape(operation, own, expected.shape)
+        _check_shape(operation, own, (found.size, found.size) if is_scalar else patterns[0].shape)
         patterns = (patterns[0], own) if is_scalar else (own, None)
     return Plan(operation, f, argnums, mode, patterns)
 

@@ -250,8 +250,7 @@ class Trace:
             results = [x for x in results if not self.is_known(x)]
         found = self._found(call, results) if any(is_tracked(x) for x in results) else None
         for k, x in enumerate(results):
-            is_constant = found is None or not (call.writes or is_tracked(x))
-            self.write(x, EMPTY if is_constant else found[k])
+            self.write(x, found[k] if found is not None and (call.writes or is_tracked(x)) else EMPTY)
 
     def _found(self, call: Call, results: list[Array]) -> Any:
         """Return the sets of the results of a call, by its rule; None without a tracked operand."""
