@@ -77,7 +77,7 @@ def product(call: Any, operands: list[Any], labels: list[Labels], output: Labels
         total = sets.either(total, _spread(sets, call.numbers(operands[k]), labels[k], output))
     if len(active) == 2 == len(operands):
         # Terms have one factor of each, at equal labels.
-        shared = [name for name in labels[0] if name in labels[1]]
+        shared = [name for name in dict.fromkeys(labels[0]) if name in labels[1]]
         one, other = (
             _spread(sets, call.numbers(x), names, shared) for x, names in zip(operands, labels, strict=True)
         )

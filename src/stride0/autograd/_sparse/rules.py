@@ -145,7 +145,8 @@ def _elementwise(call: Call, results: list[Array]) -> Any:
                 return None
             total = sets.either(total, numbers)
         found.append(total)
-    linear = call.name in PIECEWISE_LINEAR
+    # `add(x1, x2, alpha=y)` multiplies.
+    linear = call.name in PIECEWISE_LINEAR and "alpha" not in call.kwargs
     if call.name == "abs":
         linear = operands[0].dtype.kind == "real floating"
     if not linear:
