@@ -256,6 +256,10 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
     >>> xp.autograd.hvp(lambda k, x: k * xp.sum(x**3), (2.0, x), v, argnums=1)
     Array([12.,  0.], dtype=float64)
     """
+    if argnums is None:
+        check_function("hvp", f)
+        product, *aux = _forward_over_reverse("hvp", grad(f, has_aux=has_aux), [x], [v], has_aux)
+        return (product, *aux) if has_aux else product
     return hessian_product("hvp", _forward_over_reverse, f, x, v, has_aux, argnums)
 
 
