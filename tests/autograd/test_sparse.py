@@ -320,6 +320,24 @@ def test_results_belong_to_the_caller():
     np.testing.assert_allclose(plan.jacobian(X).toarray(), dense(lambda x: x[1:] * x[:-1], X))
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y, x: xp.nan_to_num(y, copy=False),
+        lambda y, x: xp.put_along_axis(y, xp.asarray([1, 0]), x[2:], axis=0),
+        lambda y, x: y.__setitem__(xp.argmax(x), x[1]),
+    ],
+)
+def test_other_writes(write):
+    def f(x):
+        y = x * 2.0
+        write(y, x)
+        return y
+
+    pattern = autograd.jacobian_sparsity(f, X).toarray()
+    assert not ((dense(f, X) != 0) & ~pattern).any() and pattern.any()
+
+
 def test_arguments_are_not_changed():
     def f(x):
         x *= 2

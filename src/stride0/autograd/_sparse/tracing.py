@@ -242,7 +242,7 @@ class Trace:
             # A view: in the next call it may show other elements.
             self._weaken(call.args[0])
         if call.writes and not isinstance(call.kwargs.get("out"), Array):
-            target = call.args[0]
+            target = next(_arrays((call.args, call.kwargs)))
             self.write(target, self.sets.union(*call.active.values()))
             self.bend(self.read(target)[0])
             return
