@@ -174,6 +174,11 @@ def transformed() -> dict[str, tuple[Loss, str, list[Any]]]:
     return {
         "Hessian of sum(tanh(B @ x)**2), 200 parameters": (squares, "hessian", [matrix, point]),
         "Jacobian of tanh(A @ x), 200x200": (layer, "jacobian", [matrix, point]),
+        "Jacobian of tanh(A @ x), 5000x4": (
+            layer,
+            "jacobian, forward",
+            [rng.standard_normal((5000, 4)), rng.standard_normal(4)],
+        ),
         "500 gradients per example, 64-64-1 network": (squared_error, "per example", [*weights, *examples]),
     }
 
@@ -196,7 +201,7 @@ def our_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], 
 
 def torchs_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
     import torch
-    from torch.func import grad, hessian, jacrev, vmap
+    from torch.func import grad, hessian, jacfwd, jacrev, vmap
 
     values = [torch.tensor(a) for a in arrays]
 
@@ -206,7 +211,7 @@ def torchs_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[
     if kind == "per example":
         whole = vmap(grad(f, argnums=(0, 1)), in_dims=(None, None, 0, 0))
     else:
-        whole = (hessian if kind == "hessian" else jacrev)(f, argnums=1)
+        whole = {"hessian": hessian, "jacobian": jacrev}.get(kind, jacfwd)(f, argnums=1)
     return lambda: whole(*values)
 
 
@@ -222,7 +227,8 @@ def jaxs_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[],
     if kind == "per example":
         whole = jax.jit(jax.vmap(jax.grad(f, argnums=(0, 1)), in_axes=(None, None, 0, 0)))
     else:
-        whole = jax.jit((jax.hessian if kind == "hessian" else jax.jacrev)(f, argnums=1))
+        made = {"hessian": jax.hessian, "jacobian": jax.jacrev}.get(kind, jax.jacfwd)
+        whole = jax.jit(made(f, argnums=1))
     return lambda: jax.block_until_ready(whole(*values))
 
 

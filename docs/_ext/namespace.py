@@ -76,6 +76,10 @@ MODULES = {
     "strided": ("memory layout", "Pictures and rules are in [Broadcasting](../guides/broadcasting.md)."),
     "memory": ("memory of the process", "The design note is [Memory](../design/memory.md)."),
     "autograd": ("automatic differentiation", "The guide is [Gradients](../guides/gradients.md)."),
+    "autograd.implicit": (
+        "solutions of equations and minima",
+        "The guide is [Implicit functions and solvers](../guides/implicit-functions.md).",
+    ),
     "autograd.scipy": (
         "differentiable forms of SciPy's functions",
         "The guide is [Gradients through SciPy](../guides/scipy.md); "

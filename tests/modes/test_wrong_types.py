@@ -24,14 +24,17 @@ class Thing:
 
 
 WRONG: list[object] = ["a", 1.5, (1,), [1], None, Thing(), {}, b"a", 1j, True, squares]
+CALLING = ("linear_transpose", "linearize", "vjp")
+SPARSE = ("hessian_sparsity", "jacobian_sparsity", "sparse_plan")
+WITH_AUX = ("hvp", "jvp", "linearize", "vhp", "vjp")
 # They raise what the standard, Python or the user's own function does, or name another public function.
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("from_dlpack", "x"): "AttributeError: the standard asks for it",
-    ("autograd.vjp", "xs"): "f is called with them",
+    **{(f"autograd.{name}", "xs"): "f is called with them" for name in CALLING},
     ("testing.check_grad", "xs"): "f is called with them",
-    ("autograd.jvp", "has_aux"): "has_aux: names the argument",
-    ("autograd.vjp", "has_aux"): "has_aux: names the argument",
-    ("autograd.hvp", "has_aux"): "has_aux: names the argument",
+    **{(f"autograd.{name}", "has_aux"): "has_aux: names the argument" for name in WITH_AUX},
+    ("autograd.linear_transpose", "f"): "it is called",
+    **{(f"autograd.{name}", "args"): "f is called with them" for name in SPARSE},
     ("special.psi", "x"): "it is digamma",
 }
 # Messages of Python's, NumPy's and Cython's own.

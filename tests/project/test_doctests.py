@@ -41,7 +41,7 @@ BY_SCIPY = {*examples.special_scipy.EXAMPLES, "optim.Minimum", "optim.minimize_l
 def public() -> Iterator[tuple[str, Any]]:
     """The public functions and classes. `docs/errors.md` has the exceptions, each with an example."""
     modules = [name for name in xp.__all__ if isinstance(getattr(xp, name), types.ModuleType)]
-    for module in ("", *modules, "autograd.scipy"):
+    for module in ("", *modules, "autograd.implicit", "autograd.scipy"):
         owner: Any = importlib.import_module(f"stride0.{module}".rstrip("."))
         for name in owner.__all__:
             value = getattr(owner, name)

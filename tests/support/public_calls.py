@@ -18,7 +18,16 @@ BOOLS = xp.asarray([True, False, True])
 MODULES = ("", "autograd", "fft", "linalg", "memory", "optim", "special", "strided", "testing")
 # What they change holds for the whole process, or they are containers that check nothing.
 LEFT_OUT = {
-    *("Array", "DType", "autograd.Tape", "linalg.LstsqResult", "memory.empty_cache", "optim.Minimum"),
+    *(
+        "Array",
+        "DType",
+        "autograd.LinearMap",
+        "autograd.SparsePlan",
+        "autograd.Tape",
+        "linalg.LstsqResult",
+        "memory.empty_cache",
+        "optim.Minimum",
+    ),
     *("optim.Optimizer", "set_num_threads", "memory.set_limit", "testing.flags"),
 }
 
@@ -78,6 +87,7 @@ ARGUMENTS: dict[str, Any] = {
     "repeats": 2,
     "repetitions": (1, 2),
     "side": "left",
+    "sparsity": None,
     "size": 5,
     "strides": (1, 1),
     "subscripts": "ij->i",
@@ -100,14 +110,18 @@ OF_FUNCTION: dict[str, dict[str, Any]] = {
     **each("linalg.cross", "linalg.vecdot", "vecdot", axis=-1),
     **each("linalg.tensordot", "tensordot", axes=1),
     **each("broadcast_arrays", "meshgrid", arrays=VECTOR),
-    **each("autograd.vjp", "testing.check_grad", xs=VECTOR),
+    **each("autograd.linearize", "autograd.vjp", "testing.check_grad", xs=VECTOR),
+    **each("autograd.jacobian", "autograd.value_and_jacobian", "autograd.sparse_jacobian", mode="auto"),
+    **each("autograd.jacobian_sparsity", "autograd.hessian_sparsity", args=VECTOR),
+    "autograd.sparse_plan": {"args": VECTOR, "mode": "auto"},
+    **each("autograd.hvp", "autograd.vhp", x=VECTOR, argnums=None),
+    "autograd.linear_transpose": {"f": xp.negative, "xs": VECTOR},
     **each("astype", "nan_to_num", copy=True),
     **each("cov", "corrcoef", y=None),
     **each("special.eval_hermite", "special.eval_hermitenorm", n=INTEGERS),
     **each("special.spherical_in", "special.spherical_jn", n=INTEGERS),
     **each("special.spherical_kn", "special.spherical_yn", n=INTEGERS),
     "logical_not": {"x": BOOLS},
-    "autograd.hvp": {"x": VECTOR, "argnums": None},
     "broadcasting": {"mode": "exact"},
     "histogram": {"x": VECTOR},
     "iinfo": {"type": xp.int64},

@@ -1,4 +1,4 @@
-"""Calls to which Python's memory allocations are refused, each in turn; see `core/memory/test_refused_memory.py`.
+"""Calls to which Python refuses memory, each allocation in turn; see `core/memory/test_refused_memory.py`.
 
 ``python refused_memory.py LOG`` makes the calls in a process of its own and writes down each one first.
 """

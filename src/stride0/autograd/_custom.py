@@ -12,7 +12,7 @@ from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
 from stride0._core.call.checks import check_function, check_sequence
 from stride0._core.exchange.exchange import asarray
-from stride0.autograd._parts import FLOATING, Tracked, matched, numbers_of, recording
+from stride0.autograd._parts import FLOATING, TRACE, Tracked, matched, numbers_of, recording
 from stride0.autograd._tape.tape import (
     Level,
     Node,
@@ -202,7 +202,11 @@ class custom_vjp:
         parents = list(call.own.values())
         saved, kept = flatten(residuals)
         saved = [held(x) for x in saved]
-        places = call.at
+        places, trace = call.at, TRACE.get()
+        if trace is not None:
+            # The derivative of the caller may use elements that `f` does not.
+            outputs = [asarray(x, copy=True) if isinstance(x, Array) else x for x in outputs]
+            trace.opaque([given_leaves[k] for k in places], outputs)
         del call, value, results, residuals, moving, given_leaves
 
         def recall() -> Any:

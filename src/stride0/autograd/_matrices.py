@@ -1,28 +1,35 @@
-"""Matrices of derivatives: `jacobian` and `hessian`, by batched backward passes."""
+"""Matrices of derivatives: `jacobian`, `hessian` and the diagonal of a Hessian, by batched passes."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stride0._base.errors import ArgumentTypeError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, shown
 from stride0._chapters.creation import eye, zeros
+from stride0._chapters.linear_algebra import matrix_transpose
 from stride0._chapters.manipulation import concat, reshape, stack
 from stride0._core.array.array import Array, is_writable
 from stride0._core.call.checks import check_function
 from stride0._core.elementwise.elementwise import whole
 from stride0._core.elementwise.functions import conj
 from stride0._core.exchange.exchange import asarray
+from stride0._core.memory.dtype import DType
 from stride0.autograd._parts import FLOATING, Argnums, detached_results, numbers_of
 from stride0.autograd._tape.tape import Level, is_tracked
 from stride0.autograd._tape.trees import flatten
-from stride0.autograd._transforms import grad, linearized
+from stride0.autograd._transforms import Linearized, grad
+from stride0.linalg import diagonal as diagonal_of
 
-__all__ = ["hessian", "jacobian"]
+__all__ = ["CHUNK", "batched", "hessian", "hessian_diag", "jacobian", "value_and_jacobian"]
+
+MODES = ("auto", "forward", "reverse")
 
 
-def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def jacobian(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, mode: str = "auto"
+) -> Callable[..., Any]:
     """Make a function that returns the Jacobian of a function.
 
     Parameters
@@ -33,6 +40,9 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
         The arguments to differentiate by, as `value_and_grad` takes them.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
+    mode : {"auto", "forward", "reverse"}
+        "reverse" computes rows by backward passes, "forward" computes columns by forward passes. "auto" is
+        "forward" if the real arguments have fewer elements than the results, otherwise "reverse".
 
     Returns
     -------
@@ -46,12 +56,14 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
     ------
     ArgumentTypeError
         If an argument to differentiate by, or a result, is not of a floating-point dtype.
+    ArgumentValueError
+        If there is no such mode.
 
     Notes
     -----
-    All rows are computed by one batched backward pass, as by `vmap` (two where the result is complex and an
-    argument real); very many by several. Where a function on the way has no batching rule, it is one pass
-    for each element of the result. For a complex argument `f` should be holomorphic, or its result real: then
+    All rows, or columns, are computed by one batched pass, as by `vmap` (by two if results and arguments are
+    real and complex); very many by several. If a function on the way has no batching rule, it is one pass
+    for each row or column. For a complex argument `f` should be holomorphic, or its result real: then
     the derivative is the gradient in the sense of `grad`.
 
     Examples
@@ -63,12 +75,59 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
     >>> xp.autograd.jacobian(xp.linalg.inv)(xp.eye(2)).shape
     (2, 2, 2, 2)
     """
-    check_function("jacobian", f)
+    return _matrix("jacobian", f, argnums, has_aux, mode, False)
+
+
+def value_and_jacobian(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, mode: str = "auto"
+) -> Callable[..., Any]:
+    """
+    Make a function that returns the value of a function and its Jacobian.
+
+    Parameters
+    ----------
+    f : callable
+        Returns an array of a floating-point dtype, or a nested structure of such arrays.
+    argnums : int or sequence of int
+        The arguments to differentiate by, as `value_and_grad` takes them.
+    has_aux : bool
+        Whether `f` returns a pair whose second item is passed through.
+    mode : {"auto", "forward", "reverse"}
+        As `jacobian` takes it.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `f`, returns ``(value, matrix)``, or ``((value, aux), matrix)``. `f` is called
+        once.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError
+        As `jacobian`.
+
+    Examples
+    --------
+    >>> x = xp.asarray([1.0, 2.0])
+    >>> xp.autograd.value_and_jacobian(lambda x: x**2)(x)
+    (Array([1., 4.], dtype=float64), Array([[2., 0.],
+           [0., 4.]], dtype=float64))
+    """
+    return _matrix("value_and_jacobian", f, argnums, has_aux, mode, True)
+
+
+def _matrix(
+    operation: str, f: Callable[..., Any], argnums: Argnums, has_aux: bool, mode: str, with_value: bool
+) -> Callable[..., Any]:
+    """Return what `jacobian` returns, or `value_and_jacobian`."""
+    check_function(operation, f)
+    if not isinstance(mode, str) or mode not in MODES:
+        raise ArgumentValueError(operation, f"mode is {shown(mode)}", accepts=f"one of {', '.join(MODES)}")
     alone = not isinstance(argnums, (tuple, list))
 
     @functools.wraps(f)
     def matrix(*args: Any, **kwargs: Any) -> Any:
-        numbers = numbers_of("jacobian", argnums, len(args))
+        numbers = numbers_of(operation, argnums, len(args))
 
         def chosen(*xs: Any) -> Any:
             given = list(args)
@@ -76,62 +135,113 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
                 given[n] = x
             return f(*given, **kwargs)
 
-        ys, structure, aux, pull, size = linearized("jacobian", chosen, [args[n] for n in numbers], has_aux)
+        call = Linearized(operation, chosen, [args[n] for n in numbers], has_aux)
         points, arguments = flatten([args[n] for n in numbers], 2)
         points = [asarray(x) for x in points]
-        step = max(1, CHUNK // max(size(), *(y.size for y in ys), 1))
-        rows = [_rows(ys, k, points, lambda seeds: flatten(pull(seeds))[0], step) for k in range(len(ys))]
-        found = [arguments.rebuild(row, False) for row in rows]
-        whole = structure.rebuild([row[0] if alone else tuple(row) for row in found], False)
-        return (whole, detached_results(aux)) if has_aux else whole
+        for y in call.values:
+            if y.dtype.kind not in FLOATING:
+                raise ArgumentTypeError(operation, f"a result of dtype {y.dtype.name} has no derivative")
+        blocks = (_by_columns if _is_forward(mode, points, call.values) else _by_rows)(call, points)
+        found = [arguments.rebuild(row, False) for row in blocks]
+        whole = call.structure.rebuild([row[0] if alone else tuple(row) for row in found], False)
+        if not with_value:
+            return (whole, detached_results(call.aux)) if has_aux else whole
+        value = call.structure.rebuild(call.values)
+        return ((value, detached_results(call.aux)) if has_aux else value), whole
 
     return matrix
+
+
+def _is_forward(mode: str, points: list[Array], values: list[Array]) -> bool:
+    """Return whether columns are computed, not rows."""
+    if mode != "auto":
+        return mode == "forward"
+    is_real = not any(_is_complex(x) for x in points)
+    return is_real and sum(x.size for x in points) < sum(y.size for y in values)
+
+
+def _is_complex(x: Array) -> bool:
+    return x.dtype.kind == "complex floating"
 
 
 # Elements that the largest array of a batched pass may have: more rows are computed in several passes.
 CHUNK = 1 << 22
 
 
-def _rows(
-    ys: list[Array], k: int, points: list[Array], pull: Callable[[list[Array | None]], list[Array]], step: int
+def _by_rows(call: Linearized, points: list[Array]) -> list[list[Array]]:
+    """Return the derivatives of each result with respect to each point: rows, from unit cotangents."""
+
+    def pull(seeds: list[Array | None]) -> list[Array]:
+        return flatten(call.pull(seeds))[0]
+
+    blocks = []
+    for k, y in enumerate(call.values):
+        is_mixed = _is_complex(y) and not all(map(_is_complex, points))
+        parts: list[list[Array]] = [[] for _ in points]
+        for units in _units(y, _step(call)):
+            found = batched(pull, [None] * len(call.values), {k: units})
+            imaginary = batched(pull, [None] * len(call.values), {k: units * 1j}) if is_mixed else found
+            for rows, other, x, part in zip(found, imaginary, points, parts, strict=True):
+                if not _is_complex(y):
+                    part.append(rows)
+                else:
+                    part.append(conj(rows) if _is_complex(x) else rows + 1j * other)
+        blocks.append([_joined(part, y, x, x.dtype) for part, x in zip(parts, points, strict=True)])
+    return blocks
+
+
+def _by_columns(call: Linearized, points: list[Array]) -> list[list[Array]]:
+    """Return the same: columns, from unit tangents."""
+    blocks: list[list[Array]] = [[] for _ in call.values]
+    zero: list[Array] = [zeros(x.shape, dtype=x.dtype) for x in points]
+    for k, x in enumerate(points):
+        is_mixed = _is_complex(x) and not all(map(_is_complex, call.values))
+        parts: list[list[Array]] = [[] for _ in call.values]
+        for units in _units(x, _step(call)):
+            found = batched(call.push, zero, {k: units})
+            imaginary = batched(call.push, zero, {k: units * 1j}) if is_mixed else found
+            for columns, other, y, part in zip(found, imaginary, call.values, parts, strict=True):
+                part.append(columns + 1j * other if _is_complex(x) and not _is_complex(y) else columns)
+        for block, part, y in zip(blocks, parts, call.values, strict=True):
+            whole = reshape(_joined(part, x, y, y.dtype), (x.size, y.size))
+            block.append(reshape(asarray(matrix_transpose(whole), copy=True), (*y.shape, *x.shape)))
+    return blocks
+
+
+def _step(call: Linearized) -> int:
+    """Return how many rows or columns one batch has."""
+    return max(1, CHUNK // max(call.largest(), *(y.size for y in call.values), 1))
+
+
+def _units(x: Array, step: int) -> Iterator[Array]:
+    """Yield batches of unit vectors of the shape of an array."""
+    for start in range(0, x.size, step):
+        count = min(step, x.size - start)
+        yield reshape(eye(count, x.size, k=start, dtype=x.dtype), (count, *x.shape))
+
+
+def _joined(parts: list[Array], one: Array, other: Array, dtype: DType) -> Array:
+    """Return batches as one array, its first axes those of `one`."""
+    shape = (*one.shape, *other.shape)
+    if not parts:
+        return zeros(shape, dtype=dtype)
+    return reshape(parts[0] if len(parts) == 1 else concat(parts), shape)
+
+
+def batched(
+    apply: Callable[[Any], list[Array]], given: Sequence[Array | None], batches: Mapping[int, Array]
 ) -> list[Array]:
-    """Return the derivatives of result `k` with respect to each of the points, `step` rows at a time."""
-    y = ys[k]
-    if y.dtype.kind not in FLOATING:
-        raise ArgumentTypeError("jacobian", f"a result of dtype {y.dtype.name} has no derivative")
-    is_complex = y.dtype.kind == "complex floating"
-    is_mixed = is_complex and any(x.dtype.kind != "complex floating" for x in points)
-    parts: list[list[Array]] = [[] for _ in points]
-    for start in range(0, y.size, step):
-        count = min(step, y.size - start)
-        units = reshape(eye(count, y.size, k=start, dtype=y.dtype), (count, *y.shape))
-        found = _pulled(ys, k, units, pull)
-        imaginary = _pulled(ys, k, units * 1j, pull) if is_mixed else found
-        for j, x in enumerate(points):
-            rows = found[j]
-            if is_complex:
-                rows = conj(rows) if x.dtype.kind == "complex floating" else rows + 1j * imaginary[j]
-            parts[j].append(rows)
-    return [
-        reshape(rows[0] if len(rows) == 1 else concat(rows), (*y.shape, *x.shape))
-        if rows
-        else zeros((*y.shape, *x.shape), dtype=x.dtype)
-        for rows, x in zip(parts, points, strict=True)
-    ]
+    """Return the results of a linear map for each item of batches in some places: one batched pass.
 
-
-def _pulled(
-    ys: list[Array], k: int, cotangents: Array, pull: Callable[[list[Array | None]], list[Array]]
-) -> list[Array]:
-    """Return the cotangents of all points for each of several cotangents of result `k`: one batched pass.
-
-    Where a function has no batching rule, one pass for each.
+    If a function has no batching rule, one pass for each.
     """
-    seeds: list[Array | None] = [None] * len(ys)
-    level = Level(cotangents.shape[0])
+    seeds = list(given)
+    size = next(iter(batches.values())).shape[0]
+    level = Level(size)
     try:
-        seeds[k] = level.wrap(cotangents)
-        return [_unshared(level.spread(x)) for x in pull(seeds)]
+        for k, batch in batches.items():
+            seeds[k] = level.wrap(batch)
+        return [_unshared(level.spread(x)) for x in apply(seeds)]
     except Exception:
         # The function may have a backward pass of the caller's that asks for values, or one without batching
         # rules. Any other error is raised again below.
@@ -139,9 +249,10 @@ def _pulled(
     finally:
         level.close()
     rows = []
-    for i in range(cotangents.shape[0]):
-        seeds[k] = cotangents[i]
-        rows.append(pull(seeds))
+    for i in range(size):
+        for k, batch in batches.items():
+            seeds[k] = batch[i]
+        rows.append(apply(seeds))
     return [stack(parts) for parts in zip(*rows, strict=True)]
 
 
@@ -177,4 +288,76 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
            [4., 2.]], dtype=float64)
     """
     check_function("hessian", f)
-    return jacobian(grad(f, argnums, has_aux), argnums, has_aux)
+    return jacobian(grad(f, argnums, has_aux), argnums, has_aux, "reverse")
+
+
+def hessian_diag(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """
+    Make a function that returns the diagonal of the Hessian of a function.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real floating-point array without axes.
+    argnums : int or sequence of int
+        The arguments to differentiate by, real, as `value_and_grad` takes them.
+    has_aux : bool
+        Whether `f` returns a pair whose second item is passed through.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `f`, returns an array of the shape of the argument: the second derivative with
+        respect to each of its elements. Of nested structures and several arguments, the structure of the
+        gradient. With `has_aux`, a pair of that and the second item that `f` returned.
+
+    Raises
+    ------
+    ArgumentTypeError, ShapeError
+        As `grad`, and if an argument is complex.
+
+    Notes
+    -----
+    Batches of products of the Hessian with unit vectors; the Hessian itself is never in memory. Of a function
+    with a sparse Hessian, ``sparse_hessian(f)(x).diagonal()`` needs one product for each colour.
+
+    Examples
+    --------
+    >>> xp.autograd.hessian_diag(lambda x: xp.sum(x**3) + x[0] * x[1])(xp.asarray([1.0, 2.0]))
+    Array([ 6., 12.], dtype=float64)
+    """
+    check_function("hessian_diag", f)
+    gradient = grad(f, argnums, has_aux)
+
+    @functools.wraps(f)
+    def diagonal(*args: Any, **kwargs: Any) -> Any:
+        numbers = numbers_of("hessian_diag", argnums, len(args))
+
+        def chosen(*xs: Any) -> Any:
+            given = list(args)
+            for n, x in zip(numbers, xs, strict=True):
+                given[n] = x
+            return gradient(*given, **kwargs)
+
+        call = Linearized("hessian_diag", chosen, [args[n] for n in numbers], has_aux)
+        for x in call.values:
+            if _is_complex(x):
+                raise ArgumentTypeError(
+                    "hessian_diag",
+                    "the Hessian with respect to a complex argument has no diagonal",
+                    accepts="hessian",
+                )
+        zero: list[Array] = [zeros(x.shape, dtype=x.dtype) for x in call.values]
+        found = []
+        for k, x in enumerate(call.values):
+            parts, start = [], 0
+            for units in _units(x, _step(call)):
+                count = units.shape[0]
+                rows = reshape(batched(call.push, zero, {k: units})[k], (count, x.size))
+                parts.append(diagonal_of(rows, offset=start))
+                start += count
+            found.append(reshape(concat(parts), x.shape) if parts else zero[k])
+        whole = call.structure.rebuild(found, False)
+        return (whole, detached_results(call.aux)) if has_aux else whole
+
+    return diagonal

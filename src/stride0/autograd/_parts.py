@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError
@@ -13,10 +14,21 @@ from stride0.autograd._tape import tape as _tape
 from stride0.autograd._tape.tape import detach_closed, handed_out
 from stride0.autograd._tape.trees import Structure, flatten, tree_map
 
-__all__ = ["FLOATING", "Argnums", "Tracked", "detached_results", "matched", "numbers_of", "recording"]
+__all__ = [
+    "FLOATING",
+    "TRACE",
+    "Argnums",
+    "Tracked",
+    "detached_results",
+    "matched",
+    "numbers_of",
+    "recording",
+]
 
 Argnums = int | tuple[int, ...] | list[int]
 FLOATING = ("real floating", "complex floating")
+# What follows the elements of arrays while a pattern of derivatives is found: Note [Patterns].
+TRACE: ContextVar[Any] = ContextVar("stride0.trace", default=None)
 
 
 @contextmanager

@@ -37,9 +37,9 @@ from stride0.autograd._tape.tape import (
     results_of,
     run_value_and_grad,
 )
-from stride0.autograd._tape.trees import Structure, flatten, tree_map
+from stride0.autograd._tape.trees import flatten, tree_map
 
-__all__ = ["grad", "hvp", "jvp", "linearized", "stop_gradient", "value_and_grad", "vjp"]
+__all__ = ["Linearized", "derivative_along", "grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
 
 def value_and_grad(
@@ -188,41 +188,45 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     (Array([3., 1.], dtype=float64),)
     """
     check_function("vjp", f)
-    values, structure, aux, pull, _ = linearized("vjp", f, xs, has_aux)
-    facts = facts_of(values)
-    value = structure.rebuild(values)
-    del values
+    call = Linearized("vjp", f, xs, has_aux)
+    facts = facts_of(call.values)
+    value = call.structure.rebuild(call.values)
+    call.values = []
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
-        given = matched("pullback", structure, cotangent, "the cotangents")
-        return pull(all_like("pullback", given, facts))
+        given = matched("pullback", call.structure, cotangent, "the cotangents")
+        return call.pull(all_like("pullback", given, facts))
 
-    return (value, pullback, detached_results(aux)) if has_aux else (value, pullback)
+    return (value, pullback, detached_results(call.aux)) if has_aux else (value, pullback)
 
 
-def linearized(
-    operation: str, f: Callable[..., Any], xs: Sequence[Any], has_aux: bool = False
-) -> tuple[
-    list[Array], Structure, Any, Callable[[Sequence[Array | None]], tuple[Any, ...]], Callable[[], int]
-]:
-    """Return the leaves of `f(*xs)`, their structure, the auxiliary value, and the pullback.
+class Linearized:
+    """A recorded call of a function: its results, and products with its Jacobian from both sides."""
 
-    A cotangent of None is zero. Last, a function that returns the size of the largest array of a pass.
-    """
-    with Deferring():
-        with recording() as tape:
-            # The items of the list are the arguments.
-            chosen = Tracked(operation, list(xs), tape, 2)
-            out = f(*chosen.tree)
-        y, aux = pair_of(out) if has_aux else (out, None)
-        leaves, structure = flatten(y, 1)
-        values, roots = results_of(leaves)
+    def __init__(self, operation: str, f: Callable[..., Any], xs: Sequence[Any], has_aux: bool = False):
+        with Deferring():
+            with recording() as self.tape:
+                # The items of the list are the arguments.
+                self.chosen = Tracked(operation, list(xs), self.tape, 2)
+                out = f(*self.chosen.tree)
+            y, self.aux = pair_of(out) if has_aux else (out, None)
+            leaves, self.structure = flatten(y, 1)
+            self.values, self.roots = results_of(leaves)
 
-    def pull(seeds: Sequence[Array | None]) -> tuple[Any, ...]:
-        found = backward(roots, seeds, chosen.nodes, tape)
-        return tuple(chosen.gradients(found, [g for g in seeds if g is not None]))
+    def pull(self, seeds: Sequence[Array | None]) -> tuple[Any, ...]:
+        """Return the cotangents of the arguments, from one of each leaf of the result; None is zero."""
+        found = backward(self.roots, seeds, self.chosen.nodes, self.tape)
+        return tuple(self.chosen.gradients(found, [g for g in seeds if g is not None]))
 
-    return values, structure, aux, pull, lambda: largest(roots, tape)
+    def push(self, directions: Sequence[Array]) -> list[Array]:
+        """Return the tangent of each leaf of the result, from that of each leaf of the arguments."""
+        with Deferring():
+            found = push_forward(list(self.roots), self.chosen.nodes, list(directions), self.tape)
+            return handed_out(found, self.values, directions)
+
+    def largest(self) -> int:
+        """Return the size of the largest array of a pass."""
+        return largest(self.roots, self.tape)
 
 
 def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bool = False) -> Any:
@@ -301,65 +305,6 @@ def derivative_along(
         derivative = structure.rebuild(found, False)
         del nodes, tape
     return (value, derivative, detached_results(aux)) if has_aux else (value, derivative)
-
-
-def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: Argnums | None = None) -> Any:
-    """Multiply the Hessian of a function by a vector, without building it.
-
-    Parameters
-    ----------
-    f : callable
-        Returns one real floating-point array without axes.
-    x, v : nested structures of arrays
-        The argument of `f`, and the vector, structured like it. With `argnums`, `x` is a sequence of all
-        arguments, and `v` the vector for the one that is named, or a sequence of vectors.
-    has_aux : bool
-        Whether `f` returns a pair whose second item is passed through.
-    argnums : int or sequence of int, optional
-        Positional arguments to differentiate by.
-
-    Returns
-    -------
-    nested structure of arrays
-        The product, structured like the argument; a tuple of such where `argnums` is a sequence. With
-        `has_aux` a pair of that and the second item.
-
-    Raises
-    ------
-    ArgumentTypeError, ArgumentValueError, ShapeError
-        As `value_and_grad` and `jvp`.
-
-    Notes
-    -----
-    The derivative of the gradient in the direction `v`.
-
-    Examples
-    --------
-    >>> x, v = xp.asarray([1.0, 2.0]), xp.asarray([1.0, 0.0])
-    >>> xp.autograd.hvp(lambda x: xp.sum(x**3), x, v)
-    Array([6., 0.], dtype=float64)
-    >>> xp.autograd.hvp(lambda k, x: k * xp.sum(x**3), (2.0, x), v, argnums=1)
-    Array([12.,  0.], dtype=float64)
-    """
-    check_function("hvp", f)
-    if argnums is None:
-        _, product, *aux = derivative_along("hvp", grad(f, has_aux=has_aux), [x], [v], has_aux)
-        return (product, *aux) if has_aux else product
-    arguments, alone = check_sequence("hvp", "x", x, "arguments"), not isinstance(argnums, (tuple, list))
-    numbers = numbers_of("hvp", argnums, len(arguments))
-
-    def of_chosen(*chosen: Any) -> Any:
-        given = list(arguments)
-        for n, argument in zip(numbers, chosen, strict=True):
-            given[n] = argument
-        return f(*given)
-
-    gradient = grad(of_chosen, tuple(range(len(numbers))), has_aux)
-    tangents = [v] if alone else check_sequence("hvp", "v", v, "tangents, one for each argument")
-    chosen_arguments = [arguments[n] for n in numbers]
-    _, products, *aux = derivative_along("hvp", gradient, chosen_arguments, tangents, has_aux)
-    product = products[0] if alone else products
-    return (product, *aux) if has_aux else product
 
 
 def stop_gradient(x: Any) -> Any:

@@ -1,0 +1,174 @@
+"""Compressed matrices: from colours to seeds, one batched pass, and the entries of the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from stride0._core.array.array import Array
+from stride0._core.exchange.exchange import asarray
+from stride0._core.exchange.numpy_calls import to_numpy
+from stride0.autograd._matrices import CHUNK, batched
+from stride0.autograd._sparse.colours import direct, greedy, star
+
+__all__ = ["Side", "Split", "hessian_split", "jacobian_split", "products"]
+
+
+class Side:
+    """Products from one side: the colour of each column (or row), -1 without one, and their number."""
+
+    def __init__(self, colours: Any, count: int) -> None:
+        self.colours, self.count = colours, count
+        self._kept: tuple[Any, list[dict[int, Array]]] = (None, [])
+
+    def seeds(self, given: list[Array], largest: int) -> Iterable[dict[int, Array]]:
+        """Return batches of seeds: ones at the columns of a colour, split into parts like the arrays."""
+        step = max(1, CHUNK // max(largest, len(self.colours), 1))
+        if step < self.count:
+            return (self._batch(given, k, min(k + step, self.count)) for k in range(0, self.count, step))
+        facts = [(x.shape, x.dtype) for x in given]
+        if self._kept[0] != facts:
+            self._kept = facts, [self._batch(given, 0, self.count)] if self.count else []
+        return self._kept[1]
+
+    def _batch(self, given: list[Array], start: int, stop: int) -> dict[int, Array]:
+        seeds = np.zeros((stop - start, len(self.colours)))
+        at = np.flatnonzero((self.colours >= start) & (self.colours < stop))
+        seeds[self.colours[at] - start, at] = 1
+        first, batch = 0, {}
+        for k, x in enumerate(given):
+            part = seeds[:, first : first + x.size].reshape(stop - start, *x.shape)
+            batch[k] = asarray(part, dtype=x.dtype, copy=True)
+            first += x.size
+        return batch
+
+
+class Split(NamedTuple):
+    """How a matrix is computed: products with columns, with rows, and where each entry is in them."""
+
+    forward: Side
+    reverse: Side
+    places: Any
+
+    @property
+    def colors(self) -> int:
+        """How many products there are."""
+        return self.forward.count + self.reverse.count
+
+
+def _side(pattern: Any) -> Side:
+    colours = greedy(pattern)
+    return Side(colours, int(colours.max(initial=-1)) + 1)
+
+
+def jacobian_split(pattern: Any, mode: str) -> Split:
+    """
+    Return the products with fewest colours.
+
+    "both" computes the fullest rows from the left and the other rows from the right, or the fullest columns
+    from the right and the other columns from the left: so an arrow takes three products, however large it
+    is.
+    """
+    if not pattern.nnz:
+        empty = Side(np.zeros(0, dtype=np.int64), 0)
+        return Split(empty, empty, np.zeros(0, dtype=np.int64))
+    kinds = {
+        "forward": (True, False),
+        "reverse": (False, False),
+        "both": (True, True),
+        "both, transposed": (False, True),
+    }
+    if mode in ("forward", "reverse"):
+        kinds = {mode: kinds[mode]}
+    transposed = ordered_transpose(pattern)
+    bounds = []
+    for by_columns, is_split in kinds.values():
+        counts = np.sort(np.diff((pattern if by_columns else transposed).indptr))[::-1]
+        # At least as many colours as entries in the fullest row that is left, and one for each that is not.
+        left = np.append(counts, 0) + np.arange(len(counts) + 1)
+        most = int(left.argmin()) if is_split else 0
+        if most or not is_split or mode == "both":
+            bounds.append((int(left[most]), is_split, by_columns, most))
+    best: Split | None = None
+    for bound, _, by_columns, most in sorted(bounds, key=lambda item: (item[0], item[1], not item[2])):
+        if best is not None and best.colors <= bound:
+            break
+        found = (
+            _split(pattern, by_columns, most)
+            if by_columns
+            else _flipped(_split(transposed, True, most), pattern)
+        )
+        if best is None or found.colors < best.colors:
+            best = found
+    assert best is not None
+    return best
+
+
+def ordered_transpose(pattern: Any) -> Any:
+    found = csr_array(pattern.T)
+    found.sort_indices()
+    return found
+
+
+def _split(pattern: Any, by_columns: bool, most: int) -> Split:
+    """Return the products of a matrix whose `most` fullest rows are computed from the left."""
+    m, n = pattern.shape
+    counts = np.diff(pattern.indptr)
+    full = np.zeros(m, dtype=bool)
+    full[np.argsort(-counts, kind="stable")[:most]] = True
+    rows, columns = np.repeat(np.arange(m), counts), pattern.indices.astype(np.int64)
+    of_full = full[rows]
+    if most:
+        shape = pattern.shape
+        rest = csr_array(
+            (np.ones((~of_full).sum(), dtype=bool), (rows[~of_full], columns[~of_full])), shape=shape
+        )
+        thick = csr_array(
+            (np.ones(of_full.sum(), dtype=bool), (columns[of_full], rows[of_full])), shape=shape[::-1]
+        )
+        forward, reverse = _side(rest), _side(thick)
+    else:
+        forward, reverse = _side(pattern), Side(np.full(m, -1, dtype=np.int64), 0)
+    places = forward.colours[columns] * m + rows
+    places[of_full] = forward.count * m + reverse.colours[rows[of_full]] * n + columns[of_full]
+    return Split(forward, reverse, places)
+
+
+def _flipped(split: Split, pattern: Any) -> Split:
+    """Return the products of a matrix, from those of its transpose."""
+    m, n = pattern.shape
+    # Of the transpose: its forward part first, which has rows of n elements, then rows of m.
+    size = split.forward.count * n
+    places = np.where(split.places < size, split.places + split.reverse.count * m, split.places - size)
+    # Entries of the transpose lie column by column.
+    rows = np.repeat(np.arange(m), np.diff(pattern.indptr))
+    order = np.lexsort((rows, pattern.indices))
+    found = np.empty_like(places)
+    found[order] = places
+    return Split(split.reverse, split.forward, found)
+
+
+def hessian_split(pattern: Any) -> Split:
+    """Return the products of a symmetric matrix, by a star colouring."""
+    n = pattern.shape[0]
+    colours = star(pattern)
+    count = int(colours.max(initial=-1)) + 1
+    rows, columns = np.repeat(np.arange(n), np.diff(pattern.indptr)), pattern.indices.astype(np.int64)
+    places = np.where(
+        direct(rows, columns, colours), colours[columns] * n + rows, colours[rows] * n + columns
+    )
+    return Split(Side(colours, count), Side(np.full(n, -1, dtype=np.int64), 0), places)
+
+
+def products(apply: Callable[[Any], list[Array]], side: Side, given: list[Array], largest: int) -> list[Any]:
+    """Return the products of a linear map with the seeds of one side, as rows."""
+    found = []
+    for batches in side.seeds(given, largest):
+        rows = [to_numpy(y) for y in batched(apply, given, batches)]
+        if len(rows) > 1:
+            rows = [np.concatenate([y.reshape(len(y), -1) for y in rows], axis=1)]
+        found.append(rows[0].ravel())
+    return found
