@@ -80,6 +80,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("gradients", ("autograd",)),
     ("optimisers", ("optim",)),
     ("testing", ("testing",)),
+    ("a plugin of pytest", ("strict",)),
     ("command line", ("__main__",)),
 )
 
@@ -376,8 +377,9 @@ def test_dynamic_imports() -> None:
     assert users(r"\b(import_module|__import__|importlib\.util)\b") == {*DYNAMIC, *libraries}
     # Not imports: `__array_namespace__` hands out the namespace, which exists once there is an array; a
     # controller is registered with another library, if that is there; `hide_frames` marks modules that are;
-    # an error finds the name of a function that is running.
+    # an error finds the name of a function that is running; a module is put in the place of another library.
     assert users(r"\bsys\.modules\b") <= {
+        *("testing._array_api_strict", "strict"),
         *("_core.exchange.exchange", "_base.errors", "_base.callers", "_compat.threadpoolctl"),
     }
 
