@@ -125,7 +125,12 @@ def test_flags() -> None:
             assert "linalg" not in xp.__all__ and xp.fft
         assert x[x == 0].shape == (1,) and "linalg" in xp.__all__
     assert xp.get_array_api_strict_flags() == before
+    info = xp.__array_namespace_info__()
+    assert info.devices() == xp.ALL_DEVICES and info.capabilities()["boolean indexing"] is True
+    xp.set_array_api_strict_flags(api_version="2024.12")
+    assert info.devices() == list(xp.ALL_DEVICES)
     xp.set_array_api_strict_flags(api_version="2022.12")
+    raises(RuntimeError, xp.__array_namespace_info__)
     assert xp.__array_api_version__ == "2022.12" == xp.get_array_api_strict_flags()["api_version"]
     raises(RuntimeError, lambda: xp.diff(x))
     raises(RuntimeError, lambda: xp.maximum(x, x))

@@ -185,7 +185,7 @@ class _Module(ModuleType):
         if self._state["api_version"] < INSPECTION:
             problem, sentence = "the function is called", f"in it since version {INSPECTION}"
             raise StrictRuntimeError("__array_namespace_info__", problem, sentence, "api_version is older.")
-        return vars(namespace_for(None))["__array_namespace_info__"]()
+        return _Inspection(self)
 
     def _remove(self) -> None:
         if self._setting is not None:
@@ -312,6 +312,22 @@ def _from_environment() -> Flags:
     )
     _check_extensions(wanted["enabled_extensions"], version)
     return wanted
+
+
+class _Inspection:
+    """The inspection of the namespace; older versions have a list of devices."""
+
+    def __init__(self, module: _Module) -> None:
+        self._module = module
+        self._inner = vars(namespace_for(None))["__array_namespace_info__"]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def devices(self) -> Any:
+        """Return the devices."""
+        found = self._inner.devices()
+        return found if self._module.get()["api_version"] >= NEWEST else list(found)
 
 
 def _flags_class(module: _Module) -> type:
