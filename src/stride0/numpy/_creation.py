@@ -1,0 +1,501 @@
+"""Creation of arrays, facts about them and index tricks, with NumPy's signatures."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import math
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentValueError
+from stride0._core.array.array import Array
+from stride0._core.exchange.numpy_calls import numpy
+from stride0.numpy._parts import (
+    SCALARS,
+    arrays,
+    check_order,
+    common_dtype,
+    converted,
+    dtype_of,
+    native,
+    refuse,
+)
+from stride0.numpy._parts import array as as_array
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: Any = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    like: Any = None,
+) -> Array:
+    """Make an array, a copy by default."""
+    check_order("array", order)
+    refuse("array", like=like)
+    found = xp.asarray(
+        object, dtype=dtype_of("array", dtype), copy=copy or None if copy is not False else False
+    )
+    return found if found.ndim >= ndmin else xp.reshape(found, ((1,) * (ndmin - found.ndim) + found.shape))
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
+) -> Array:
+    """Return an array, the given one if it is one."""
+    check_order("asarray", order)
+    refuse("asarray", like=like)
+    return xp.asarray(a, dtype=dtype_of("asarray", dtype), device=device, copy=copy)
+
+
+asanyarray = asarray
+
+
+def ascontiguousarray(a: Any, dtype: Any = None) -> Array:
+    """Return an array in C order, of one axis at least."""
+    found = xp.strided.contiguous(asarray(a, dtype))
+    return xp.reshape(found, (1,)) if found.ndim == 0 else found
+
+
+def copy(a: Any, order: Any = "K", subok: bool = False) -> Array:
+    """Return a copy."""
+    check_order("copy", order)
+    return xp.asarray(a, copy=True)
+
+
+def _shape(shape: Any) -> Any:
+    return (
+        tuple(operator.index(n) for n in shape)
+        if isinstance(shape, (list, Array)) and _axes(shape)
+        else shape
+    )
+
+
+def _axes(shape: Any) -> bool:
+    return not isinstance(shape, Array) or shape.ndim > 0
+
+
+def zeros(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None) -> Array:
+    """Return zeros."""
+    check_order("zeros", order)
+    return xp.zeros(_shape(shape), dtype=dtype_of("zeros", dtype), device=device)
+
+
+def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None) -> Array:
+    """Return ones."""
+    check_order("ones", order)
+    return xp.ones(_shape(shape), dtype=dtype_of("ones", dtype), device=device)
+
+
+def empty(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None) -> Array:
+    """Return elements of any value."""
+    check_order("empty", order)
+    return xp.empty(_shape(shape), dtype=dtype_of("empty", dtype), device=device)
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None) -> Array:
+    """Return an array of one value."""
+    check_order("full", order)
+    wanted = dtype_of("full", dtype)
+    if isinstance(fill_value, SCALARS):
+        return xp.full(_shape(shape), fill_value, dtype=wanted, device=device)
+    value = as_array(fill_value)
+    found = xp.empty(_shape(shape), dtype=wanted or value.dtype, device=device)
+    found[...] = converted("full", value, found.dtype)
+    return found
+
+
+def _like(name: str, a: Any, dtype: Any, order: Any, shape: Any, *value: Any) -> Array:
+    check_order(name, order)
+    a = as_array(a)
+    wanted = dtype_of(name, dtype) or a.dtype
+    maker = {"zeros_like": zeros, "ones_like": ones, "empty_like": empty, "full_like": full}[name]
+    made: Array = maker(a.shape if shape is None else shape, *value, dtype=wanted)
+    return made
+
+
+def zeros_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None) -> Array:
+    """Return zeros of the shape and dtype of an array."""
+    return _like("zeros_like", a, dtype, order, shape)
+
+
+def ones_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None) -> Array:
+    """Return ones of the shape and dtype of an array."""
+    return _like("ones_like", a, dtype, order, shape)
+
+
+def empty_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None) -> Array:
+    """Return elements of any value, of the shape and dtype of an array."""
+    return _like("empty_like", a, dtype, order, shape)
+
+
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None
+) -> Array:
+    """Return one value, of the shape and dtype of an array."""
+    return _like("full_like", a, dtype, order, shape, fill_value)
+
+
+def _number(x: Any) -> Any:
+    """Return an argument as a Python number: 0-d arrays and NumPy scalars are numbers, too."""
+    return x.item() if hasattr(x, "item") else x
+
+
+def arange(
+    *args: Any, start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, device: Any = None
+) -> Array:
+    """Return numbers one step apart: ``arange(stop)``, ``arange(start, stop, step, dtype)``."""
+    given = [_number(x) for x in args]
+    if len(given) == 4 and dtype is None:
+        dtype = given.pop()
+    if start is not None:
+        given = [_number(start), *given]
+    if stop is not None:
+        given = [*(given or [0]), _number(stop)]
+    if step is not None:
+        given = [0, *given] if len(given) == 1 else given
+        given.append(_number(step))
+    return xp.arange(*given, dtype=dtype_of("arange", dtype), device=device)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """Return numbers evenly spaced; the ends may be arrays."""
+    wanted = dtype_of("linspace", dtype)
+    start, stop = _number_or_array(start), _number_or_array(stop)
+    steps = num - 1 if endpoint else num
+    step = (stop - start) / steps if steps > 0 else math.nan
+    if isinstance(start, Array) or isinstance(stop, Array):
+        start, stop = xp.broadcast_arrays(as_array(start), as_array(stop))
+        weights = xp.reshape(xp.arange(0.0, num), (-1, *(1,) * start.ndim))
+        found = weights * step + start
+        if endpoint and num > 1:
+            found[-1, ...] = stop
+        found = xp.moveaxis(converted("linspace", found, wanted), 0, axis)
+    elif wanted is not None and "integer" in wanted.kind:
+        found = converted("linspace", xp.floor(xp.linspace(start, stop, num, endpoint=endpoint)), wanted)
+    else:
+        found = xp.linspace(start, stop, num, dtype=wanted, device=device, endpoint=endpoint)
+    return (found, step) if retstep else found
+
+
+def _number_or_array(x: Any) -> Any:
+    x = x if isinstance(x, SCALARS) else as_array(x)
+    return x if isinstance(x, SCALARS) or x.ndim else x.item()
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None
+) -> Array:
+    """Return powers of a base whose exponents are evenly spaced."""
+    return converted(
+        "logspace", xp.pow(float(base), linspace(start, stop, num, endpoint)), dtype_of("logspace", dtype)
+    )
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Array:
+    """Return numbers with a constant ratio between neighbours."""
+    start, stop = _number(start), _number(stop)
+    if isinstance(start, complex) or isinstance(stop, complex) or start * stop <= 0:
+        raise ArgumentValueError(
+            "geomspace", f"the ends are {start!r} and {stop!r}", (), "real ends of one sign"
+        )
+    sign = -1.0 if start < 0 else 1.0
+    found = sign * logspace(math.log10(sign * start), math.log10(sign * stop), num, endpoint)
+    if num > 0:
+        found[0] = start
+        if endpoint and num > 1:
+            found[-1] = stop
+    return converted("geomspace", found, dtype_of("geomspace", dtype))
+
+
+def eye(
+    N: int, M: Any = None, k: int = 0, dtype: Any = float, order: Any = "C", *, device: Any = None
+) -> Array:
+    """Return a matrix with ones on a diagonal."""
+    check_order("eye", order)
+    return xp.eye(N, M, k=k, dtype=dtype_of("eye", dtype), device=device)
+
+
+def identity(n: int, dtype: Any = None) -> Array:
+    """Return the identity matrix."""
+    return xp.eye(n, dtype=dtype_of("identity", dtype))
+
+
+def tri(N: int, M: Any = None, k: int = 0, dtype: Any = float) -> Array:
+    """Return ones at and below a diagonal."""
+    return xp.tril(xp.ones((N, N if M is None else M), dtype=dtype_of("tri", dtype)), k=k)
+
+
+def tril(m: Any, k: int = 0) -> Array:
+    """Return a copy without the elements above a diagonal."""
+    return xp.tril(as_array(m), k=k)
+
+
+def triu(m: Any, k: int = 0) -> Array:
+    """Return a copy without the elements below a diagonal."""
+    return xp.triu(as_array(m), k=k)
+
+
+def diag(v: Any, k: int = 0) -> Array:
+    """Return a diagonal, or a matrix with a diagonal."""
+    return xp.diag(as_array(v), k=k)
+
+
+def diagflat(v: Any, k: int = 0) -> Array:
+    """Return a matrix with the elements on a diagonal."""
+    return xp.diag(xp.reshape(as_array(v), (-1,)), k=k)
+
+
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Array:
+    """Return powers of a vector as columns."""
+    x = as_array(x)
+    n = x.size if N is None else N
+    return x[:, None] ** (xp.arange(n) if increasing else xp.arange(n - 1, -1, -1))
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Any = "xy") -> tuple[Array, ...]:
+    """Return the coordinates of a grid."""
+    given = [xp.reshape(x, (-1,)) for x in arrays(xi)]
+    if not sparse:
+        return xp.meshgrid(*given, indexing=indexing) if _one_dtype(given) else _meshgrid(given, indexing)
+    return tuple(_along(given, k, indexing) for k in range(len(given)))
+
+
+def _one_dtype(given: list[Array]) -> bool:
+    return len({x.dtype for x in given}) <= 1
+
+
+def _along(given: list[Array], k: int, indexing: str) -> Array:
+    axis = {0: 1, 1: 0}.get(k, k) if indexing == "xy" and len(given) > 1 else k
+    return xp.reshape(given[k], tuple(-1 if j == axis else 1 for j in range(len(given))))
+
+
+def _meshgrid(given: list[Array], indexing: str) -> tuple[Array, ...]:
+    parts = [_along(given, k, indexing) for k in range(len(given))]
+    shape = xp.broadcast_shapes(*[part.shape for part in parts])
+    return tuple(xp.asarray(xp.broadcast_to(part, shape), copy=True) for part in parts)
+
+
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    """Return the indices of a grid."""
+    sizes = tuple(dimensions)
+    parts = [xp.arange(n, dtype=dtype_of("indices", dtype)) for n in sizes]
+    found = [_along(parts, k, "ij") for k in range(len(parts))]
+    if sparse:
+        return tuple(found)
+    return (
+        xp.stack([xp.broadcast_to(part, sizes) for part in found])
+        if found
+        else xp.empty((0,), dtype=xp.int64)
+    )
+
+
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+    """Call a function with the indices of a grid."""
+    return function(*indices(shape, dtype=dtype), **kwargs)
+
+
+def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
+    """Make an array of the items of an iterator."""
+    items = list(iter) if count < 0 else [item for item, _ in builtins.zip(iter, range(count), strict=False)]
+    return xp.asarray(items, dtype=dtype_of("fromiter", dtype))
+
+
+# --- grids by slices
+
+
+class _Grid:
+    def __init__(self, sparse: bool) -> None:
+        self._sparse = sparse
+
+    def __getitem__(self, key: Any) -> Any:
+        alone = not isinstance(key, tuple)
+        parts = [_of_slice(part) for part in ((key,) if alone else key)]
+        if alone:
+            return parts[0]
+        dtype = common_dtype(*parts)
+        parts = [xp.astype(part, dtype) for part in parts]
+        found = [_along(parts, k, "ij") for k in range(len(parts))]
+        if self._sparse:
+            return tuple(found)
+        shape = tuple(part.size for part in parts)
+        return xp.stack([xp.broadcast_to(part, shape) for part in found])
+
+
+def _of_slice(part: Any) -> Array:
+    start, step = part.start or 0, 1 if part.step is None else part.step
+    if isinstance(step, complex):
+        return xp.linspace(float(start), float(part.stop), int(abs(step)))
+    return xp.arange(start, part.stop, step)
+
+
+mgrid, ogrid = _Grid(False), _Grid(True)
+
+
+class _Index:
+    def __init__(self, always: bool) -> None:
+        self._always = always
+
+    def __getitem__(self, key: Any) -> Any:
+        return (key,) if self._always and not isinstance(key, tuple) else key
+
+
+s_, index_exp = _Index(False), _Index(True)
+
+
+class _Joined:
+    """`r_` and `c_`: numbers, slices and arrays joined."""
+
+    def __init__(self, columns: bool) -> None:
+        self._columns = columns
+
+    def __getitem__(self, key: Any) -> Array:
+        parts = []
+        for part in key if isinstance(key, tuple) else (key,):
+            if isinstance(part, str):
+                raise ArgumentValueError(
+                    "r_", f"a directive {part!r}", (), "concatenate, stack or column_stack"
+                )
+            found = _of_slice(part) if isinstance(part, slice) else as_array(part)
+            if self._columns:
+                found = xp.reshape(found, (-1, 1)) if found.ndim < 2 else found
+            parts.append(xp.reshape(found, (1,)) if found.ndim == 0 else found)
+        return xp.concat(parts, axis=-1 if self._columns else 0)
+
+
+r_, c_ = _Joined(False), _Joined(True)
+
+
+# --- facts
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """Return the shape."""
+    return as_array(a).shape
+
+
+def ndim(a: Any) -> int:
+    """Return the number of axes."""
+    return as_array(a).ndim
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """Return the number of elements, or the size of an axis."""
+    found = as_array(a)
+    return found.size if axis is None else found.shape[axis]
+
+
+def isscalar(element: Any) -> bool:
+    """Return whether a value is a scalar."""
+    return isinstance(element, (*SCALARS, str, bytes)) or numpy().isscalar(element)
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """Return the dtype that operands promote to."""
+    given = [dtype_of("result_type", x) if isinstance(x, (str, type)) else x for x in arrays_and_dtypes]
+    given = [native(x) if isinstance(x, Array) else getattr(x, "name", x) for x in given]
+    return dtype_of("result_type", numpy().result_type(*given))
+
+
+def promote_types(type1: Any, type2: Any) -> Any:
+    """Return the dtype that two dtypes promote to."""
+    return result_type(dtype_of("promote_types", type1), dtype_of("promote_types", type2))
+
+
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    """Return whether a cast is possible, by NumPy's rules."""
+    given = native(from_) if isinstance(from_, Array) else numpy().dtype(getattr(from_, "name", from_))
+    return bool(numpy().can_cast(given, getattr(to, "name", to), casting))
+
+
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Return whether a dtype is of a kind."""
+    return bool(numpy().issubdtype(*(getattr(x, "name", x) for x in (arg1, arg2))))
+
+
+def finfo(dtype: Any) -> Any:
+    """Return the limits of a floating-point dtype."""
+    return xp.finfo(dtype if isinstance(dtype, Array) else dtype_of("finfo", dtype))
+
+
+def iinfo(dtype: Any) -> Any:
+    """Return the limits of an integer dtype."""
+    return xp.iinfo(dtype if isinstance(dtype, Array) else dtype_of("iinfo", dtype))
+
+
+def dtype(dtype: Any) -> Any:
+    """Return one of our dtypes for what names one."""
+    return dtype_of("dtype", dtype)
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Return whether two arrays have one shape and equal elements."""
+    a1, a2 = as_array(a1), as_array(a2)
+    if a1.shape != a2.shape:
+        return False
+    same = a1 == a2
+    return bool(xp.all(same | ((a1 != a1) & (a2 != a2)) if equal_nan else same))
+
+
+def array_equiv(a1: Any, a2: Any) -> bool:
+    """Return whether two arrays are equal after broadcasting."""
+    a1, a2 = as_array(a1), as_array(a2)
+    try:
+        xp.broadcast_shapes(a1.shape, a2.shape)
+    except ValueError:
+        return False
+    return bool(xp.all(a1 == a2))
+
+
+def shares_memory(a: Array, b: Array) -> bool:
+    """Return whether the elements of two arrays share memory."""
+    return bool(numpy().shares_memory(a, b))
+
+
+@contextlib.contextmanager
+def errstate(**kinds: Any) -> Iterator[None]:
+    """Do nothing: no function warns of numbers. Modes that would raise are refused."""
+    for kind, mode in kinds.items():
+        if mode not in (None, "ignore", "warn"):
+            raise ArgumentValueError("errstate", f"{kind} is {mode!r}", (), "a test by isfinite or isnan")
+    yield
+
+
+FUNCTIONS = (
+    *(array, asarray, ascontiguousarray, copy, zeros, ones, empty, full, zeros_like, ones_like, empty_like),
+    *(
+        full_like,
+        arange,
+        linspace,
+        logspace,
+        geomspace,
+        eye,
+        identity,
+        tri,
+        tril,
+        triu,
+        diag,
+        diagflat,
+        vander,
+    ),
+    *(meshgrid, indices, fromfunction, fromiter, shape, ndim, size, isscalar, result_type, promote_types),
+    *(can_cast, issubdtype, finfo, iinfo, dtype, array_equal, array_equiv, shares_memory, errstate),
+)
+OBJECTS = {"mgrid": mgrid, "ogrid": ogrid, "s_": s_, "index_exp": index_exp, "r_": r_, "c_": c_}
+__all__ = ["FUNCTIONS", "OBJECTS"]
