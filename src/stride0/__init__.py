@@ -163,7 +163,8 @@ else:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    # `stride0.numpy` is imported by its own name, and not part of the namespace.
+    return sorted({*globals(), *_LATER} - {"numpy"})
 
 
 _shared_by_threads(_sys.modules[__name__])

@@ -97,7 +97,17 @@ REFUSED = {
         ),
     ),
     "integer": ("reciprocal",),
-    "complex": ("less", "less_equal", "greater", "greater_equal", "maximum", "minimum", "fmax", "fmin", "exp2"),
+    "complex": (
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+        "maximum",
+        "minimum",
+        "fmax",
+        "fmin",
+        "exp2",
+    ),
 }
 
 

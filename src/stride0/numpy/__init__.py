@@ -7,25 +7,40 @@ instead; an argument that is not taken raises an error, too. docs/numpy-scripts.
 
 from __future__ import annotations
 
+from types import FunctionType as _FunctionType
 from typing import Any
 
 import stride0 as _xp
 from stride0._base.errors import hide_frames as _hide_frames
-from stride0._core.array.array import Array as ndarray
+from stride0._core.array.array import Array as ndarray  # noqa: F401
 from stride0._core.exchange.numpy_calls import numpy as _numpy
-from stride0.numpy import _calculus, _creation, _manipulation, _reductions, fft, linalg, random
-from stride0.numpy._ufuncs import FUNCTIONS as _ELEMENTWISE
-from stride0.numpy._ufuncs import UFUNCS as _UFUNCS
-from stride0.numpy._ufuncs import ufunc
-
-_FUNCTIONS = (
-    *_ELEMENTWISE,
-    *_reductions.FUNCTIONS,
-    *_creation.FUNCTIONS,
-    *_manipulation.FUNCTIONS,
-    *_calculus.FUNCTIONS,
+from stride0.numpy import (  # noqa: F401
+    _calculus,
+    _creation,
+    _elementwise,
+    _facts,
+    _keys,
+    _manipulation,
+    _order,
+    _reductions,
+    fft,
+    linalg,
+    random,
 )
-globals().update({_function.__name__: _function for _function in _FUNCTIONS}, **_UFUNCS, **_creation.OBJECTS)
+from stride0.numpy._names import missing as _missing
+from stride0.numpy._ufuncs import UFUNCS as _UFUNCS
+from stride0.numpy._ufuncs import ufunc  # noqa: F401
+
+# The public functions of the parts; helpers that parts share are left out.
+_HELPERS = ("along", "flat")
+_FUNCTIONS = {
+    _name: _value
+    for _part in (_elementwise, _reductions, _order, _creation, _facts, _manipulation, _keys, _calculus)
+    for _name, _value in vars(_part).items()
+    if isinstance(_value, _FunctionType) and _value.__module__ == _part.__name__
+    if not _name.startswith("_") and _name not in _HELPERS
+}
+globals().update(_FUNCTIONS, **_UFUNCS, **_facts.OBJECTS)
 
 # Other names of the same functions.
 _SAME = {
@@ -41,9 +56,45 @@ globals().update({_name: globals()[_other] for _name, _other in _SAME.items() if
 
 # NumPy's own types of scalars: each stands for a dtype, and makes a NumPy scalar of a number.
 _DTYPES = (
-    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"),
-    *("complex64", "complex128", "bool", "bool_", "byte", "ubyte", "short", "ushort", "intc", "uintc", "int_"),
-    *("intp", "long", "longlong", "uint", "uintp", "ulong", "ulonglong", "half", "single", "double", "csingle"),
+    *(
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+    ),
+    *(
+        "complex64",
+        "complex128",
+        "bool",
+        "bool_",
+        "byte",
+        "ubyte",
+        "short",
+        "ushort",
+        "intc",
+        "uintc",
+        "int_",
+    ),
+    *(
+        "intp",
+        "long",
+        "longlong",
+        "uint",
+        "uintp",
+        "ulong",
+        "ulonglong",
+        "half",
+        "single",
+        "double",
+        "csingle",
+    ),
     *("cdouble", "number", "integer", "signedinteger", "unsignedinteger", "inexact", "floating"),
     *("complexfloating", "generic"),
 )
@@ -65,9 +116,9 @@ _NUMPYS = (
 
 __all__ = sorted(
     {
-        *(_function.__name__ for _function in _FUNCTIONS),
+        *_FUNCTIONS,
         *_UFUNCS,
-        *_creation.OBJECTS,
+        *_facts.OBJECTS,
         *(_name for _name, _other in _SAME.items() if _other),
         *_DTYPES,
         *("broadcast_shapes", "e", "euler_gamma", "fft", "inf", "linalg", "nan", "ndarray", "newaxis", "pi"),
@@ -81,9 +132,7 @@ def __getattr__(name: str) -> Any:
         return getattr(_numpy(), name)
     if name.startswith("__"):
         raise AttributeError(f"module 'stride0.numpy' has no attribute {name!r}")
-    from stride0.numpy._names import missing
-
-    raise missing("", name)
+    raise _missing("", name)
 
 
 _hide_frames()

@@ -25,13 +25,8 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         return finish("dot", a * b, out)
     if a.ndim <= 2 and b.ndim <= 2:
         return finish("dot", xp.matmul(a, b), out)
-    axes = (a.ndim - 1,), (builtins_max(b.ndim - 2, 0),)
+    axes = (a.ndim - 1,), (b.ndim - 2 if b.ndim > 1 else 0,)
     return finish("dot", xp.tensordot(a, b, axes=axes), out)
-
-
-def builtins_max(x: int, y: int) -> int:
-    """Return the larger of two integers."""
-    return x if x > y else y
 
 
 def vdot(a: Any, b: Any, /) -> Array:
@@ -313,10 +308,3 @@ def polyder(p: Any, m: int = 1) -> Array:
 def polymul(a1: Any, a2: Any) -> Array:
     """Return the coefficients of a product of polynomials."""
     return convolve(a1, a2)
-
-
-FUNCTIONS = (
-    *(matmul, dot, vdot, vecdot, inner, outer, tensordot, einsum, einsum_path, kron, trace, diagonal, cross),
-    *(convolve, correlate, diff, ediff1d, gradient, trapezoid, interp, polyval, polyfit, polyder, polymul),
-)
-__all__ = ["FUNCTIONS"]

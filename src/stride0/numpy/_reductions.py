@@ -8,9 +8,7 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.numpy._parts import SCALARS, array, common_dtype, converted, dtype_of, finish, refuse
-
-_FLAT = builtins.object()
+from stride0.numpy._parts import array, common_dtype, converted, dtype_of, finish, refuse
 
 
 def _masked(a: Array, where: Any, neutral: Any) -> Array:
@@ -165,20 +163,21 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return xp.count_nonzero(array(a), axis=axis, keepdims=keepdims)
 
 
-def _flat(a: Any, axis: Any) -> tuple[Array, int]:
+def flat(a: Any, axis: Any) -> tuple[Array, int]:
+    """Return an array in one axis, if no axis is given."""
     a = array(a)
     return (xp.reshape(a, (-1,)), 0) if axis is None else (a, axis)
 
 
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Return sums up to each element, of the array in one axis by default."""
-    a, axis = _flat(a, axis)
+    a, axis = flat(a, axis)
     return finish("cumsum", xp.cumulative_sum(a, axis=axis, dtype=dtype_of("cumsum", dtype)), out)
 
 
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Return products up to each element, of the array in one axis by default."""
-    a, axis = _flat(a, axis)
+    a, axis = flat(a, axis)
     return finish("cumprod", xp.cumulative_prod(a, axis=axis, dtype=dtype_of("cumprod", dtype)), out)
 
 
@@ -353,83 +352,3 @@ def cov(
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Array:
     """Return the matrix of correlation coefficients."""
     return xp.corrcoef(array(x), None if y is None else array(y), rowvar, dtype=dtype_of("corrcoef", dtype))
-
-
-# --- order
-
-
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
-    """Return sorted elements."""
-    refuse("sort", order=order)
-    a, axis = _flat(a, axis)
-    return xp.sort(a, axis=axis)
-
-
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
-    """Return the indices that sort an array; equal elements keep their order."""
-    refuse("argsort", order=order)
-    a, axis = _flat(a, axis)
-    return xp.argsort(a, axis=axis)
-
-
-def lexsort(keys: Any, axis: int = -1) -> Array:
-    """Return the indices that sort by several keys, the last one first."""
-    keys = [array(key) for key in keys]
-    order = xp.argsort(keys[0], axis=axis)
-    for key in keys[1:]:
-        order = xp.take_along_axis(
-            order, xp.argsort(xp.take_along_axis(key, order, axis=axis), axis=axis), axis=axis
-        )
-    return order
-
-
-def partition(a: Any, kth: Any, axis: Any = -1) -> Array:
-    """Return elements with those at `kth` in their sorted places."""
-    a, axis = _flat(a, axis)
-    return xp.partition(a, kth, axis=axis)
-
-
-def argpartition(a: Any, kth: Any, axis: Any = -1) -> Array:
-    """Return the indices that partition an array."""
-    a, axis = _flat(a, axis)
-    return xp.argpartition(a, kth, axis=axis)
-
-
-def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Array:
-    """Return where elements would be inserted."""
-    sorter = None if sorter is None else array(sorter)
-    return xp.searchsorted(array(a), v if isinstance(v, SCALARS) else array(v), side=side, sorter=sorter)
-
-
-def digitize(x: Any, bins: Any, right: bool = False) -> Array:
-    """Return in which bin each element is."""
-    x, bins = array(x), array(bins)
-    falling = bins.size > 1 and bool(bins[0] > bins[-1])
-    step = xp.diff(bins)
-    if bins.size > 1 and not bool(xp.all(step <= 0 if falling else step >= 0)):
-        raise ArgumentValueError("digitize", "bins rise and fall", (), "sorted bins")
-    side: Any = "left" if right else "right"
-    if falling:
-        return bins.size - xp.searchsorted(xp.flip(bins), x, side=side)
-    return xp.searchsorted(bins, x, side=side)
-
-
-def histogram(a: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None) -> Any:
-    """Return counts in bins, and the edges of the bins."""
-    bins = bins if isinstance(bins, (int, str, Array)) else array(bins)
-    weights = None if weights is None else xp.reshape(array(weights), (-1,))
-    return xp.histogram(xp.reshape(array(a), (-1,)), bins, range, density, weights)
-
-
-def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
-    """Return how often each integer occurs."""
-    return xp.bincount(array(x), None if weights is None else array(weights), minlength)
-
-
-FUNCTIONS = (
-    *(sum, prod, max, min, ptp, all, any, mean, var, std, argmax, argmin, count_nonzero, cumsum, cumprod),
-    *(cumulative_sum, cumulative_prod, average, median, quantile, percentile, nansum, nanprod, nanmean),
-    *(nanmax, nanmin, nanvar, nanstd, nanmedian, nanargmax, nanargmin, cov, corrcoef, sort, argsort, lexsort),
-    *(partition, argpartition, searchsorted, digitize, histogram, bincount),
-)
-__all__ = ["FUNCTIONS"]

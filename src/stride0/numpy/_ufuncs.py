@@ -7,19 +7,22 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, DTypeError
+from stride0._base.errors import ArgumentTypeError, DTypeError
 from stride0._core.array.array import Array
 from stride0._core.memory.dtype import DType
+from stride0.numpy import _reductions
 from stride0.numpy._parts import SCALARS, array, check_order, common_dtype, converted, dtype_of, finish
 
-__all__ = ["UFUNCS", "ufunc"]
+__all__ = ["INTEGRAL", "UFUNCS", "floating_dtype", "imaginary", "ufunc"]
 
 INTEGRAL: Final = ("bool", "signed integer", "unsigned integer")
+REAL: Final = "real floating"
+USUAL: Final = (Array, float, int, bool, complex)
 # The floating-point dtypes that NumPy computes functions of integers in, by the bytes of the integers.
 FLOATS: Final = {1: "float16", 2: "float32"}
 
 
-class ufunc:  # noqa: N801 - NumPy's name
+class ufunc:
     """
     An elementwise function, with the arguments and methods of NumPy's ufuncs.
 
@@ -68,6 +71,15 @@ class ufunc:  # noqa: N801 - NumPy's name
         subok: bool = True,
     ) -> Any:
         """Compute it; the arguments are NumPy's."""
+        if out is None and where is True and dtype is None and len(operands) == self.nin:
+            # Most calls: our arrays, of dtypes that need no cast.
+            first, last = operands[0], operands[-1]
+            if type(first) is Array and (
+                (first.dtype.kind == REAL and type(last) is Array and last.dtype is first.dtype)
+                if self._floating
+                else type(last) in USUAL
+            ):
+                return self._function(*operands)
         name = self.__name__
         if len(operands) == self.nin + 1 and out is None:
             *operands, out = operands  # type: ignore[assignment]
@@ -79,7 +91,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         if not any(isinstance(x, Array) for x in given):
             given = [array(x) for x in given]
         if wanted is None and self._floating:
-            wanted = _floating_dtype(given)
+            wanted = floating_dtype(given)
             if wanted.kind == "complex floating" and not self._complex:
                 raise DTypeError(name, f"the dtype is {wanted.name}", (), "real numbers")
             casting_in = "unsafe"
@@ -104,8 +116,6 @@ class ufunc:  # noqa: N801 - NumPy's name
         **others: Any,
     ) -> Any:
         """Reduce along an axis, as the reduction of the same operation does."""
-        from stride0.numpy import _reductions
-
         if not self._reduction:
             raise ArgumentTypeError(
                 self.__name__, "there is no reduction by this function", (), "functools.reduce"
@@ -116,8 +126,6 @@ class ufunc:  # noqa: N801 - NumPy's name
 
     def accumulate(self, x: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """Accumulate along an axis."""
-        from stride0.numpy import _reductions
-
         if not self._scan:
             raise ArgumentTypeError(
                 self.__name__, "there is no scan by this function", (), "a loop over slices"
@@ -147,7 +155,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         x[...] = converted(f"{self.__name__}.at", changed, x.dtype, "same_kind")
 
 
-def _floating_dtype(operands: list[Any]) -> DType:
+def floating_dtype(operands: list[Any]) -> DType:
     """Return the dtype in which NumPy computes a floating-point function of operands."""
     found = []
     for x in operands:
@@ -165,7 +173,7 @@ def _signbit(x: Array) -> Array:
     return xp.signbit(xp.astype(x, xp.float64) if x.dtype.kind in INTEGRAL else x)
 
 
-def _imag(x: Array) -> Array:
+def imaginary(x: Array) -> Array:
     return xp.imag(x) if x.dtype.kind == "complex floating" else xp.zeros_like(x)
 
 
@@ -317,109 +325,3 @@ def _made() -> dict[str, ufunc]:
 
 UFUNCS: Final = _made()
 """The ufuncs by their names."""
-
-
-def divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
-    """Return quotients rounded down, and remainders."""
-    return UFUNCS["floor_divide"](x1, x2), UFUNCS["remainder"](x1, x2)
-
-
-def modf(x: Any) -> tuple[Any, Any]:
-    """Return fractional and integral parts, both with the sign of the element."""
-    x = UFUNCS["positive"](array(x), dtype=_floating_dtype([array(x)]))
-    whole = xp.trunc(x)
-    rest = xp.where(xp.isinf(x), 0.0, x - whole)
-    return xp.copysign(rest, x), whole
-
-
-def real(x: Any) -> Array:
-    """Return the real part; of a real array the array itself."""
-    x = array(x)
-    return xp.real(x) if x.dtype.kind == "complex floating" else x
-
-
-def imag(x: Any) -> Array:
-    """Return the imaginary part; zeros of a real array."""
-    return _imag(array(x))
-
-
-def angle(z: Any, deg: bool = False) -> Array:
-    """Return the angle of complex numbers."""
-    z = array(z)
-    found: Array = UFUNCS["arctan2"](imag(z), real(z))
-    return found * (180 / math.pi) if deg else found
-
-
-def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    """Round to a number of decimals, halves to even."""
-    a = array(a)
-    if a.dtype.kind in INTEGRAL and a.dtype.kind != "bool" and decimals >= 0:
-        return finish("round", xp.asarray(a, copy=True), out)
-    if decimals and a.dtype.kind in INTEGRAL:
-        raise ArgumentValueError("round", "decimals is negative for integers", (), "a floating-point dtype")
-    return finish("round", a.round(decimals) if decimals else xp.round(a), out)
-
-
-around = round
-
-
-def clip(
-    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
-) -> Any:
-    """Limit elements to an interval; a bound may be an array."""
-    low, high = (a_min if min is None else min), (a_max if max is None else max)
-    result = array(a)
-    if low is None and high is None:
-        return finish("clip", xp.asarray(result, copy=True), out)
-    if low is not None:
-        result = UFUNCS["maximum"](result, low)
-    if high is not None:
-        result = UFUNCS["minimum"](result, high)
-    return finish("clip", result, out)
-
-
-def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
-    """Replace NaN and infinities by numbers."""
-    return xp.nan_to_num(array(x), copy=copy, nan=nan, posinf=posinf, neginf=neginf)
-
-
-def sinc(x: Any) -> Any:
-    """Return sin(pi x) / (pi x)."""
-    return ufunc("sinc", xp.special.sinc, 1, True)(x)
-
-
-def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Return which elements are close."""
-    return xp.isclose(array(a), array(b), rtol=rtol, atol=atol, equal_nan=equal_nan)
-
-
-def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
-    """Return whether all elements are close."""
-    return xp.allclose(array(a), array(b), rtol=rtol, atol=atol, equal_nan=equal_nan)
-
-
-def isneginf(x: Any) -> Array:
-    """Return which elements are minus infinity."""
-    return array(x) == -math.inf
-
-
-def isposinf(x: Any) -> Array:
-    """Return which elements are infinity."""
-    return array(x) == math.inf
-
-
-def isreal(x: Any) -> Array:
-    """Return which elements have no imaginary part."""
-    return imag(x) == 0
-
-
-def iscomplex(x: Any) -> Array:
-    """Return which elements have an imaginary part."""
-    return imag(x) != 0
-
-
-FUNCTIONS: Final = (
-    *(divmod, modf, real, imag, angle, round, clip, nan_to_num, sinc, isclose, allclose),
-    *(isneginf, isposinf, isreal, iscomplex),
-)
-__all__ += ["FUNCTIONS"]

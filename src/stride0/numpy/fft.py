@@ -7,6 +7,7 @@ from typing import Any
 
 import stride0 as xp
 from stride0._core.array.array import Array
+from stride0.numpy._names import missing as _missing
 from stride0.numpy._parts import array, finish
 
 __all__ = [
@@ -94,6 +95,4 @@ def ifftshift(x: Any, axes: Any = None) -> Array:
 
 
 def __getattr__(name: str) -> Any:
-    from stride0.numpy._names import missing
-
-    raise missing("fft", name)
+    raise _missing("fft", name)

@@ -7,8 +7,9 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.linalg import LinAlgError
-from stride0.numpy._calculus import cross, diagonal, matmul, outer, tensordot, trace, vecdot
+from stride0.linalg import LinAlgError  # noqa: F401
+from stride0.numpy._calculus import cross, diagonal, matmul, outer, tensordot, trace, vecdot  # noqa: F401
+from stride0.numpy._names import missing as _missing
 from stride0.numpy._parts import array, arrays
 
 __all__ = [
@@ -93,7 +94,7 @@ def eigvals(a: Any) -> Array:
     return values
 
 
-def _triangle(name: str, a: Any, UPLO: str) -> Array:  # noqa: N803
+def _triangle(name: str, a: Any, UPLO: str) -> Array:
     if UPLO not in ("L", "U", "l", "u"):
         raise ArgumentValueError(name, f"UPLO is {UPLO!r}", (), "'L' or 'U'")
     a = _floating(a)
@@ -104,12 +105,12 @@ def _triangle(name: str, a: Any, UPLO: str) -> Array:  # noqa: N803
     return xp.conj(other) if a.dtype.kind == "complex floating" else other
 
 
-def eigh(a: Any, UPLO: Any = "L") -> Any:  # noqa: N803
+def eigh(a: Any, UPLO: Any = "L") -> Any:
     """Return eigenvalues and eigenvectors of a Hermitian matrix, read from one triangle."""
     return xp.linalg.eigh(_triangle("eigh", a, UPLO))
 
 
-def eigvalsh(a: Any, UPLO: Any = "L") -> Array:  # noqa: N803
+def eigvalsh(a: Any, UPLO: Any = "L") -> Array:
     """Return eigenvalues of a Hermitian matrix, read from one triangle."""
     return xp.linalg.eigvalsh(_triangle("eigvalsh", a, UPLO))
 
@@ -143,7 +144,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return solution, xp.reshape(residuals, (-1,)), int(rank), values
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:  # noqa: N803
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
     """Return the rank, by an absolute or a relative tolerance."""
     a = _floating(A)
     if a.ndim < 2:
@@ -214,6 +215,4 @@ def cond(x: Any, p: Any = None) -> Array:
 
 
 def __getattr__(name: str) -> Any:
-    from stride0.numpy._names import missing
-
-    raise missing("linalg", name)
+    raise _missing("linalg", name)

@@ -8,6 +8,7 @@ from typing import Any
 import stride0 as xp
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
+from stride0.numpy._names import missing as _missing
 from stride0.random import Generator, default_rng
 
 # The legacy functions that return numbers.
@@ -55,7 +56,8 @@ DRAWS = (
 )
 STATE = ("get_state", "seed", "set_state")
 BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "BitGenerator", "SeedSequence")
-__all__ = [*DRAWS, *STATE, *BITS, "Generator", "RandomState", "default_rng", "ranf", "sample", "shuffle"]
+SAME = ("ranf", "sample")
+__all__ = [*DRAWS, *STATE, *BITS, *SAME, "Generator", "RandomState", "default_rng", "shuffle"]
 
 
 def _given(x: Any) -> Any:
@@ -116,11 +118,9 @@ class RandomState:
 
 
 def __getattr__(name: str) -> Any:
-    if name in DRAWS or name in ("ranf", "sample"):
-        found = globals()[name] = _legacy("random_sample" if name in ("ranf", "sample") else name)
+    if name in DRAWS or name in SAME:
+        found = globals()[name] = _legacy("random_sample" if name in SAME else name)
         return found
     if name in (*STATE, *BITS):
         return getattr(numpy().random, name)
-    from stride0.numpy._names import missing
-
-    raise missing("random", name)
+    raise _missing("random", name)
