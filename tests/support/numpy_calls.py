@@ -36,9 +36,12 @@ np.asarray(v, dtype=np.float32) | np.asarray([1.9, -1.9], dtype=int) | np.array(
 np.array([1, 2], dtype=np.uint8) | np.ascontiguousarray(a.T) | np.copy(a) | np.zeros(3)
 np.zeros((2, 3), int) | np.zeros([2, 3]) | np.ones((2,), dtype=bool) | np.full((2, 2), 7) | np.full(3, 1.5)
 np.full((2, 3), [1, 2, 3]) | np.full(3, 2.5, dtype=int) | np.zeros_like(i) | np.ones_like(a, dtype=int)
-np.full_like(i, 2.7) | np.zeros_like([1, 2]) | np.ones_like(v, shape=(2, 2)) | np.empty((2, 0))
-np.empty_like(a).shape | np.eye(3) | np.eye(3, 4, 1, dtype=int) | np.identity(3) | np.tri(3, 4, 1)
-np.arange(5) | np.arange(1, 6, 2) | np.arange(0.0, 1.0, 0.25) | np.arange(3, dtype=float)
+np.full_like(i, 2.7) | np.arange(f[0], f[0] + 3) | np.linspace(f, f + 1, 3)
+np.linspace(np.uint8(9), np.uint8(3), 4) | np.hypot(m, 1) | np.hypot(np.int8(3) * np.ones(2, np.int8), 1)
+np.heaviside(np.ones(2, np.int8), 0.5) | np.angle(m) | np.max(m, where=m, initial=0)
+np.average(f, returned=True) | np.sinc(m) | np.zeros_like([1, 2]) | np.ones_like(v, shape=(2, 2))
+np.empty((2, 0)) | np.empty_like(a).shape | np.eye(3) | np.eye(3, 4, 1, dtype=int) | np.identity(3)
+np.tri(3, 4, 1) | np.arange(5) | np.arange(1, 6, 2) | np.arange(0.0, 1.0, 0.25) | np.arange(3, dtype=float)
 np.arange(5, 0, -1) | np.arange(2, 5, dtype='f4') | np.arange(np.int64(3)) | np.linspace(0, 1)
 np.linspace(0, 1, 5) | np.linspace(0, 10, 4, endpoint=False) | np.linspace(0, 1, 5, retstep=True)
 np.linspace(1, 10, 4, dtype=int) | np.linspace(v, w, 3) | np.linspace([0, 1], [2, 3], 3, axis=1)
@@ -161,6 +164,7 @@ np.fft.ifft(c) | np.fft.rfft(v) | np.fft.irfft(c) | np.fft.fft2(a) | np.fft.ifft
 np.fft.fftn(t) | np.fft.fft(v, norm='ortho') | np.fft.fftfreq(5) | np.fft.fftfreq(5, 0.1)
 np.fft.rfftfreq(4) | np.fft.fftshift(a) | np.fft.ifftshift(v) | np.fft.fftshift(a, axes=1) | np.fft.fft(f)
 np.fft.irfft(c, 5) | np.fft.hfft(c) | np.fft.ihfft(v) | np.fft.rfftn(t, axes=(0, 1))
+np.max([1, 2], initial=2.5)
 """
 
 

@@ -14,6 +14,7 @@ from stride0.numpy._parts import (
     SCALARS,
     arrays,
     check_order,
+    common_dtype,
     converted,
     dtype_of,
     refuse,
@@ -138,8 +139,11 @@ def full_like(
 
 
 def _number(x: Any) -> Any:
-    """Return an argument as a Python number: 0-d arrays and NumPy scalars are numbers, too."""
-    return x.item() if hasattr(x, "item") else x
+    """Return an argument as a Python number; of less than double precision, as an array."""
+    if not hasattr(x, "item"):
+        return x
+    x = as_array(x)
+    return x if x.dtype.itemsize < 8 and "floating" in x.dtype.kind else x.item()
 
 
 def arange(
@@ -156,7 +160,18 @@ def arange(
     if step is not None:
         given = [0, *given] if len(given) == 1 else given
         given.append(_number(step))
-    return xp.arange(*given, dtype=dtype_of("arange", dtype), device=device)
+    wanted = dtype_of("arange", dtype)
+    if any(isinstance(x, Array) for x in given):
+        return converted("arange", _steps(*given), wanted)
+    return xp.arange(*given, dtype=wanted, device=device)
+
+
+def _steps(start: Any, stop: Any = None, step: Any = 1) -> Array:
+    """Return numbers one step apart, with NumPy's rounding for bounds of single precision."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    count = math.ceil(float((stop - start) / step))
+    first = float(start)
+    return xp.arange(max(count, 0)) * (float(start + step) - first) + first
 
 
 def linspace(
@@ -173,11 +188,13 @@ def linspace(
     """Return numbers evenly spaced; the ends may be arrays."""
     wanted = dtype_of("linspace", dtype)
     start, stop = _number_or_array(start), _number_or_array(stop)
+    if isinstance(start, Array) or isinstance(stop, Array):
+        common = common_dtype(start, stop, float(num))
+        start, stop = xp.broadcast_arrays(*(xp.astype(as_array(x), common) for x in (start, stop)))
     steps = num - 1 if endpoint else num
     step = (stop - start) / steps if steps > 0 else math.nan
     if isinstance(start, Array) or isinstance(stop, Array):
-        start, stop = xp.broadcast_arrays(as_array(start), as_array(stop))
-        weights = xp.reshape(xp.arange(0.0, num), (-1, *(1,) * start.ndim))
+        weights = xp.reshape(xp.arange(0.0, num, dtype=start.dtype), (-1, *(1,) * start.ndim))
         found = weights * step + start
         if endpoint and num > 1:
             found[-1, ...] = stop
@@ -191,7 +208,7 @@ def linspace(
 
 def _number_or_array(x: Any) -> Any:
     x = x if isinstance(x, SCALARS) else as_array(x)
-    return x if isinstance(x, SCALARS) or x.ndim else x.item()
+    return x.item() if isinstance(x, Array) and x.ndim == 0 and x.dtype.itemsize in (8, 16) else x
 
 
 def logspace(
@@ -205,7 +222,7 @@ def logspace(
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Array:
     """Return numbers with a constant ratio between neighbours."""
-    start, stop = _number(start), _number(stop)
+    start, stop = (x.item() if hasattr(x, "item") else x for x in (start, stop))
     if isinstance(start, complex) or isinstance(stop, complex) or start * stop <= 0:
         raise ArgumentValueError(
             "geomspace", f"the ends are {start!r} and {stop!r}", (), "real ends of one sign"

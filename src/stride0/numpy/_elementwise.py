@@ -9,7 +9,7 @@ import stride0 as xp
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
 from stride0.numpy._parts import array, finish
-from stride0.numpy._ufuncs import INTEGRAL, UFUNCS, floating_dtype, imaginary, ufunc
+from stride0.numpy._ufuncs import INTEGRAL, UFUNCS, floating_dtype, imaginary
 
 
 def divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -39,7 +39,7 @@ def imag(x: Any) -> Array:
 def angle(z: Any, deg: bool = False) -> Array:
     """Return the angle of complex numbers."""
     z = array(z)
-    found: Array = UFUNCS["arctan2"](imag(z), real(z))
+    found: Array = UFUNCS["arctan2"](imag(z) if z.dtype.kind == "complex floating" else 0, real(z))
     return found * (180 / math.pi) if deg else found
 
 
@@ -78,7 +78,8 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 
 def sinc(x: Any) -> Any:
     """Return sin(pi x) / (pi x)."""
-    return ufunc("sinc", xp.special.sinc, 1, True)(x)
+    x = array(x)
+    return xp.special.sinc(xp.astype(x, xp.float64) if x.dtype.kind in INTEGRAL else x)
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:

@@ -47,16 +47,17 @@ def prod(
 
 def _extreme(name: str, a: Any, axis: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     a = array(a)
+    initial = None if initial is None else xp.asarray(initial, dtype=a.dtype)
     if where is not None and where is not True:
         if initial is None:
             raise ArgumentValueError(
                 name, "where is given without initial", (), f"initial=..., the {name} of nothing"
             )
-        a = xp.where(array(where), a, xp.asarray(initial, dtype=a.dtype))
+        a = xp.where(array(where), a, initial)
     better = xp.maximum if name == "max" else xp.minimum
     if initial is not None and a.size == 0:
         shape = xp.sum(a, axis=axis, keepdims=keepdims).shape
-        return finish(name, xp.full(shape, initial, dtype=a.dtype), out)
+        return finish(name, xp.asarray(xp.broadcast_to(initial, shape), copy=True), out)
     result = getattr(xp, name)(a, axis=axis, keepdims=keepdims)
     return finish(name, result if initial is None else better(result, initial), out)
 
@@ -208,7 +209,7 @@ def average(
     a = array(a)
     if weights is None:
         found = xp.mean(a, axis=axis, keepdims=keepdims)
-        total = xp.full(found.shape, float(a.size // builtins.max(found.size, 1)))
+        total = xp.full(found.shape, float(a.size // builtins.max(found.size, 1)), dtype=found.dtype)
         return (found, total) if returned else found
     weights = array(weights)
     if weights.shape != a.shape:

@@ -157,10 +157,14 @@ class ufunc:
 
 def floating_dtype(operands: list[Any]) -> DType:
     """Return the dtype in which NumPy computes a floating-point function of operands."""
-    found = []
+    found: list[Any] = []
+    scalars = [x for x in operands if not isinstance(x, Array)]
     for x in operands:
         if isinstance(x, Array) and x.dtype.kind in INTEGRAL:
-            found.append(xp.empty((0,), dtype=FLOATS.get(x.dtype.itemsize, "float64")))
+            # A scalar of a wider kind makes it a float64, as in all promotion.
+            combined = common_dtype(x, *scalars)
+            width = combined.itemsize if combined.kind in INTEGRAL else 8
+            found.append(xp.empty((0,), dtype=FLOATS.get(width, "float64")))
         else:
             found.append(x if isinstance(x, Array) or type(x) is complex else float(x))
     return common_dtype(*found)
