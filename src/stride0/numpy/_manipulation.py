@@ -16,6 +16,7 @@ from stride0.numpy._parts import (
     array,
     arrays,
     check_order,
+    common_dtype,
     converted,
     dtype_of,
     finish,
@@ -26,7 +27,8 @@ def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, copy: Any = None)
     """Return elements in another shape, in C or Fortran order."""
     check_order("reshape", order, "CAF")
     a = array(a)
-    wanted = (operator.index(shape),) if not isinstance(shape, (tuple, list)) else tuple(shape)
+    sizes = shape if isinstance(shape, (tuple, list)) or getattr(shape, "ndim", 0) == 1 else (shape,)
+    wanted = tuple(operator.index(n) for n in sizes)
     if order != "F":
         return xp.reshape(a, wanted, copy=copy)
     return _reversed(xp.reshape(_reversed(a), wanted[::-1], copy=copy))
@@ -336,6 +338,24 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Array:
     before = (slice(None),) * axis
     parts = [a[(*before, slice(0, obj))], xp.broadcast_to(values, shape), a[(*before, slice(obj, None))]]
     return xp.concat(parts, axis=axis)
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+    """Return the sorted elements of one array that are not in another one."""
+    found = unique(ar1)
+    return found[~xp.isin(found, array(ar2))]
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+    """Return the sorted elements that are in both arrays."""
+    dtype = common_dtype(ar1, ar2)
+    found = xp.astype(unique(ar1), dtype)
+    return found[xp.isin(found, xp.astype(array(ar2), dtype))]
+
+
+def union1d(ar1: Any, ar2: Any) -> Array:
+    """Return the sorted elements that are in one of two arrays."""
+    return unique(concatenate((ar1, ar2), axis=None))
 
 
 def unique(

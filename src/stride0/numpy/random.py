@@ -72,7 +72,8 @@ def _given(x: Any) -> Any:
 
 def _draw(owner: Any, name: str, args: Any, kwargs: Any) -> Any:
     found = getattr(owner, name)(*map(_given, args), **{key: _given(x) for key, x in kwargs.items()})
-    return from_numpy(found) if isinstance(found, numpy().ndarray) else found
+    # Choices among texts and objects stay NumPy's.
+    return from_numpy(found) if isinstance(found, numpy().ndarray) and found.dtype.kind in "biufc" else found
 
 
 def _shuffle(owner: Any, x: Any) -> None:
