@@ -6,6 +6,7 @@ each test.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -38,9 +39,7 @@ def exchange_names(items: list[pytest.Item]) -> None:
 
 def einops() -> None:
     """Make the backend of NumPy one of stride0."""
-    from einops import _backends
-
-    backend = _backends.NumpyBackend
+    backend: Any = importlib.import_module("einops._backends").NumpyBackend
 
     def init(self: Any) -> None:
         self.np = stride0.numpy
@@ -53,16 +52,13 @@ def einops() -> None:
 
 def opt_einsum() -> None:
     """Find functions of arrays of stride0 in stride0.numpy, and hand that out for NumPy."""
-    from opt_einsum.backends import dispatch
-
-    dispatch._aliases["stride0"] = "stride0.numpy"
-    pytest.importorskip = _import
+    importlib.import_module("opt_einsum.backends.dispatch")._aliases["stride0"] = "stride0.numpy"
+    vars(pytest)["importorskip"] = _import
 
 
 def autoray() -> None:
     """Find functions of arrays of stride0 in stride0.numpy."""
-    import autoray as ar
-
+    ar = importlib.import_module("autoray")
     ar.autoray._MODULE_ALIASES["stride0"] = "stride0.numpy"
     ar.register_function("stride0", "to_numpy", numpy.asarray)
     # As it registers functions of NumPy.

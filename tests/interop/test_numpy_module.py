@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import subprocess
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -146,6 +148,33 @@ def test_all_is_numpys() -> None:
         for name in ours.__all__:
             assert getattr(ours, name) is not None
     assert all(hasattr(snp, name) for name in snp.__all__)
+
+
+# Parameters that some functions do not take.
+LACKING = {"axis", "initial", "kind", "like", "max_work", "order", "out", "return_indices", "where"}
+
+
+@pytest.mark.parametrize("module", ["", "linalg", "fft"])
+def test_signatures_are_numpys(module: str) -> None:
+    """Parameters have NumPy's names and order; some are lacking, and then refused by Python."""
+    theirs, ours = (getattr(np, module) if module else np for np in (numpy, snp))
+    checked = 0
+    for name in ours.__all__:
+        value = getattr(ours, name)
+        if not isinstance(value, types.FunctionType) or name in ("dtype", "iinfo", "errstate"):
+            continue
+        try:
+            wanted = inspect.signature(getattr(theirs, name)).parameters
+        except ValueError:
+            continue
+        found = inspect.signature(value).parameters
+        named = [key for key, p in wanted.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        placed = [key for key, p in found.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        assert [key for key in named if key in placed] == [key for key in placed if key in named], name
+        free = [key for key, p in wanted.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        assert {*free} - {*found} <= LACKING, name
+        checked += 1
+    assert checked > 15
 
 
 def test_missing_names_say_what_to_write() -> None:

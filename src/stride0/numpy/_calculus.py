@@ -40,7 +40,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     return xp.vecdot(array(x1), array(x2), axis=axis)
 
 
-def inner(a: Any, b: Any, /) -> Array:
+def inner(a: Any, b: Any, /) -> Any:
     """Multiply and sum along the last axes."""
     a, b = array(a), array(b)
     if a.ndim == 0 or b.ndim == 0:
@@ -264,9 +264,12 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     return xp.sum(widths * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)
 
 
-def interp(x: Any, xp_: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Array:
+_interp: Any = xp.interp
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """Interpolate linearly."""
-    return xp.interp(x if isinstance(x, SCALARS) else array(x), array(xp_), array(fp), left, right, period)
+    return _interp(x if isinstance(x, SCALARS) else array(x), array(xp), array(fp), left, right, period)
 
 
 # --- polynomials, the highest power first
@@ -297,7 +300,7 @@ def polyfit(
     return found / (scale if found.ndim == 1 else scale[:, None])
 
 
-def polyder(p: Any, m: int = 1) -> Array:
+def polyder(p: Any, m: int = 1) -> Any:
     """Return the coefficients of the derivative of a polynomial."""
     p = array(p)
     for _ in range(m):

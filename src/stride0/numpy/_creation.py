@@ -111,7 +111,7 @@ def _like(name: str, a: Any, dtype: Any, order: Any, shape: Any, *value: Any) ->
     check_order(name, order)
     a = as_array(a)
     wanted = dtype_of(name, dtype) or a.dtype
-    maker = {"zeros_like": zeros, "ones_like": ones, "empty_like": empty, "full_like": full}[name]
+    maker: Any = {"zeros_like": zeros, "ones_like": ones, "empty_like": empty, "full_like": full}[name]
     made: Array = maker(a.shape if shape is None else shape, *value, dtype=wanted)
     return made
 
@@ -274,7 +274,7 @@ def diagflat(v: Any, k: int = 0) -> Array:
     return xp.diag(xp.reshape(as_array(v), (-1,)), k=k)
 
 
-def vander(x: Any, N: Any = None, increasing: bool = False) -> Array:
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     """Return powers of a vector as columns."""
     x = as_array(x)
     n = x.size if N is None else N

@@ -25,15 +25,15 @@ def modf(x: Any) -> tuple[Any, Any]:
     return xp.copysign(rest, x), whole
 
 
-def real(x: Any) -> Array:
+def real(val: Any) -> Array:
     """Return the real part; of a real array the array itself."""
-    x = array(x)
-    return xp.real(x) if x.dtype.kind == "complex floating" else x
+    val = array(val)
+    return xp.real(val) if val.dtype.kind == "complex floating" else val
 
 
-def imag(x: Any) -> Array:
+def imag(val: Any) -> Array:
     """Return the imaginary part; zeros of a real array."""
-    return imaginary(array(x))
+    return imaginary(array(val))
 
 
 def angle(z: Any, deg: bool = False) -> Array:

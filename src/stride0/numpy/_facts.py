@@ -133,12 +133,14 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
 
 def finfo(dtype: Any) -> Any:
     """Return the limits of a floating-point dtype."""
-    return xp.finfo(dtype if isinstance(dtype, Array) else dtype_of("finfo", dtype))
+    wanted: Any = dtype if isinstance(dtype, Array) else dtype_of("finfo", dtype)
+    return xp.finfo(wanted)
 
 
 def iinfo(dtype: Any) -> Any:
     """Return the limits of an integer dtype."""
-    return xp.iinfo(dtype if isinstance(dtype, Array) else dtype_of("iinfo", dtype))
+    wanted: Any = dtype if isinstance(dtype, Array) else dtype_of("iinfo", dtype)
+    return xp.iinfo(wanted)
 
 
 def dtype(dtype: Any) -> Any:

@@ -22,6 +22,9 @@ from stride0.numpy._parts import (
     finish,
 )
 
+# Parameters of NumPy's have these names.
+_array, _arrays = array, arrays
+
 
 def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, copy: Any = None) -> Array:
     """Return elements in another shape, in C or Fortran order."""
@@ -96,8 +99,11 @@ def atleast_2d(*arys: Any) -> Any:
 
 def atleast_3d(*arys: Any) -> Any:
     """Return arrays with three axes at least."""
-    shapes = {0: lambda s: (1, 1, 1), 1: lambda s: (1, *s, 1), 2: lambda s: (*s, 1)}
-    found = tuple(xp.reshape(a, shapes[a.ndim](a.shape)) if a.ndim < 3 else a for a in arrays(arys))
+    # Vectors become (1, n, 1), matrices (m, n, 1).
+    found = tuple(
+        a if a.ndim > 2 else xp.reshape(a, (*(1,) * (2 - max(a.ndim, 1)), *(a.shape or (1,)), 1))
+        for a in arrays(arys)
+    )
     return found[0] if len(found) == 1 else found
 
 
@@ -119,10 +125,10 @@ concat = concatenate
 
 
 def stack(
-    arrays_: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
+    arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Array:
     """Join arrays along a new axis."""
-    parts = [converted("stack", part, dtype_of("stack", dtype), casting) for part in arrays(arrays_)]
+    parts = [converted("stack", part, dtype_of("stack", dtype), casting) for part in _arrays(arrays)]
     return finish("stack", xp.stack(parts, axis=axis), out, casting=casting)
 
 
@@ -154,25 +160,25 @@ def column_stack(tup: Any) -> Array:
     return concatenate([xp.reshape(a, (-1, 1)) if a.ndim < 2 else a for a in arrays(tup)], 1)
 
 
-def block(arrays_: Any) -> Array:
+def block(arrays: Any) -> Array:
     """Join nested lists of blocks: the innermost along the last axis."""
 
     def depth(part: Any) -> int:
         return 1 + builtins.max((depth(x) for x in part), default=0) if isinstance(part, list) else 0
 
     def axes(part: Any) -> int:
-        return builtins.max(axes(x) for x in part) if isinstance(part, list) else array(part).ndim
+        return builtins.max(axes(x) for x in part) if isinstance(part, list) else _array(part).ndim
 
-    levels = depth(arrays_)
-    ndim = builtins.max(levels, axes(arrays_))
+    levels = depth(arrays)
+    ndim = builtins.max(levels, axes(arrays))
 
     def join(part: Any, level: int) -> Array:
         if not isinstance(part, list):
-            a = array(part)
+            a = _array(part)
             return xp.reshape(a, (1,) * (ndim - a.ndim) + a.shape)
         return concatenate([join(x, level + 1) for x in part], level - levels)
 
-    return join(arrays_, 0)
+    return join(arrays, 0)
 
 
 def append(arr: Any, values: Any, axis: Any = None) -> Array:
@@ -235,7 +241,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Array:
     """Repeat elements."""
     repeats = repeats if isinstance(repeats, int) else array(repeats)
     if isinstance(repeats, Array) and repeats.size == 1:
-        repeats = int(repeats.item())
+        repeats = int(repeats)
     return xp.repeat(array(a), repeats, axis=axis)
 
 
@@ -265,7 +271,7 @@ def flipud(m: Any) -> Array:
     return xp.flip(array(m), axis=0)
 
 
-def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Array:
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     """Rotate by 90 degrees."""
     m = array(m)
     first, second = (axis % m.ndim for axis in axes)
@@ -281,9 +287,9 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Array:
     return xp.flip(swapaxes(m, first, second), axis=second)
 
 
-def broadcast_to(array_: Any, shape: Any, subok: bool = False) -> Array:
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Array:
     """Return a view of another shape."""
-    return xp.broadcast_to(array(array_), (shape,) if isinstance(shape, int) else tuple(shape))
+    return xp.broadcast_to(_array(array), (shape,) if isinstance(shape, int) else tuple(shape))
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Array, ...]:
@@ -300,9 +306,9 @@ def resize(a: Any, new_shape: Any) -> Array:
     return xp.reshape(xp.tile(a, (-(-size // a.size),))[:size], shape)
 
 
-def pad(array_: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0) -> Array:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0) -> Array:
     """Add elements around an array: modes constant, edge, reflect, symmetric, wrap and empty."""
-    a = array(array_)
+    a = _array(array)
     if mode == "constant":
         return xp.pad(a, pad_width, constant_values=constant_values)
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
@@ -340,7 +346,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Array:
     return xp.concat(parts, axis=axis)
 
 
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return the sorted elements of one array that are not in another one."""
     found = unique(ar1)
     return found[~xp.isin(found, array(ar2))]
@@ -353,7 +359,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     return found[xp.isin(found, xp.astype(array(ar2), dtype))]
 
 
-def union1d(ar1: Any, ar2: Any) -> Array:
+def union1d(ar1: Any, ar2: Any) -> Any:
     """Return the sorted elements that are in one of two arrays."""
     return unique(concatenate((ar1, ar2), axis=None))
 

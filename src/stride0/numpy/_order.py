@@ -7,7 +7,7 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.numpy._parts import SCALARS, array, refuse
+from stride0.numpy._parts import array, refuse
 from stride0.numpy._reductions import flat
 
 # --- order
@@ -53,10 +53,10 @@ def argpartition(a: Any, kth: Any, axis: Any = -1) -> Array:
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Array:
     """Return where elements would be inserted."""
     sorter = None if sorter is None else array(sorter)
-    return xp.searchsorted(array(a), v if isinstance(v, SCALARS) else array(v), side=side, sorter=sorter)
+    return xp.searchsorted(array(a), v if isinstance(v, (int, float)) else array(v), side=side, sorter=sorter)
 
 
-def digitize(x: Any, bins: Any, right: bool = False) -> Array:
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """Return in which bin each element is."""
     x, bins = array(x), array(bins)
     falling = bins.size > 1 and bool(bins[0] > bins[-1])

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def _operand(a: Any, complex_too: bool) -> Array:
+def _operand(a: Any) -> Any:
     a = array(a)
     if "floating" not in a.dtype.kind:
         return xp.astype(a, xp.float64)
@@ -38,7 +38,7 @@ def _operand(a: Any, complex_too: bool) -> Array:
 
 def _one(name: str) -> Callable[..., Any]:
     def function(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-        a = _operand(a, True)
+        a = _operand(a)
         return finish(name, getattr(xp.fft, name)(a, n=n, axis=axis, norm=norm or "backward"), out)
 
     function.__name__ = function.__qualname__ = name
@@ -48,7 +48,7 @@ def _one(name: str) -> Callable[..., Any]:
 
 def _several(name: str, ours: str, default: Any) -> Callable[..., Any]:
     def function(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Any:
-        a = _operand(a, True)
+        a = _operand(a)
         if s is not None and axes is None:
             axes = tuple(range(a.ndim - len(s), a.ndim))
         s = None if s is None else tuple(s)

@@ -10,7 +10,8 @@ from stride0._core.array.array import Array
 from stride0.linalg import LinAlgError  # noqa: F401
 from stride0.numpy._calculus import cross, diagonal, matmul, outer, tensordot, trace, vecdot  # noqa: F401
 from stride0.numpy._names import missing as _missing
-from stride0.numpy._parts import array, arrays
+from stride0.numpy._parts import array
+from stride0.numpy._parts import arrays as _arrays
 
 __all__ = [
     *(
@@ -94,7 +95,7 @@ def eigvals(a: Any) -> Array:
     return values
 
 
-def _triangle(name: str, a: Any, UPLO: str) -> Array:
+def _triangle(name: str, a: Any, UPLO: str) -> Any:
     if UPLO not in ("L", "U", "l", "u"):
         raise ArgumentValueError(name, f"UPLO is {UPLO!r}", (), "'L' or 'U'")
     a = _floating(a)
@@ -160,9 +161,9 @@ def matrix_power(a: Any, n: int) -> Array:
     return xp.linalg.matrix_power(array(a) if n >= 0 else _floating(a), n)
 
 
-def multi_dot(arrays_: Any, *, out: Any = None) -> Any:
+def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     """Multiply matrices from left to right."""
-    first, *rest = arrays(arrays_)
+    first, *rest = _arrays(arrays)
     for a in rest:
         first = xp.matmul(first, a)
     if out is not None:
