@@ -12,16 +12,16 @@ from typing import Any, Final, Self
 
 from stride0._base.devices import Device, device_numbered, number_of
 from stride0._base.environment import read_names
-from stride0._base.errors import ArgumentValueError, DeviceError, DTypeError, StrictError, shown
+from stride0._base.errors import ArgumentValueError, DeviceError, StrictError, shown
 from stride0._core.array.array import Array, set_attribute
 from stride0._core.array.modes import set_interceptor
 from stride0._core.exchange.exchange import namespace_for
 from stride0._core.memory.dtype import DType
-from stride0._modes.configurations import Call, Configuration, current_configuration
 from stride0._modes.interceptors import enter, leave
 from stride0._modes.strict import EXEMPT, MODULES, strict
 from stride0._tables.standard import DRAFT, EXTENSIONS, NEWEST, ROWS, SHARED, VERSIONS, names_of
 from stride0.testing._flags import flags
+from stride0.testing._strict_errors import StrictRuntimeError, chosen, enter_as_theirs, leave_as_theirs
 
 __all__ = ["as_array_api_strict"]
 
@@ -106,7 +106,7 @@ def as_array_api_strict(
     >>> x[0]
     Traceback (most recent call last):
         ...
-    stride0.testing._array_api_strict.StrictIndexError: getitem: 1 index for an array of 2 axes
+    stride0.testing._strict_errors.StrictIndexError: getitem: 1 index for an array of 2 axes
     ...
     >>> taken_away = xp.testing.as_array_api_strict(False)
     """
@@ -149,8 +149,8 @@ class _Module(ModuleType):
         self._public = sorted({*members, "__array_api_version__", "__version__"})
         self.__dict__.update(members, __version__=VERSION)
         sys.modules[NAME] = self
-        set_interceptor(_enter, _leave)
-        StrictError.choose = _chosen
+        set_interceptor(enter_as_theirs, leave_as_theirs)
+        StrictError.choose = chosen
         set_attribute("__array_namespace__", lambda x, /, *, api_version=None: self._of(api_version))
         try:
             self._apply(_from_environment())
@@ -366,57 +366,3 @@ class _DeviceType(type):
 
 class _Device(metaclass=_DeviceType):
     """A device, by the names of array-api-strict."""
-
-
-# --- calls: what is refused raises the types that array-api-strict raises, too
-
-
-class StrictIndexError(StrictError, IndexError):
-    """A key that the standard does not define."""
-
-
-class StrictRuntimeError(StrictError, RuntimeError):
-    """What a flag turns off."""
-
-
-class StrictValueError(StrictError, ValueError):
-    """A value that the standard does not define, or a name for a device or a dtype."""
-
-
-class DeviceDTypeError(DTypeError, ValueError):
-    """A dtype that a device does not have."""
-
-
-# Parts of the problems for which array-api-strict raises a ValueError.
-VALUES: Final = ("device is a string", "no object of the namespace", "has a negative element")
-BY_VALUE: Final = ("__dlpack__", "meshgrid")
-
-
-def _chosen(operation: str, problem: str, sentence: str, setting: str = "") -> type[StrictError]:
-    """Return the class of a StrictError by its arguments."""
-    if operation in BY_VALUE or any(part in problem for part in VALUES):
-        return StrictValueError
-    if "testing.flags" in setting:
-        return StrictRuntimeError
-    # Of an assignment, the value is not the key.
-    key = operation in ("getitem", "setitem") and "value" not in problem and "assigned" not in problem
-    return (
-        StrictIndexError if key and "Python" not in problem.replace("a Python bool as", "") else StrictError
-    )
-
-
-def _enter(
-    call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Configuration, Call] | None:
-    configuration = current_configuration()
-    # Masks have a flag of their own.
-    if call_kind == "getitem" and configuration is not None and not configuration.data_dependent_shapes:
-        configuration = configuration._replace(data_dependent_shapes=configuration.boolean_indexing)
-    return enter(call_kind, name, args, kwargs, configuration)
-
-
-def _leave(entered: tuple[Configuration, Call], out: Any) -> Any:
-    try:
-        return leave(entered, out)
-    except DTypeError as error:
-        raise DeviceDTypeError(error.operation, error.problem, error.facts, error.accepts) from None
