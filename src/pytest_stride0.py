@@ -1,5 +1,7 @@
 """A pytest plugin: the fixture `xp`, stride0 in one configuration after the other.
 
+With ``STRIDE0_AS_ARRAY_API_STRICT=1`` it imports the package, which then takes the place of array-api-strict.
+
 It lies beside the package and not in it, since pytest imports plugins at its start, and whoever does not use
 the fixture should not pay for importing stride0.
 """
@@ -7,6 +9,7 @@ the fixture should not pay for importing stride0.
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
@@ -41,6 +44,9 @@ SCIPYS_MARKS = {
     "array_api_backends": ": as in SciPy's tests",
 }
 CHOSEN = ("default", "strict", "devices", "float32", "readonly", "static-shapes")
+
+if os.environ.get("STRIDE0_AS_ARRAY_API_STRICT"):
+    import stride0  # noqa: F401 - before conftest.py imports array_api_strict
 
 KEY = pytest.StashKey[dict[str, dict[str, Any]]]()
 ALL = pytest.StashKey[tuple[str, ...]]()

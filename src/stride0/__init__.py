@@ -17,6 +17,7 @@ import typing as _typing
 from stride0 import fft, linalg, strided
 from stride0._base import errors as _errors
 from stride0._base.devices import Device
+from stride0._base.environment import read_flag as _read_flag
 from stride0._base.errors import *  # noqa: F403
 from stride0._base.errors import hide_frames as _hide_frames
 from stride0._chapters import constants as _constants
@@ -162,8 +163,12 @@ else:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    # `stride0.numpy` is imported by its own name, and not part of the namespace.
+    return sorted({*globals(), *_LATER} - {"numpy"})
 
 
 _shared_by_threads(_sys.modules[__name__])
 _hide_frames()
+
+if _read_flag("STRIDE0_AS_ARRAY_API_STRICT"):
+    _importlib.import_module("stride0.testing").as_array_api_strict()

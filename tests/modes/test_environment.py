@@ -51,6 +51,7 @@ WRONG = [
         "scipy stats",
         "'scipy stats' is no list of modules; set it to names with commas",
     ),
+    ("STRIDE0_AS_ARRAY_API_STRICT", "maybe", "'maybe' is no switch; set it to 1 (on) or 0 (off)"),
     ("STRIDE0_NUM_THREADS", "many", "'many' is no number from 1 to"),
     ("STRIDE0_CACHE_LIMIT", "much", "'much' is no number of bytes; set it to a whole number, for example"),
 ]
@@ -68,12 +69,12 @@ def test_every_variable_is_tried_here() -> None:
     folder = Path(stride0.__file__).parent
     sources = [path for kind in ("py", "pyx") for path in folder.rglob(f"*.{kind}")]
     readers = [path.name for path in sources if "os.environ" in path.read_text(encoding="utf-8")]
-    # OMP_NUM_THREADS belongs to others: what it does not take is ignored.
-    assert set(readers) <= {"environment.py", "_dispatch.py", "threads.pyx"}
+    # OMP_NUM_THREADS and array-api-strict's variables belong to others.
+    assert set(readers) <= {"environment.py", "_dispatch.py", "threads.pyx", "_array_api_strict.py"}
     assert {row[0] for row in WRONG} == {
         f"STRIDE0_{name}"
         for name in (
-            *("BROADCASTING", "CACHE_LIMIT", "FUSED", "FUSED_SIZE", "NUM_THREADS"),
+            *("AS_ARRAY_API_STRICT", "BROADCASTING", "CACHE_LIMIT", "FUSED", "FUSED_SIZE", "NUM_THREADS"),
             *("STRICT", "STRICT_EXEMPT", "STRICT_MODULES"),
         )
     }

@@ -44,6 +44,7 @@ LAYERS = (
             ("autograd", "tape, rules, vmap, jvp"),
             ("optim", "optimisers"),
             ("testing", "check_grad, flags"),
+            ("numpy", "NumPy names for scripts"),
         ),
     ),
     Layer("namespace", "python", (("__init__.py", "import stride0 as xp"),)),

@@ -9,13 +9,19 @@ from stride0._modes.configurations import Call, Configuration, current_configura
 from stride0._modes.strict_rules import check_call
 from stride0._tables.standard import NEWEST
 
-__all__: list[str] = []
+__all__ = ["enter", "leave"]
 
 
-def _enter(
-    call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+def enter(
+    call_kind: str,
+    name: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    configuration: Configuration | None = None,
 ) -> tuple[Configuration, Call] | None:
-    configuration = current_configuration()
+    """Check the operands of a call, in the current configuration by default; `leave` needs the result."""
+    if configuration is None:
+        configuration = current_configuration()
     if is_strict():
         version = NEWEST if configuration is None else configuration.api_version
         check_call(call_kind, name, args, kwargs, version)
@@ -24,9 +30,10 @@ def _enter(
     )
 
 
-def _leave(entered: tuple[Configuration, Call], out: Any) -> Any:
+def leave(entered: tuple[Configuration, Call], out: Any) -> Any:
+    """Return the result of a call as its configuration would have computed it."""
     configuration, call = entered
     return configuration.leave(call, out)
 
 
-set_interceptor(_enter, _leave)
+set_interceptor(enter, leave)

@@ -1,0 +1,234 @@
+"""Tests of other projects, run with stride0 in the place of NumPy or of array-api-strict.
+
+    python conformance/foreign.py einops               one suite, in an environment that is made for it
+    python conformance/foreign.py all --page           all of them, and its page
+
+The tests are those of the released sdist from PyPI. `foreign_plugin.py` puts stride0 in. What fails has to be
+listed, with its reason, in `foreign-failures.txt`; a listed test that passes is an error, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import venv
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import stride0
+
+HERE: Final = Path(__file__).resolve().parent
+PAGE: Final = HERE.parent / "docs" / "evidence" / "foreign-suites.md"
+FAILURES: Final = HERE / "foreign-failures.txt"
+RESULTS: Final = HERE / "results" / "foreign.json"
+BEGIN, END = "<!-- table of foreign.py -->", "<!-- end of the table -->"
+
+
+class Suite(NamedTuple):
+    """Where the tests of a project are, and what they need."""
+
+    version: str
+    tests: tuple[str, ...]
+    requirements: tuple[str, ...] = ()
+    # Text of a file of the sdist that is replaced: path, old, new.
+    changes: tuple[tuple[str, str, str], ...] = ()
+    options: tuple[str, ...] = ()
+    instead_of: str = "NumPy"
+
+
+SUITES: Final = {
+    "array-api-strict": Suite(
+        "2.6.1",
+        ("array_api_strict/tests",),
+        ("hypothesis",),
+        # The package is the module of stride0.
+        changes=(("array_api_strict/__init__.py", "", ""),),
+        instead_of="array-api-strict",
+    ),
+    "autoray": Suite(
+        "0.11.0",
+        ("tests",),
+        ("scipy",),
+        changes=(("tests/conftest.py", "_ALL_BACKENDS = [\n", '_ALL_BACKENDS = [\n    "stride0",\n'),),
+        options=("-k", "stride0"),
+    ),
+    "cotengra": Suite(
+        "0.8.3",
+        ("tests/test_compute.py", "tests/test_interface.py", "tests/test_tree.py"),
+        ("autoray", "cotengra", "scipy", "networkx", "tqdm"),
+    ),
+    "einops": Suite(
+        "0.8.2", ("einops/tests/test_ops.py", "einops/tests/test_packing.py", "einops/tests/test_einsum.py")
+    ),
+    "opt_einsum": Suite("3.4.0", ("opt_einsum/tests",)),
+}
+
+
+def run(*command: str | Path, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with more environment variables; its output is kept."""
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def checked(done: subprocess.CompletedProcess[str]) -> None:
+    """End with the output of a command that failed."""
+    if done.returncode:
+        sys.exit(f"{' '.join(done.args)}\n{done.stdout}{done.stderr}")
+
+
+def fetch(name: str, folder: Path) -> Path:
+    """Download and unpack the sdist of a suite; return its folder."""
+    wanted = f"{name}=={SUITES[name].version}"
+    # Only the suite is an sdist: what builds its metadata may be a wheel.
+    options = ("-q", "--no-deps", "--no-binary", name, "-d", folder)
+    pip = (sys.executable, "-m", "pip", "download", *options, wanted)
+    checked(run(*pip))
+    (archive,) = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as file:
+        file.extractall(folder / "sdist", filter="data")
+    (found,) = (folder / "sdist").iterdir()
+    for path, old, new in SUITES[name].changes:
+        text = (found / path).read_text(encoding="utf-8")
+        if old not in text:
+            sys.exit(f"{name}: {path} has changed: update SUITES")
+        (found / path).write_text(text.replace(old, new, 1) if old else "", encoding="utf-8")
+    return found
+
+
+def environment(name: str, folder: Path) -> Path:
+    """Make an environment with the requirements of a suite and this stride0; return its Python."""
+    venv.create(folder / "env", with_pip=True)
+    python = folder / "env" / "bin" / "python"
+    requirements = ("numpy", "pytest<10", *SUITES[name].requirements)
+    checked(run(python, "-m", "pip", "install", "-q", *requirements))
+    site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip()
+    (Path(site) / "stride0-under-test.pth").write_text(
+        str(Path(stride0.__file__).parents[1]) + "\n", encoding="utf-8"
+    )
+    return python
+
+
+def outcomes(name: str, folder: Path) -> tuple[dict[str, tuple[str, str]], float]:
+    """Run a suite; return outcome and reason of each test, and the seconds that it took."""
+    tests, python, record = fetch(name, folder), environment(name, folder), folder / "record"
+    suite = SUITES[name]
+    began = time.monotonic()
+    done = run(
+        *(python, "-m", "pytest", "-q", "-p", "foreign_plugin", "-p", "no:cacheprovider", "-o", "addopts="),
+        *("-W", "default", *suite.options, *suite.tests),
+        cwd=tests,
+        PYTHONPATH=str(HERE),
+        PYTHONDONTWRITEBYTECODE="1",
+        FOREIGN_SUITE=name,
+        FOREIGN_RECORD=str(record),
+    )
+    if done.returncode not in (0, 1) or not record.exists():
+        sys.exit(f"{name}: pytest ends with {done.returncode}\n{done.stdout[-4000:]}{done.stderr[-2000:]}")
+    found: dict[str, tuple[str, str]] = {}
+    for line in record.read_text(encoding="utf-8").splitlines():
+        event = json.loads(line)
+        # A test may fail after it has passed, when its fixtures end.
+        if found.get(event["test"], ("",))[0] != "failed":
+            found[event["test"]] = event["outcome"], event["reason"]
+    return found, time.monotonic() - began
+
+
+def listed(name: str) -> dict[str, str]:
+    """Return the patterns of tests of a suite that may fail, with the reason."""
+    found = {}
+    for line in FAILURES.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            suite, pattern, reason = (part.strip() for part in line.split("|", 2))
+            if suite == name:
+                found[pattern] = reason
+    return found
+
+
+def judged(name: str, found: dict[str, tuple[str, str]]) -> tuple[list[str], dict[str, int]]:
+    """Return what is not as listed, and how many tests fail for each reason."""
+    expected = listed(name)
+    wrong, counts = [], Counter[str]()
+    for test, (outcome, reason) in found.items():
+        if outcome == "failed":
+            pattern = next((pattern for pattern in expected if fnmatch.fnmatchcase(test, pattern)), None)
+            if pattern is None:
+                wrong.append(f"FAILED {test}: {reason}")
+            else:
+                counts[expected[pattern]] += 1
+    for pattern in expected:
+        if not any(
+            outcome == "failed" and fnmatch.fnmatchcase(test, pattern) for test, (outcome, _) in found.items()
+        ):
+            wrong.append(f"no failing test is named {pattern}: take the line out of {FAILURES.name}")
+    return wrong, dict(counts)
+
+
+def page(results: dict[str, dict[str, object]]) -> str:
+    """Return the table of the page."""
+    lines = ["| suite | in place of | passed | failed | skipped | reasons |", "|---|---|---:|---:|---:|---|"]
+    for name, result in sorted(results.items()):
+        reasons = result["reasons"]
+        assert isinstance(reasons, dict)
+        text = " ".join(f"{count}: {reason}" for reason, count in sorted(reasons.items()))
+        lines.append(
+            f"| {name} {result['version']} | {SUITES[name].instead_of} | {result['passed']} "
+            f"| {result['failed']} | {result['skipped']} | {text} |"
+        )
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("suites", nargs="+", choices=[*SUITES, "all"], metavar="SUITE")
+    parser.add_argument(
+        "--folder", type=Path, help="where to make environments; by default a temporary folder"
+    )
+    parser.add_argument("--page", action="store_true", help="record the results and write the page")
+    options = parser.parse_args(arguments)
+    names = list(SUITES) if "all" in options.suites else options.suites
+    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    failed = False
+    for name in names:
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+            found, seconds = outcomes(name, Path(folder))
+        wrong, reasons = judged(name, found)
+        counts = Counter(outcome for outcome, _ in found.values())
+        skipped = counts["skipped"] + counts["xfailed"]
+        summary = f"{counts['passed']} passed, {counts['failed']} failed, {skipped} skipped"
+        print(f"{name}: {summary}, {seconds:.0f} s")
+        print("".join(f"    {line}\n" for line in wrong), end="")
+        failed = failed or bool(wrong)
+        results[name] = {
+            "version": SUITES[name].version,
+            "passed": counts["passed"],
+            "failed": counts["failed"],
+            "skipped": skipped,
+            "reasons": reasons,
+        }
+    if options.page and not failed:
+        RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        PAGE.write_text(f"{before}{BEGIN}\n\n{page(results)}\n\n{END}{after}", encoding="utf-8")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""NumPy's names, signatures and defaults on arrays of stride0: ``import stride0.numpy as np``.
+
+The functions are those of `stride0` with NumPy's arguments, so that they have gradients, obey `stride0.fused`
+and give the same bits everywhere. A name that is not here raises an AttributeError that says what to write
+instead; an argument that is not taken raises an error, too. docs/guides/numpy-scripts.md says what differs.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType as _FunctionType
+from typing import Any
+
+import stride0 as _xp
+from stride0._base.errors import hide_frames as _hide_frames
+from stride0._core.array.array import Array as ndarray  # noqa: F401
+from stride0._core.exchange.numpy_calls import numpy as _numpy
+from stride0.numpy import (  # noqa: F401
+    _calculus,
+    _creation,
+    _elementwise,
+    _facts,
+    _keys,
+    _manipulation,
+    _order,
+    _reductions,
+    fft,
+    linalg,
+    random,
+)
+from stride0.numpy._names import missing as _missing
+from stride0.numpy._ufuncs import UFUNCS as _UFUNCS
+from stride0.numpy._ufuncs import ufunc  # noqa: F401
+
+# The public functions of the parts; helpers that parts share are left out.
+_HELPERS = ("along", "flat")
+_FUNCTIONS = {
+    _name: _value
+    for _part in (_elementwise, _reductions, _order, _creation, _facts, _manipulation, _keys, _calculus)
+    for _name, _value in vars(_part).items()
+    if isinstance(_value, _FunctionType) and _value.__module__ == _part.__name__
+    if not _name.startswith("_") and _name not in _HELPERS
+}
+globals().update(_FUNCTIONS, **_UFUNCS, **_facts.OBJECTS)
+
+# Other names of the same functions.
+_SAME = {
+    "amax": "max",
+    "amin": "min",
+    "around": "round",
+    "asanyarray": "asarray",
+    "concat": "concatenate",
+    "permute_dims": "transpose",
+    "row_stack": "vstack",
+}
+globals().update({_name: globals()[_other] for _name, _other in _SAME.items() if _other})
+
+# NumPy's own types of scalars: each stands for a dtype, and makes a NumPy scalar of a number.
+_DTYPES = (
+    *(
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+    ),
+    *(
+        "complex64",
+        "complex128",
+        "bool",
+        "bool_",
+        "byte",
+        "ubyte",
+        "short",
+        "ushort",
+        "intc",
+        "uintc",
+        "int_",
+    ),
+    *(
+        "intp",
+        "long",
+        "longlong",
+        "uint",
+        "uintp",
+        "ulong",
+        "ulonglong",
+        "half",
+        "single",
+        "double",
+        "csingle",
+    ),
+    *("cdouble", "number", "integer", "signedinteger", "unsignedinteger", "inexact", "floating"),
+    *("complexfloating", "generic"),
+)
+globals().update({_name: getattr(_numpy(), _name) for _name in _DTYPES})
+pi, e, inf, nan, newaxis = _xp.pi, _xp.e, _xp.inf, _xp.nan, None
+euler_gamma = 0.5772156649015329
+broadcast_shapes = _xp.broadcast_shapes
+
+# What is NumPy's own and takes our arrays.
+_NUMPYS = (
+    "testing",
+    "set_printoptions",
+    "get_printoptions",
+    "printoptions",
+    "array2string",
+    "save",
+    "savetxt",
+)
+
+__all__ = sorted(
+    {
+        *_FUNCTIONS,
+        *_UFUNCS,
+        *_facts.OBJECTS,
+        *(_name for _name, _other in _SAME.items() if _other),
+        *_DTYPES,
+        *("broadcast_shapes", "e", "euler_gamma", "fft", "inf", "linalg", "nan", "ndarray", "newaxis", "pi"),
+        *("random", "ufunc"),
+    }
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NUMPYS:
+        return getattr(_numpy(), name)
+    if name.startswith("__"):
+        raise AttributeError(f"module 'stride0.numpy' has no attribute {name!r}")
+    raise _missing("", name)
+
+
+_hide_frames()

@@ -1,0 +1,393 @@
+"""Shapes, joins, parts, keys and writes with NumPy's signatures."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, AxisError, ShapeError
+from stride0._base.shapes import normalize_axis
+from stride0._core.array.array import Array
+from stride0._core.exchange.numpy_calls import numpy
+from stride0.numpy._parts import (
+    array,
+    arrays,
+    check_order,
+    common_dtype,
+    converted,
+    dtype_of,
+    finish,
+)
+
+# Parameters of NumPy's have these names.
+_array, _arrays = array, arrays
+
+
+def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, copy: Any = None) -> Array:
+    """Return elements in another shape, in C or Fortran order."""
+    check_order("reshape", order, "CAF")
+    a = array(a)
+    sizes = shape if isinstance(shape, (tuple, list)) or getattr(shape, "ndim", 0) == 1 else (shape,)
+    wanted = tuple(operator.index(n) for n in sizes)
+    if order != "F":
+        return xp.reshape(a, wanted, copy=copy)
+    return _reversed(xp.reshape(_reversed(a), wanted[::-1], copy=copy))
+
+
+def _reversed(a: Array) -> Array:
+    return xp.permute_dims(a, tuple(range(a.ndim))[::-1])
+
+
+def ravel(a: Any, order: Any = "C") -> Array:
+    """Return elements along one axis."""
+    return reshape(a, (-1,), "C" if order == "K" else order)
+
+
+def transpose(a: Any, axes: Any = None) -> Array:
+    """Permute axes, by default reverse them."""
+    a = array(a)
+    return _reversed(a) if axes is None else xp.permute_dims(a, tuple(axis % a.ndim for axis in axes))
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
+    """Exchange two axes."""
+    a = array(a)
+    order = list(range(a.ndim))
+    first, second = (normalize_axis("swapaxes", axis, a.ndim) for axis in (axis1, axis2))
+    order[first], order[second] = second, first
+    return xp.permute_dims(a, tuple(order))
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Array:
+    """Move axes to other places."""
+    pair = [tuple(x) if isinstance(x, list) else x for x in (source, destination)]
+    return xp.moveaxis(array(a), *pair)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
+    """Move an axis back to a place."""
+    a = array(a)
+    axis, start = axis % a.ndim, start + a.ndim if start < 0 else start
+    return xp.moveaxis(a, axis, start - 1 if axis < start else start)
+
+
+def squeeze(a: Any, axis: Any = None) -> Array:
+    """Remove axes of size 1."""
+    a = array(a)
+    return xp.squeeze(a, tuple(k for k, n in enumerate(a.shape) if n == 1) if axis is None else axis)
+
+
+def expand_dims(a: Any, axis: Any) -> Array:
+    """Insert axes of size 1."""
+    return xp.expand_dims(array(a), tuple(axis) if isinstance(axis, list) else axis)
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Return arrays with one axis at least."""
+    found = tuple(xp.reshape(a, (1,)) if a.ndim == 0 else a for a in arrays(arys))
+    return found[0] if len(found) == 1 else found
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Return arrays with two axes at least: vectors become rows."""
+    found = tuple(xp.reshape(a, (1, a.size)) if a.ndim < 2 else a for a in arrays(arys))
+    return found[0] if len(found) == 1 else found
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Return arrays with three axes at least."""
+    # Vectors become (1, n, 1), matrices (m, n, 1).
+    found = tuple(
+        a if a.ndim > 2 else xp.reshape(a, (*(1,) * (2 - max(a.ndim, 1)), *(a.shape or (1,)), 1))
+        for a in arrays(arys)
+    )
+    return found[0] if len(found) == 1 else found
+
+
+# --- joins
+
+
+def concatenate(
+    arrays_: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> Array:
+    """Join arrays along an axis."""
+    parts, wanted = arrays(arrays_), dtype_of("concatenate", dtype)
+    if any(part.ndim == 0 for part in parts) and axis is not None:
+        raise ShapeError("concatenate", "a 0-d array is given", (), "stack, or reshape(x, (1,))")
+    parts = [converted("concatenate", part, wanted, casting) for part in parts]
+    return finish("concatenate", xp.concat(parts, axis=axis), out, casting=casting)
+
+
+concat = concatenate
+
+
+def stack(
+    arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> Array:
+    """Join arrays along a new axis."""
+    parts = [converted("stack", part, dtype_of("stack", dtype), casting) for part in _arrays(arrays)]
+    return finish("stack", xp.stack(parts, axis=axis), out, casting=casting)
+
+
+def _list(found: Any) -> list[Array]:
+    return list(found) if isinstance(found, tuple) else [found]
+
+
+def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Array:
+    """Join arrays along the first axis; vectors are rows."""
+    return concatenate(_list(atleast_2d(*tup)), 0, dtype=dtype, casting=casting)
+
+
+row_stack = vstack
+
+
+def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Array:
+    """Join arrays along the second axis; vectors along their only one."""
+    parts = _list(atleast_1d(*tup))
+    return concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+
+
+def dstack(tup: Any) -> Array:
+    """Join arrays along the third axis."""
+    return concatenate(_list(atleast_3d(*tup)), 2)
+
+
+def column_stack(tup: Any) -> Array:
+    """Join arrays along the second axis; vectors are columns."""
+    return concatenate([xp.reshape(a, (-1, 1)) if a.ndim < 2 else a for a in arrays(tup)], 1)
+
+
+def block(arrays: Any) -> Array:
+    """Join nested lists of blocks: the innermost along the last axis."""
+
+    def depth(part: Any) -> int:
+        return 1 + builtins.max((depth(x) for x in part), default=0) if isinstance(part, list) else 0
+
+    def axes(part: Any) -> int:
+        return builtins.max(axes(x) for x in part) if isinstance(part, list) else _array(part).ndim
+
+    levels = depth(arrays)
+    ndim = builtins.max(levels, axes(arrays))
+
+    def join(part: Any, level: int) -> Array:
+        if not isinstance(part, list):
+            a = _array(part)
+            return xp.reshape(a, (1,) * (ndim - a.ndim) + a.shape)
+        return concatenate([join(x, level + 1) for x in part], level - levels)
+
+    return join(arrays, 0)
+
+
+def append(arr: Any, values: Any, axis: Any = None) -> Array:
+    """Return an array with values behind it."""
+    if axis is None:
+        return concatenate((ravel(arr), ravel(values)))
+    return concatenate((arr, values), axis)
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Return equal parts, or parts between indices: views."""
+    a = array(ary)
+    if isinstance(indices_or_sections, int) and a.shape[axis] % indices_or_sections:
+        facts = [("size", str(a.shape[axis])), ("parts", str(indices_or_sections))]
+        raise ArgumentValueError("split", "the axis has no such equal parts", facts, "array_split")
+    return array_split(a, indices_or_sections, axis)
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Return parts, of almost equal size or between indices: views."""
+    a = array(ary)
+    axis = normalize_axis("array_split", axis, a.ndim)
+    size = a.shape[axis]
+    if isinstance(indices_or_sections, int):
+        if indices_or_sections <= 0:
+            raise ArgumentValueError("array_split", "no parts are asked for", (), "1 or more")
+        each, more = builtins.divmod(size, indices_or_sections)
+        sizes = [each + 1] * more + [each] * (indices_or_sections - more)
+        ends = [builtins.sum(sizes[:k]) for k in range(1, len(sizes))]
+    else:
+        ends = [operator.index(k) for k in indices_or_sections]
+    before = (slice(None),) * axis
+    return [a[(*before, slice(i, j))] for i, j in zip([0, *ends], [*ends, size], strict=True)]
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Split along the second axis; a vector along its only one."""
+    return split(ary, indices_or_sections, 0 if array(ary).ndim == 1 else 1)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Split along the first axis."""
+    return split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Split along the third axis."""
+    return split(ary, indices_or_sections, 2)
+
+
+# --- repetition and order
+
+
+def tile(A: Any, reps: Any) -> Array:
+    """Repeat an array as a whole."""
+    return xp.tile(array(A), (operator.index(reps),) if not isinstance(reps, (tuple, list)) else tuple(reps))
+
+
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Array:
+    """Repeat elements."""
+    repeats = repeats if isinstance(repeats, int) else array(repeats)
+    if isinstance(repeats, Array) and repeats.size == 1:
+        repeats = int(repeats)
+    return xp.repeat(array(a), repeats, axis=axis)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Array:
+    """Shift elements around."""
+    a = array(a)
+    shift = tuple(int(k) for k in shift) if isinstance(shift, (tuple, list)) else int(shift)
+    if isinstance(axis, (tuple, list)) and isinstance(shift, int):
+        shift = (shift,) * len(axis)
+    if isinstance(axis, int) and isinstance(shift, tuple):
+        axis = (axis,) * len(shift)
+    return xp.roll(a, shift, axis=tuple(axis) if isinstance(axis, list) else axis)
+
+
+def flip(m: Any, axis: Any = None) -> Array:
+    """Reverse the order along axes."""
+    return xp.flip(array(m), axis=axis)
+
+
+def fliplr(m: Any) -> Array:
+    """Reverse the order of columns."""
+    return xp.flip(array(m), axis=1)
+
+
+def flipud(m: Any) -> Array:
+    """Reverse the order of rows."""
+    return xp.flip(array(m), axis=0)
+
+
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """Rotate by 90 degrees."""
+    m = array(m)
+    first, second = (axis % m.ndim for axis in axes)
+    if first == second:
+        raise AxisError("rot90", "both axes are the same", (), "two axes")
+    k %= 4
+    if k == 0:
+        return m[...]
+    if k == 2:
+        return xp.flip(m, axis=(first, second))
+    if k == 1:
+        return swapaxes(xp.flip(m, axis=second), first, second)
+    return xp.flip(swapaxes(m, first, second), axis=second)
+
+
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Array:
+    """Return a view of another shape."""
+    return xp.broadcast_to(_array(array), (shape,) if isinstance(shape, int) else tuple(shape))
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Array, ...]:
+    """Return views of one shape."""
+    return tuple(xp.broadcast_arrays(*arrays(args)))
+
+
+def resize(a: Any, new_shape: Any) -> Array:
+    """Return elements in another shape, repeated as often as needed."""
+    a, shape = ravel(a), (new_shape,) if isinstance(new_shape, int) else tuple(new_shape)
+    size = math.prod(shape)
+    if a.size == 0 or size == 0:
+        return xp.zeros(shape, dtype=a.dtype)
+    return xp.reshape(xp.tile(a, (-(-size // a.size),))[:size], shape)
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0) -> Array:
+    """Add elements around an array: modes constant, edge, reflect, symmetric, wrap and empty."""
+    a = _array(array)
+    if mode == "constant":
+        return xp.pad(a, pad_width, constant_values=constant_values)
+    if mode not in ("edge", "reflect", "symmetric", "wrap"):
+        raise ArgumentValueError("pad", f"mode is {mode!r}", (), "constant, edge, reflect, symmetric or wrap")
+    # NumPy pads the indices; elements are then taken.
+    widths = numpy().broadcast_to(numpy().asarray(pad_width), (a.ndim, 2)).tolist()
+    for axis, width in enumerate(widths):
+        picked = numpy().pad(numpy().arange(a.shape[axis]), width, mode=mode)
+        a = xp.take(a, xp.asarray(picked), axis=axis)
+    return a
+
+
+def delete(arr: Any, obj: Any, axis: Any = None) -> Array:
+    """Return an array without some indices."""
+    a, axis = (ravel(arr), 0) if axis is None else (array(arr), axis)
+    obj = numpy().asarray(obj) if isinstance(obj, (Array, list, tuple)) else obj
+    kept = numpy().delete(numpy().arange(a.shape[axis]), obj)
+    return xp.take(a, xp.asarray(kept), axis=axis)
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Array:
+    """Return an array with values before an index."""
+    a, axis = (ravel(arr), 0) if axis is None else (array(arr), axis)
+    axis = normalize_axis("insert", axis, a.ndim)
+    obj = operator.index(obj)
+    if not -a.shape[axis] <= obj <= a.shape[axis]:
+        raise IndexError(f"insert: index {obj} is out of bounds for size {a.shape[axis]}")
+    obj = obj % (a.shape[axis] + 1) if obj >= 0 else obj + a.shape[axis]
+    values = converted("insert", array(values), a.dtype)
+    values = xp.reshape(values, (1,) * (a.ndim - values.ndim) + values.shape)
+    values = xp.moveaxis(values, 0, axis)
+    shape = (*a.shape[:axis], values.shape[axis], *a.shape[axis + 1 :])
+    before = (slice(None),) * axis
+    parts = [a[(*before, slice(0, obj))], xp.broadcast_to(values, shape), a[(*before, slice(obj, None))]]
+    return xp.concat(parts, axis=axis)
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return the sorted elements of one array that are not in another one."""
+    found = unique(ar1)
+    return found[~xp.isin(found, array(ar2))]
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+    """Return the sorted elements that are in both arrays."""
+    dtype = common_dtype(ar1, ar2)
+    found = xp.astype(unique(ar1), dtype)
+    return found[xp.isin(found, xp.astype(array(ar2), dtype))]
+
+
+def union1d(ar1: Any, ar2: Any) -> Any:
+    """Return the sorted elements that are in one of two arrays."""
+    return unique(concatenate((ar1, ar2), axis=None))
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """Return the distinct elements, sorted."""
+    if axis is not None:
+        raise ArgumentTypeError("unique", "axis is given", (), "unique elements of the whole array")
+    found = xp.unique_all(array(ar))
+    values, first, inverse, counts = found
+    order = xp.argsort(values)
+    back = xp.argsort(order)
+    if equal_nan and "floating" in values.dtype.kind and values.size and bool(xp.sum(xp.isnan(values)) > 1):
+        raise ArgumentValueError("unique", "several elements are NaN", (), "x[~isnan(x)]")
+    parts = [values[order]]
+    if return_index:
+        parts.append(first[order])
+    if return_inverse:
+        parts.append(back[inverse])
+    if return_counts:
+        parts.append(counts[order])
+    return parts[0] if len(parts) == 1 else tuple(parts)

@@ -1,0 +1,100 @@
+"""What the functions of `stride0.numpy` share: arguments as NumPy takes them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import stride0 as xp
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, CastError, ShapeError
+from stride0._core.array.array import Array
+from stride0._core.exchange.exchange import dtype_argument
+from stride0._core.exchange.numpy_calls import numpy
+from stride0._core.memory.dtype import DType
+
+__all__ = [
+    "SCALARS",
+    "array",
+    "arrays",
+    "common_dtype",
+    "converted",
+    "dtype_of",
+    "finish",
+    "native",
+    "refuse",
+]
+
+SCALARS: Final = (bool, int, float, complex)
+NOT_GIVEN: Final = object()
+
+
+def array(x: Any) -> Array:
+    """Return what NumPy takes for an array: an array, a number, a NumPy array or a nested sequence."""
+    return x if isinstance(x, Array) else xp.asarray(x)
+
+
+def arrays(values: Any) -> list[Array]:
+    """Return the items of a sequence, or the parts of an array, as arrays."""
+    return [array(x) for x in values]
+
+
+def dtype_of(operation: str, dtype: Any) -> DType | None:
+    """Return a ``dtype=`` argument as one of our dtypes."""
+    if dtype is None or isinstance(dtype, DType):
+        return dtype
+    found = dtype_argument(operation, dtype)
+    return found
+
+
+def native(x: Any) -> Any:
+    """Return what stands for an operand in NumPy's promotion: its dtype, or a Python scalar."""
+    return numpy().dtype(x.dtype.name) if isinstance(x, Array) else x
+
+
+def common_dtype(*operands: Any) -> DType:
+    """Return the dtype that NumPy promotes operands to."""
+    found = numpy().result_type(*[native(x if isinstance(x, SCALARS) else array(x)) for x in operands])
+    made: DType = xp.asarray(numpy().empty(0, found)).dtype
+    return made
+
+
+def converted(operation: str, x: Array, dtype: DType | None, casting: str = "unsafe") -> Array:
+    """Return an array cast to a dtype, or refuse the cast as NumPy does."""
+    if dtype is None or x.dtype is dtype:
+        return x
+    if casting != "unsafe" and not numpy().can_cast(x.dtype.name, dtype.name, casting):
+        facts = [("from", x.dtype.name), ("to", dtype.name), ("casting", casting)]
+        raise CastError(operation, "the cast is refused", facts, "cast first: x.astype(dtype)")
+    return xp.astype(x, dtype)
+
+
+def refuse(operation: str, **given: Any) -> None:
+    """Raise for arguments of NumPy's functions that are not taken: those that are not None."""
+    for name, value in given.items():
+        if value is not None:
+            raise ArgumentTypeError(operation, f"{name} is not taken here", (), f"the call without {name}")
+
+
+def check_order(operation: str, order: Any, known: str = "CAK") -> None:
+    """Raise for a layout in memory that results do not have."""
+    if order is not None and order not in tuple(known):
+        accepts = f"order={known[0]!r}; strided.contiguous(x.T).T makes columns contiguous"
+        raise ArgumentValueError(operation, f"order is {order!r}", (), accepts)
+
+
+def finish(operation: str, result: Array, out: Any, where: Any = True, casting: str = "same_kind") -> Array:
+    """Return a result, written to `out` if there is one, where a mask says so."""
+    if isinstance(out, tuple) and len(out) == 1:
+        (out,) = out
+    if out is None:
+        if where is not True:
+            accepts = "out=..., or where(mask, f(x), other)"
+            raise ArgumentValueError(operation, "where is given without out", (), accepts)
+        return result
+    if not isinstance(out, Array):
+        raise ArgumentTypeError(operation, f"out is of type {type(out).__name__}", (), "an array of stride0")
+    result = converted(operation, result, out.dtype, casting)
+    if xp.broadcast_shapes(result.shape, out.shape) != out.shape:
+        facts = [("result", str(result.shape)), ("out", str(out.shape))]
+        raise ShapeError(operation, "out has another shape than the result", facts, "an array of that shape")
+    out[...] = result if where is True else xp.where(array(where), result, out)
+    return out

@@ -1,0 +1,219 @@
+"""`numpy.linalg` on arrays of stride0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentValueError
+from stride0._core.array.array import Array
+from stride0.linalg import LinAlgError  # noqa: F401
+from stride0.numpy._calculus import cross, diagonal, matmul, outer, tensordot, trace, vecdot  # noqa: F401
+from stride0.numpy._names import missing as _missing
+from stride0.numpy._parts import array
+from stride0.numpy._parts import arrays as _arrays
+
+__all__ = [
+    *(
+        "LinAlgError",
+        "cholesky",
+        "cond",
+        "cross",
+        "det",
+        "diagonal",
+        "eig",
+        "eigh",
+        "eigvals",
+        "eigvalsh",
+        "inv",
+    ),
+    *(
+        "lstsq",
+        "matmul",
+        "matrix_norm",
+        "matrix_power",
+        "matrix_rank",
+        "multi_dot",
+        "norm",
+        "outer",
+        "pinv",
+        "qr",
+    ),
+    *("slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm"),
+]
+
+
+def _floating(a: Any) -> Array:
+    a = array(a)
+    return a if "floating" in a.dtype.kind else xp.astype(a, xp.float64)
+
+
+def cholesky(a: Any, /, *, upper: bool = False) -> Array:
+    """Return the Cholesky factor."""
+    return xp.linalg.cholesky(_floating(a), upper=upper)
+
+
+def det(a: Any) -> Array:
+    """Return the determinant."""
+    return xp.linalg.det(_floating(a))
+
+
+def slogdet(a: Any) -> Any:
+    """Return sign and logarithm of the determinant."""
+    return xp.linalg.slogdet(_floating(a))
+
+
+def inv(a: Any) -> Array:
+    """Return the inverse."""
+    return xp.linalg.inv(_floating(a))
+
+
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+    """Return the pseudo-inverse."""
+    tolerance = rtol if rcond is None else rcond
+    return xp.linalg.pinv(_floating(a), rtol=1e-15 if tolerance is None else tolerance)
+
+
+def solve(a: Any, b: Any) -> Array:
+    """Solve linear systems; a right-hand side of one axis is a vector."""
+    return xp.linalg.solve(_floating(a), _floating(b))
+
+
+def eig(a: Any) -> Any:
+    """Return eigenvalues and eigenvectors, real ones where all are real."""
+    values, vectors = found = xp.linalg.eig(_floating(a))
+    if array(a).dtype.kind != "complex floating" and bool(xp.all(xp.imag(values) == 0)):
+        return type(found)(xp.real(values), xp.real(vectors))
+    return found
+
+
+def eigvals(a: Any) -> Array:
+    """Return eigenvalues, real ones where all are real."""
+    values = xp.linalg.eigvals(_floating(a))
+    if array(a).dtype.kind != "complex floating" and bool(xp.all(xp.imag(values) == 0)):
+        return xp.real(values)
+    return values
+
+
+def _triangle(name: str, a: Any, UPLO: str) -> Any:
+    if UPLO not in ("L", "U", "l", "u"):
+        raise ArgumentValueError(name, f"UPLO is {UPLO!r}", (), "'L' or 'U'")
+    a = _floating(a)
+    if UPLO in "Ll":
+        return a
+    # The lower triangle is what is read.
+    other = xp.matrix_transpose(a)
+    return xp.conj(other) if a.dtype.kind == "complex floating" else other
+
+
+def eigh(a: Any, UPLO: Any = "L") -> Any:
+    """Return eigenvalues and eigenvectors of a Hermitian matrix, read from one triangle."""
+    return xp.linalg.eigh(_triangle("eigh", a, UPLO))
+
+
+def eigvalsh(a: Any, UPLO: Any = "L") -> Array:
+    """Return eigenvalues of a Hermitian matrix, read from one triangle."""
+    return xp.linalg.eigvalsh(_triangle("eigvalsh", a, UPLO))
+
+
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """Return the singular value decomposition."""
+    a = _floating(a)
+    return xp.linalg.svd(a, full_matrices=full_matrices) if compute_uv else xp.linalg.svdvals(a)
+
+
+def svdvals(x: Any, /) -> Array:
+    """Return the singular values."""
+    return xp.linalg.svdvals(_floating(x))
+
+
+def qr(a: Any, mode: Any = "reduced") -> Any:
+    """Return the QR decomposition."""
+    if mode == "r":
+        return xp.linalg.qr(_floating(a), mode="reduced")[1]
+    if mode not in ("reduced", "complete"):
+        raise ArgumentValueError("qr", f"mode is {mode!r}", (), "reduced, complete or r")
+    return xp.linalg.qr(_floating(a), mode=mode)
+
+
+def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    """Return the least-squares solution, residuals, rank and singular values."""
+    a, b = _floating(a), _floating(b)
+    solution, residuals, rank, values = xp.linalg.lstsq(a, b, rcond=rcond)
+    if a.shape[-2] <= a.shape[-1] or int(rank) < a.shape[-1]:
+        residuals = xp.zeros((0,), dtype=values.dtype)
+    return solution, xp.reshape(residuals, (-1,)), int(rank), values
+
+
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+    """Return the rank, by an absolute or a relative tolerance."""
+    a = _floating(A)
+    if a.ndim < 2:
+        return xp.asarray(int(bool(xp.any(a != 0))))
+    if tol is None:
+        return xp.linalg.matrix_rank(a) if rtol is None else xp.linalg.matrix_rank(a, rtol=rtol)
+    tol = array(tol)
+    return xp.count_nonzero(xp.linalg.svdvals(a) > tol[..., None], axis=-1)
+
+
+def matrix_power(a: Any, n: int) -> Array:
+    """Return a power of a matrix."""
+    return xp.linalg.matrix_power(array(a) if n >= 0 else _floating(a), n)
+
+
+def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    """Multiply matrices from left to right."""
+    first, *rest = _arrays(arrays)
+    for a in rest:
+        first = xp.matmul(first, a)
+    if out is not None:
+        out[...] = first
+        return out
+    return first
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
+    """Return the norm of vectors or matrices."""
+    x = _floating(x)
+    if axis is None and ord is None:
+        found = xp.linalg.vector_norm(x)
+        return xp.reshape(found, (1,) * x.ndim) if keepdims else found
+    if axis is None:
+        axis = tuple(range(x.ndim))
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    if len(axes) == 1:
+        if isinstance(ord, str):
+            raise ArgumentValueError("norm", f"ord is {ord!r} of vectors", (), "a number")
+        return xp.linalg.vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
+    if len(axes) != 2:
+        raise ArgumentValueError("norm", f"there are {len(axes)} axes", (), "one or two")
+    if ord is None:
+        return xp.linalg.vector_norm(x, axis=axes, keepdims=keepdims)
+    moved = xp.moveaxis(x, axes, (-2, -1))
+    found = xp.linalg.matrix_norm(moved, ord=ord)
+    if keepdims:
+        found = xp.expand_dims(found, tuple(sorted(k % x.ndim for k in axes)))
+    return found
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
+    """Return the norm of vectors."""
+    return xp.linalg.vector_norm(_floating(x), axis=axis, keepdims=keepdims, ord=ord)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """Return the norm of matrices."""
+    return xp.linalg.matrix_norm(_floating(x), keepdims=keepdims, ord=ord)
+
+
+def cond(x: Any, p: Any = None) -> Array:
+    """Return the condition number of matrices."""
+    x = _floating(x)
+    if p in (None, 2, -2):
+        values = xp.linalg.svdvals(x)
+        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+    return xp.linalg.matrix_norm(x, ord=p) * xp.linalg.matrix_norm(xp.linalg.inv(x), ord=p)
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing("linalg", name)

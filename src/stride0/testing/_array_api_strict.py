@@ -1,0 +1,368 @@
+"""`stride0.testing.as_array_api_strict`: a module in place of array-api-strict, with its public interface."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Collection
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, Final, Self
+
+from stride0._base.devices import Device, device_numbered, number_of
+from stride0._base.environment import read_names
+from stride0._base.errors import ArgumentValueError, DeviceError, StrictError, shown
+from stride0._core.array.array import Array, set_attribute
+from stride0._core.array.modes import set_interceptor
+from stride0._core.exchange.exchange import namespace_for
+from stride0._core.memory.dtype import DType
+from stride0._modes.interceptors import enter, leave
+from stride0._modes.strict import EXEMPT, MODULES, strict
+from stride0._tables.standard import DRAFT, EXTENSIONS, NEWEST, ROWS, SHARED, VERSIONS, names_of
+from stride0.testing._flags import flags
+from stride0.testing._strict_errors import StrictRuntimeError, chosen, enter_as_theirs, leave_as_theirs
+
+__all__ = ["as_array_api_strict"]
+
+NAME: Final = "array_api_strict"
+# The release whose interface this is.
+VERSION: Final = "2.6.1"
+NEXT: Final = "2026.12"
+"""What array-api-strict calls the draft."""
+DEVICES: Final[dict[str, dict[str, Any]]] = {
+    "cpu": {},
+    "device1": {},
+    "device2": {"default_float": "float32"},
+    "no_float64": {"float64": False},
+    "no_x64": {"float64": False, "int64": False},
+}
+INSPECTION: Final = "2023.12"
+CPU_NAME: Final = "CPU_DEVICE"
+# Modules of array-api-strict that users import names from.
+PARTS: Final = (
+    *("_array_object", "_constants", "_creation_functions", "_data_type_functions", "_devices", "_dtypes"),
+    *("_elementwise_functions", "_flags", "_indexing_functions", "_info", "_linear_algebra_functions"),
+    *("_manipulation_functions", "_searching_functions", "_set_functions", "_sorting_functions"),
+    *("_statistical_functions", "_utility_functions"),
+)
+Flags = dict[str, Any]
+DEFAULTS: Final[Flags] = {
+    "api_version": NEWEST,
+    "boolean_indexing": True,
+    "data_dependent_shapes": True,
+    "enabled_extensions": tuple(EXTENSIONS),
+}
+
+
+def as_array_api_strict(
+    on: bool = True, *, modules: Collection[str] | None = None, exempt: Collection[str] = ()
+) -> ModuleType:
+    """
+    Make ``import array_api_strict`` give stride0 in strict mode, with the interface of array-api-strict.
+
+    Call it before anything imports ``array_api_strict``: at the top of the first ``conftest.py``, by
+    ``pytest -p stride0.strict``, or by ``STRIDE0_AS_ARRAY_API_STRICT=1`` with ``pytest -p pytest_stride0``.
+
+    Parameters
+    ----------
+    on : bool
+        False takes everything back.
+    modules, exempt : collection of str, optional
+        For whose calls it is strict, as `stride0.strict` takes them. By default the names in
+        ``STRIDE0_STRICT_MODULES`` and ``STRIDE0_STRICT_EXEMPT``; without these, all code.
+
+    Returns
+    -------
+    module
+        What ``import array_api_strict`` gives from now on: the names of the standard, ``Array``, ``Device``,
+        ``ALL_DEVICES``, ``ArrayAPIStrictFlags``, ``set_array_api_strict_flags``,
+        ``get_array_api_strict_flags``, ``reset_array_api_strict_flags`` and ``__version__``. With
+        ``on=False``, the module that is taken away.
+
+    Raises
+    ------
+    ArgumentValueError
+        If array-api-strict itself is imported already.
+    ArgumentTypeError
+        If `on` is no bool, or `modules` or `exempt` is no collection of names.
+
+    Notes
+    -----
+    It holds for the whole process: the flags, the five devices, and ``__array_namespace__`` of all arrays,
+    which returns the module. The variables ``ARRAY_API_STRICT_API_VERSION`` and its kin are read.
+
+    Refused calls raise `StrictError`, which is a TypeError, and also the type that array-api-strict raises:
+    IndexError for keys, RuntimeError for what a flag turns off, ValueError for dtypes of devices.
+
+    Examples
+    --------
+    >>> xp.testing.as_array_api_strict().__name__
+    'array_api_strict'
+    >>> import array_api_strict
+    >>> x = array_api_strict.ones((2, 3), device=array_api_strict.Device("no_float64"))
+    >>> x.dtype, x.__array_namespace__() is array_api_strict
+    (stride0.float32, True)
+    >>> x[0]
+    Traceback (most recent call last):
+        ...
+    stride0.testing._strict_errors.StrictIndexError: getitem: 1 index for an array of 2 axes
+    ...
+    >>> taken_away = xp.testing.as_array_api_strict(False)
+    """
+    found = sys.modules.get(NAME)
+    if on is False:
+        if isinstance(found, _Module):
+            found._remove()
+        return found or ModuleType(NAME)
+    if isinstance(found, _Module):
+        found._remove()
+    elif found is not None:
+        facts = [("module", shown(getattr(found, "__file__", NAME)))]
+        accepts = "call it first in conftest.py, or pytest -p stride0.strict"
+        raise ArgumentValueError(
+            "as_array_api_strict", "array_api_strict is imported already", facts, accepts
+        )
+    if modules is None and not exempt:
+        modules, exempt = read_names(MODULES) or None, read_names(EXEMPT)
+    return _Module(strict(on, modules=modules, exempt=exempt))
+
+
+class _Module(ModuleType):
+    """The module; it is in force from its making until `_remove`."""
+
+    def __init__(self, strictness: strict) -> None:
+        super().__init__(NAME, "stride0 in strict mode, with the interface of array-api-strict.")
+        self._strictness = strictness
+        self._setting: flags | None = None
+        self._namespace = vars(Array)["__array_namespace__"]
+        self._state: Flags = dict(DEFAULTS)
+        self.__spec__ = ModuleSpec(NAME, None)
+        self._extensions = {name: self._extension(name) for name in EXTENSIONS}
+        inner = vars(namespace_for(None))
+        members = {name: inner[name] for name in names_of() if name in inner and name not in EXTENSIONS}
+        del members["__array_api_version__"]
+        members |= {"Array": Array, "Device": _Device, "ArrayAPIStrictFlags": _flags_class(self)}
+        members["__array_namespace_info__"] = self._inspection
+        for function in (self.set, self.get, self.reset):
+            members[f"{function.__name__}_array_api_strict_flags"] = function
+        self._public = sorted({*members, "__array_api_version__", "__version__"})
+        self.__dict__.update(members, __version__=VERSION)
+        sys.modules[NAME] = self
+        set_interceptor(enter_as_theirs, leave_as_theirs)
+        StrictError.choose = chosen
+        set_attribute("__array_namespace__", lambda x, /, *, api_version=None: self._of(api_version))
+        try:
+            self._apply(_from_environment())
+        except ValueError:
+            self._remove()
+            raise
+        devices = tuple(device_numbered(number_of(name)) for name in DEVICES)
+        self.__dict__.update(ALL_DEVICES=devices, CPU_DEVICE=devices[0])
+        for part in PARTS:
+            inside = sys.modules[f"{NAME}.{part}"] = ModuleType(f"{NAME}.{part}")
+            inside.__dict__.update(self._shared())
+            self.__dict__[part] = inside
+
+    def _shared(self) -> dict[str, Any]:
+        names = (*self._public, "ALL_DEVICES", "CPU_DEVICE")
+        return {name: getattr(self, name) for name in names if name != "__array_api_version__"} | {
+            "DType": DType
+        }
+
+    def _extension(self, extension: str) -> ModuleType:
+        """Return an extension with the names of the standard only."""
+        made = sys.modules[f"{NAME}._{extension}"] = ModuleType(f"{NAME}._{extension}")
+        inner = vars(getattr(namespace_for(None), extension))
+        names = {name.partition(".")[2] for name in ROWS if name.startswith(f"{extension}.")}
+        if extension == "linalg":
+            names |= {*SHARED}
+        made.__dict__.update({name: inner[name] for name in names}, __all__=sorted(names))
+        return made
+
+    def _inspection(self) -> Any:
+        """Return the inspection, from the version on that brought it."""
+        if self._state["api_version"] < INSPECTION:
+            problem, sentence = "the function is called", f"in it since version {INSPECTION}"
+            raise StrictRuntimeError("__array_namespace_info__", problem, sentence, "api_version is older.")
+        return _Inspection(self)
+
+    def _remove(self) -> None:
+        if self._setting is not None:
+            self._setting.__exit__(None, None, None)
+        set_interceptor(enter, leave)
+        StrictError.choose = None
+        set_attribute("__array_namespace__", self._namespace)
+        for name in [name for name in sys.modules if name == NAME or name.startswith(f"{NAME}._")]:
+            del sys.modules[name]
+
+    def _of(self, api_version: str | None) -> ModuleType:
+        """Return the module; a version that is asked for is set, as array-api-strict does."""
+        if api_version is not None:
+            self.set(api_version=api_version)
+        return self
+
+    def _apply(self, wanted: Flags) -> None:
+        setting = flags(
+            devices=DEVICES,
+            api_version=DRAFT if wanted["api_version"] == NEXT else wanted["api_version"],
+            boolean_indexing=wanted["boolean_indexing"],
+            data_dependent_shapes=wanted["data_dependent_shapes"],
+            extensions=wanted["enabled_extensions"],
+            strict=self._strictness,
+            everywhere=True,
+        )
+        if self._setting is not None:
+            self._setting.__exit__(None, None, None)
+        self._setting = setting
+        setting.__enter__()
+        self._state = wanted
+        extensions = wanted["enabled_extensions"]
+        self.__dict__["__array_api_version__"] = wanted["api_version"]
+        self.__dict__["__all__"] = [*self._public, *extensions]
+        for name, extension in self._extensions.items():
+            if name in extensions:
+                self.__dict__[name] = extension
+            else:
+                self.__dict__.pop(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in EXTENSIONS:
+            raise AttributeError(
+                f"module {NAME!r} has no attribute {name!r}: the extension is not among enabled_extensions"
+            )
+        raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
+
+    def set(
+        self,
+        *,
+        api_version: str | None = None,
+        boolean_indexing: bool | None = None,
+        data_dependent_shapes: bool | None = None,
+        enabled_extensions: Collection[str] | None = None,
+    ) -> None:
+        """Set flags; those that are None stay as they are."""
+        wanted = dict(self._state)
+        if api_version is not None:
+            _check_version(api_version)
+            wanted["api_version"] = api_version
+        if boolean_indexing is not None:
+            wanted["boolean_indexing"] = boolean_indexing
+        if data_dependent_shapes is not None:
+            wanted["data_dependent_shapes"] = data_dependent_shapes
+        version = wanted["api_version"]
+        if enabled_extensions is not None:
+            _check_extensions(enabled_extensions, version)
+            wanted["enabled_extensions"] = tuple(enabled_extensions)
+        else:
+            kept = (name for name in wanted["enabled_extensions"] if EXTENSIONS[name] <= version)
+            wanted["enabled_extensions"] = tuple(kept)
+        self._apply(wanted)
+
+    def get(self) -> Flags:
+        """Return the flags."""
+        return dict(self._state)
+
+    def reset(self) -> None:
+        """Set the flags to their defaults."""
+        self._apply(dict(DEFAULTS))
+
+
+def _check_version(version: object) -> None:
+    if version == VERSIONS[0]:
+        message = f"version {VERSIONS[0]} is taken for {VERSIONS[1]}, without the extension fft"
+        warnings.warn(message, UserWarning, stacklevel=4)
+    elif version == NEXT:
+        message = f"version {NEXT} is a draft: its names may change"
+        warnings.warn(message, UserWarning, stacklevel=4)
+    elif version not in VERSIONS:
+        problem = f"api_version is {shown(version)}"
+        raise ArgumentValueError(
+            "set_array_api_strict_flags", problem, (), f"one of {', '.join((*VERSIONS, NEXT))}"
+        )
+
+
+def _check_extensions(names: Collection[str], version: str) -> None:
+    for name in names:
+        if name not in EXTENSIONS:
+            problem = f"there is no extension {shown(name)}"
+            raise ArgumentValueError("set_array_api_strict_flags", problem, (), ", ".join(EXTENSIONS))
+        if EXTENSIONS[name] > version:
+            problem = f"the extension {name} came with version {EXTENSIONS[name]}"
+            raise ArgumentValueError(
+                "set_array_api_strict_flags", problem, (), f'api_version="{EXTENSIONS[name]}" or later'
+            )
+
+
+def _from_environment() -> Flags:
+    """Return the flags that array-api-strict's environment variables ask for."""
+    wanted = dict(DEFAULTS)
+    for flag in DEFAULTS:
+        text = os.environ.get(f"ARRAY_API_STRICT_{flag.upper()}")
+        if text is None:
+            continue
+        if flag == "enabled_extensions":
+            wanted[flag] = tuple(name for name in text.split(",") if name)
+        else:
+            wanted[flag] = text if flag == "api_version" else text.lower() == "true"
+    _check_version(wanted["api_version"])
+    version = wanted["api_version"]
+    wanted["enabled_extensions"] = tuple(
+        n for n in wanted["enabled_extensions"] if EXTENSIONS.get(n, "") <= version
+    )
+    _check_extensions(wanted["enabled_extensions"], version)
+    return wanted
+
+
+class _Inspection:
+    """The inspection of the namespace; older versions have a list of devices."""
+
+    def __init__(self, module: _Module) -> None:
+        self._module = module
+        self._inner = vars(namespace_for(None))["__array_namespace_info__"]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def devices(self) -> Any:
+        """Return the devices."""
+        found = self._inner.devices()
+        return found if self._module.get()["api_version"] >= NEWEST else list(found)
+
+
+def _flags_class(module: _Module) -> type:
+    """Return the class `ArrayAPIStrictFlags` for a module."""
+
+    class ArrayAPIStrictFlags:
+        """Sets flags for a ``with`` block; the flags are those of the process."""
+
+        def __init__(self, **wanted: Any) -> None:
+            self._wanted = wanted
+            self._before: Flags = {}
+
+        def __enter__(self) -> Self:
+            self._before = module.get()
+            module.set(**self._wanted)
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            module._apply(self._before)
+
+    return ArrayAPIStrictFlags
+
+
+class _DeviceType(type):
+    """Makes the class `Device` one of array-api-strict's names, whose instances are our devices."""
+
+    def __call__(cls, device: str = CPU_NAME) -> Device:
+        if device == CPU_NAME or (device != "cpu" and device in DEVICES):
+            return Device("cpu" if device == CPU_NAME else device)
+        names = ", ".join((CPU_NAME, *list(DEVICES)[1:]))
+        raise DeviceError("Device", f"unknown device {shown(device)}", (), f"one of {names}")
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Device)
+
+
+class _Device(metaclass=_DeviceType):
+    """A device, by the names of array-api-strict."""

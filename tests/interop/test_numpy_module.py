@@ -1,0 +1,280 @@
+"""`stride0.numpy` beside NumPy: values, dtypes, shapes and types of errors."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+from numpy_calls import SAMPLES, calls
+
+import stride0 as xp
+import stride0.numpy as snp
+from stride0.numpy._ufuncs import UFUNCS
+
+DTYPES = [
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+]
+ROUNDING = {"float16": 2e-3, "float32": 1e-6, "complex64": 1e-6}
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    with numpy.errstate(all="ignore"):
+        try:
+            return call()
+        except Exception as error:
+            return error
+
+
+def compare(theirs: Any, ours: Any) -> None:
+    """Equal in shape, dtype and value; Python scalars and sequences item by item."""
+    if isinstance(theirs, Exception):
+        assert isinstance(ours, Exception), f"NumPy raises {theirs!r}, here {ours!r}"
+        # The bases that programs catch: NumPy has classes of its own, as we have.
+        expected = [
+            base
+            for base in (ValueError, TypeError, IndexError, ZeroDivisionError)
+            if isinstance(theirs, base)
+        ]
+        assert any(isinstance(ours, base) for base in expected or [Exception]), f"{theirs!r}, here {ours!r}"
+        return
+    if isinstance(ours, Exception):
+        raise ours
+    if isinstance(theirs, (tuple, list)):
+        assert isinstance(ours, (tuple, list)) and len(theirs) == len(ours)
+        for one, other in zip(theirs, ours, strict=True):
+            compare(one, other)
+        return
+    if isinstance(theirs, (bool, str, slice, type(...))):
+        assert ours == theirs
+        return
+    wanted = numpy.asarray(theirs)
+    found = numpy.asarray(ours)
+    assert found.dtype.name == wanted.dtype.name, f"dtype {found.dtype}, NumPy's {wanted.dtype}"
+    assert found.shape == wanted.shape
+    rtol = ROUNDING.get(wanted.dtype.name, 1e-12)
+    numpy.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("call", calls())
+def test_call(call: str) -> None:
+    theirs = outcome(lambda: eval(call, {"np": numpy, **{name: a.copy() for name, a in SAMPLES.items()}}))
+    ours = outcome(
+        lambda: eval(call, {"np": snp, **{name: xp.asarray(a, copy=True) for name, a in SAMPLES.items()}})
+    )
+    compare(theirs, ours)
+
+
+# Where NumPy computes and we refuse, with an error that says what to write: by function and kind of dtypes.
+REFUSED = {
+    "bool": (
+        *(
+            "square",
+            "conj",
+            "conjugate",
+            "floor",
+            "ceil",
+            "trunc",
+            "reciprocal",
+            "floor_divide",
+            "remainder",
+            "mod",
+        ),
+        *(
+            "pow",
+            "power",
+            "left_shift",
+            "right_shift",
+            "bitwise_left_shift",
+            "bitwise_right_shift",
+            "fmod",
+            "fabs",
+        ),
+    ),
+    "integer": ("reciprocal",),
+    "complex": (
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+        "maximum",
+        "minimum",
+        "fmax",
+        "fmin",
+        "exp2",
+    ),
+}
+
+
+def is_refused(name: str, dtypes: tuple[str, ...]) -> bool:
+    if all(dtype == "bool" for dtype in dtypes) and name in REFUSED["bool"]:
+        return True
+    if any(dtype.startswith("complex") for dtype in dtypes) and name in REFUSED["complex"]:
+        return True
+    return all("int" in dtype for dtype in dtypes) and name in REFUSED["integer"]
+
+
+@pytest.mark.parametrize("name", sorted(UFUNCS))
+def test_ufunc_of_each_dtype(name: str) -> None:
+    ours, theirs = UFUNCS[name], getattr(numpy, name)
+    values = numpy.asarray([1, 0, 1, 1])
+    for dtypes in itertools.product(DTYPES, repeat=ours.nin):
+        operands = [
+            (values if k == 0 else numpy.asarray([1, 1, 2, 1])).astype(dtype)
+            for k, dtype in enumerate(dtypes)
+        ]
+        wanted = outcome(lambda: theirs(*operands))  # noqa: B023
+        found = outcome(lambda: ours(*map(xp.asarray, operands)))  # noqa: B023
+        if isinstance(found, (TypeError, ValueError)) and is_refused(name, dtypes):
+            continue
+        try:
+            compare(wanted, found)
+        except Exception as error:
+            raise AssertionError(f"{name} of {dtypes}: {error}") from error
+
+
+def test_all_is_numpys() -> None:
+    assert {name for name in snp.__all__ if not hasattr(numpy, name)} == set()
+    for module in ("linalg", "fft", "random"):
+        theirs, ours = getattr(numpy, module), getattr(snp, module)
+        assert {name for name in ours.__all__ if not hasattr(theirs, name)} == set()
+        for name in ours.__all__:
+            assert getattr(ours, name) is not None
+    assert all(hasattr(snp, name) for name in snp.__all__)
+
+
+# Parameters that some functions do not take.
+LACKING = {"axis", "initial", "kind", "like", "max_work", "order", "out", "return_indices", "where"}
+
+
+@pytest.mark.parametrize("module", ["", "linalg", "fft"])
+def test_signatures_are_numpys(module: str) -> None:
+    """Parameters have NumPy's names and order; some are lacking, and then refused by Python."""
+    theirs, ours = (getattr(np, module) if module else np for np in (numpy, snp))
+    checked = 0
+    for name in ours.__all__:
+        value = getattr(ours, name)
+        if not isinstance(value, types.FunctionType) or name in ("dtype", "iinfo", "errstate"):
+            continue
+        try:
+            wanted = inspect.signature(getattr(theirs, name)).parameters
+        except ValueError:
+            continue
+        found = inspect.signature(value).parameters
+        named = [key for key, p in wanted.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        placed = [key for key, p in found.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        assert [key for key in named if key in placed] == [key for key in placed if key in named], name
+        free = [key for key, p in wanted.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        assert {*free} - {*found} <= LACKING, name
+        checked += 1
+    assert checked > 15
+
+
+def test_missing_names_say_what_to_write() -> None:
+    with pytest.raises(AttributeError, match=r"module 'stride0\.numpy' has no attribute 'nditer'\."):
+        snp.nditer  # noqa: B018
+    with pytest.raises(
+        AttributeError, match=r"module 'stride0\.numpy\.linalg' has no attribute 'tensorsolve'\."
+    ):
+        snp.linalg.tensorsolve  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^module 'stride0\.numpy' has no attribute 'nothing'$"):
+        snp.nothing  # noqa: B018
+    assert not hasattr(snp.random, "nothing") and not hasattr(snp.fft, "nothing")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: snp.add(1.0, 2.0, where=snp.asarray(True)),
+        lambda: snp.zeros(3, order="F"),
+        lambda: snp.unique(snp.eye(2), axis=0),
+        lambda: snp.std(snp.ones(3), where=[True, False, True]),
+        lambda: snp.array([1], like=snp.ones(1)),
+        lambda: snp.sort(snp.ones(3), order="x"),
+        lambda: snp.add(snp.ones(2), 1, out=numpy.zeros(2)),
+        lambda: snp.errstate(divide="raise").__enter__(),
+        lambda: snp.linalg.qr(snp.eye(2), "raw"),
+        lambda: snp.pad(snp.ones(3), 1, "linear_ramp"),
+        lambda: snp.add.at([1, 2], 0, 1),
+    ],
+)
+def test_arguments_that_are_not_taken_raise(call: Callable[[], Any]) -> None:
+    with pytest.raises(xp.Stride0Error):
+        call()
+
+
+def test_writes() -> None:
+    for np in (numpy, snp):
+        x = np.arange(6.0).reshape(2, 3)
+        np.copyto(x, [7, 8, 9], where=x > 3)
+        np.fill_diagonal(x, -1)
+        np.putmask(x, x > 8, [0, 1])
+        np.put_along_axis(x, np.argmax(x, axis=1, keepdims=True), 99, axis=1)
+        y = np.zeros(4)
+        np.add.at(y, [0, 0, 2], 1.5)
+        np.multiply(y, 2, out=y, where=y > 2)
+        if np is numpy:
+            expected = x.tolist(), y.tolist()
+        else:
+            assert (x.tolist(), y.tolist()) == expected
+
+
+def test_random_draws_numpys_numbers() -> None:
+    def draw(np: Any) -> list[Any]:
+        np.random.seed(3)
+        x = np.arange(10)
+        np.random.shuffle(x)
+        grid = np.arange(12).reshape(4, 3)
+        np.random.shuffle(grid)
+        state = np.random.RandomState(5)
+        return [
+            *(
+                np.random.rand(2, 3),
+                np.random.randn(3),
+                np.random.randint(0, 9, 4),
+                np.random.normal(1, 2, size=(2,)),
+            ),
+            *(
+                np.random.choice(5, 3),
+                np.random.permutation(4),
+                np.random.uniform(size=2),
+                np.random.random(3),
+                x,
+                grid,
+            ),
+            *(state.rand(2), state.normal(np.asarray([0.0, 9.0]), 1.0), np.random.default_rng(1).random(2)),
+            *(np.random.choice(np.asarray([1.5, 2.5]), 2), np.random.default_rng(2).normal(size=(2, 2))),
+        ]
+
+    for theirs, ours in zip(draw(numpy), draw(snp), strict=True):
+        assert isinstance(ours, xp.Array)
+        compare(theirs, ours)
+
+
+def test_gradients_go_through() -> None:
+    def loss(np: Any, w: Any, x: Any, y: Any) -> Any:
+        hidden = np.maximum(np.dot(x, w), 0.1)
+        parts = np.hstack([hidden, np.atleast_2d(np.sum(hidden, axis=1)).T])
+        return np.mean((np.where(parts > 1, np.log(np.abs(parts)), parts) - y) ** 2) + np.linalg.norm(w)
+
+    rng = numpy.random.default_rng(0)
+    w, x, y = rng.standard_normal((3, 2)), rng.standard_normal((5, 3)), rng.standard_normal((5, 3))
+    found = xp.autograd.grad(lambda p: loss(snp, p, xp.asarray(x), xp.asarray(y)))(xp.asarray(w))
+    for k in numpy.ndindex(*w.shape):
+        step = numpy.zeros_like(w)
+        step[k] = 1e-6
+        expected = (loss(numpy, w + step, x, y) - loss(numpy, w - step, x, y)) / 2e-6
+        assert abs(float(found[k]) - expected) < 1e-6
+
+
+def test_it_is_not_imported_with_the_package() -> None:
+    program = "import sys, stride0; print('stride0.numpy' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
