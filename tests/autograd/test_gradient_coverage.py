@@ -155,6 +155,7 @@ ATTRIBUTES = sorted(n for n in dir(Array) if getattr(Array, n, None) is not geta
 NO_ARRAYS = {
     *("__array_namespace_info__", "get_num_threads", "set_num_threads"),
     *(f"memory.{name}" for name in ("empty_cache", "get_limit", "set_limit", "stats")),
+    "testing.as_array_api_strict",
     "testing.check_grad",  # takes a function
 }
 

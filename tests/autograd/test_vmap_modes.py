@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -66,7 +67,7 @@ def outcome(f: Callable[[], Any]) -> str:
             return f"shape {f().shape}"
     except (xp.StretchError, xp.BroadcastWarning, xp.BroadcastError, xp.ShapeError, IndexError) as error:
         # Of clip with one bound, the operands have the names of an operation with two.
-        text = str(error).replace("x1", "x ").replace("x2 ", "min")
+        text = re.sub(r"\bx2\b", "min", re.sub(r"\bx1\b", "x", str(error)))
         return f"{type(error).__name__}: {' '.join(text.split())}"
 
 

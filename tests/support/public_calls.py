@@ -28,7 +28,13 @@ LEFT_OUT = {
         "memory.empty_cache",
         "optim.Minimum",
     ),
-    *("optim.Optimizer", "set_num_threads", "memory.set_limit", "testing.flags"),
+    *(
+        "optim.Optimizer",
+        "set_num_threads",
+        "memory.set_limit",
+        "testing.as_array_api_strict",
+        "testing.flags",
+    ),
 }
 
 

@@ -52,314 +52,518 @@ PLAN = (
     Threshold(
         "long_run_elements",
         1 << 13,
-        "least, for a call to release the GIL and use threads; order of sums",
+        "minimum number of elements for a call to release the GIL and use threads; order of sums",
         ELEMENTWISE,
     ),
-    Threshold("threads_ns", 8000, "least work for which spinning workers are used", ELEMENTWISE),
-    Threshold("wake_ns", 100000, "least work for which sleeping workers are woken", BUSY),
-    Threshold("per_thread_ns", 4000, "work that justifies one more thread", ELEMENTWISE),
+    Threshold(
+        "threads_ns", 8000, "minimum work, in nanoseconds, for which spinning workers are used", ELEMENTWISE
+    ),
+    Threshold("wake_ns", 100000, "minimum work, in nanoseconds, for which sleeping workers are woken", BUSY),
+    Threshold("per_thread_ns", 4000, "nanoseconds of work that justify one more thread", ELEMENTWISE),
     Threshold(
         "cached_ns",
         24000,
-        "most work of each thread for which it has one chunk, which stays in its cache",
+        "maximum work of each thread, in nanoseconds, for which it has one chunk: the data stays in "
+        "its cache",
         ELEMENTWISE,
     ),
-    Threshold("chunk_ns", 2000000, "most work of a chunk; signals are checked between chunks", BUSY),
-    Threshold("max_chunks", 1 << 20, "most chunks of a call", BUSY),
-    Threshold("chunks_per_thread", 4, "so that nobody waits for the whole share of the slowest thread", BUSY),
+    Threshold(
+        "chunk_ns",
+        2000000,
+        "maximum work of a chunk, in nanoseconds; signals are checked between chunks",
+        BUSY,
+    ),
+    Threshold("max_chunks", 1 << 20, "maximum number of chunks of a call", BUSY),
+    Threshold(
+        "chunks_per_thread",
+        4,
+        "chunks for each thread of a long call, so that no thread waits for the whole share of the "
+        "slowest one",
+        BUSY,
+    ),
     Threshold(
         "chunk_multiple_elements",
         64,
         "an innermost axis is split at multiples of it, which keeps alignment",
         ELEMENTWISE,
     ),
-    Threshold("chunk_multiple_columns", 16, "the same for columns of a reduction", REDUCTIONS),
-    Threshold("thread_row_bytes", 4096, "least part of a row of the result for each thread", ELEMENTWISE),
-    Threshold("thread_columns", 128, "fewest columns of a reduction over rows for each thread", REDUCTIONS),
+    Threshold(
+        "chunk_multiple_columns", 16, "columns of a reduction are split at multiples of it", REDUCTIONS
+    ),
+    Threshold(
+        "thread_row_bytes",
+        4096,
+        "minimum bytes of a row of the result for each thread that writes to it",
+        ELEMENTWISE,
+    ),
+    Threshold(
+        "thread_columns",
+        128,
+        "minimum number of columns of a reduction over rows for each thread",
+        REDUCTIONS,
+    ),
     Threshold(
         "fixed_elements",
         1 << 16,
-        "least, for a reduction in fixed chunks, each with its own sum; order of sums",
+        "minimum number of elements for a reduction in fixed chunks, each with its own sum; order of sums",
         REDUCTIONS,
     ),
-    Threshold("fixed_chunk_elements", 1 << 13, "least, of a fixed chunk; order of sums", REDUCTIONS),
-    Threshold("max_fixed_chunks", 64, "of a reduction; order of sums", REDUCTIONS),
     Threshold(
-        "max_fixed_runs", 64, "reductions of fewer runs are split within a run; order of sums", REDUCTIONS
+        "fixed_chunk_elements",
+        1 << 13,
+        "minimum number of elements of a fixed chunk; order of sums",
+        REDUCTIONS,
+    ),
+    Threshold(
+        "max_fixed_chunks", 64, "maximum number of fixed chunks of a reduction; order of sums", REDUCTIONS
+    ),
+    Threshold(
+        "max_fixed_runs",
+        64,
+        "reductions of fewer runs than this are split within a run; order of sums",
+        REDUCTIONS,
     ),
     Threshold(
         "max_fixed_columns",
         1024,
-        "reductions over rows of fewer columns are split between rows; order of sums",
+        "reductions over rows of fewer columns than this are split between rows; order of sums",
         REDUCTIONS,
     ),
     Threshold(
         "max_fixed_results",
         4096,
-        "most results for which each fixed chunk has accumulators; order of sums",
+        "maximum number of results for which each fixed chunk has accumulators; order of sums",
         REDUCTIONS,
     ),
     Threshold(
         "fixed_chunk_rows",
         32,
-        "fewest rows of a fixed chunk that has accumulators; order of sums",
+        "minimum number of rows of a fixed chunk that has accumulators; order of sums",
         REDUCTIONS,
     ),
     Threshold(
         "merged_row_columns",
         512,
-        "adjacent short rows are merged to about so many columns; order of sums",
+        "adjacent short rows are merged to rows of about this many columns; order of sums",
         REDUCTIONS,
     ),
-    Threshold("transposed_elements", 1 << 10, "least, for operands to be transposed in tiles", ROWS),
-    Threshold("transposed_side", 8, "fewest elements along both axes of a tile that is transposed", ROWS),
+    Threshold(
+        "transposed_elements",
+        1 << 10,
+        "minimum number of elements for operands to be transposed in tiles",
+        ROWS,
+    ),
+    Threshold(
+        "transposed_side", 8, "minimum number of elements along both axes of a tile that is transposed", ROWS
+    ),
     Threshold(
         "streamed_copy_bytes",
         CACHE // 4,
-        "least, for a transposed copy to use non-temporal stores",
+        "minimum number of bytes for a transposed copy to use non-temporal stores",
         ELEMENTWISE,
     ),
-    Threshold("streamed_bytes", CACHE, "least, for other results to use non-temporal stores", ELEMENTWISE),
-    Threshold("streamed_run_bytes", 1024, "shortest run that non-temporal stores write", ELEMENTWISE),
-    Threshold("streamed_steps", 4, "chains of as many steps use ordinary stores", CHAINS),
+    Threshold(
+        "streamed_bytes",
+        CACHE,
+        "minimum number of bytes for other results to use non-temporal stores",
+        ELEMENTWISE,
+    ),
+    Threshold(
+        "streamed_run_bytes", 1024, "minimum bytes of a run that non-temporal stores write", ELEMENTWISE
+    ),
+    Threshold("streamed_steps", 4, "chains of this many steps or more use ordinary stores", CHAINS),
     Threshold(
         "prefetched_bytes",
         CACHE // 2,
-        "least size of the leaves and outputs of a chain for prefetching the next tile",
+        "minimum bytes of the leaves and outputs of a chain for which the next tile is prefetched",
         CHAINS,
     ),
     Threshold(
         "tile_bytes",
         1 << 13,
-        "of the widest value of a tile, so that the live values stay in the L1 cache",
+        "bytes of the widest value of a tile, so that the live values stay in the L1 cache",
         CHAINS,
     ),
-    Threshold("max_tile_elements", 1 << 12, "most elements of a tile", CHAINS),
-    Threshold("min_tile_elements", 1 << 10, "fewest elements of a tile", CHAINS),
+    Threshold("max_tile_elements", 1 << 12, "maximum number of elements of a tile", CHAINS),
+    Threshold("min_tile_elements", 1 << 10, "minimum number of elements of a tile", CHAINS),
     Threshold(
         "prefetched_tile_parts",
         2,
-        "a tile is divided if the next one is prefetched, since few cache lines arrive at once",
+        "parts of a tile if the next tile is prefetched, since few cache lines arrive at once",
         CHAINS,
     ),
-    Threshold("max_tile_rows", 64, "of a tile whose slots have one row each", CHAINS),
-    Threshold("tile_row_parts", 4, "a tile is divided if some slots have one row", CHAINS),
+    Threshold("max_tile_rows", 64, "maximum number of rows of a tile whose slots have one row each", CHAINS),
+    Threshold("tile_row_parts", 4, "parts of a tile if some of its slots have one row", CHAINS),
     Threshold(
-        "transposed_tile_bytes", 1 << 14, "most, of the widest value of a tile with a transposed leaf", ROWS
+        "transposed_tile_bytes",
+        1 << 14,
+        "maximum bytes of the widest value of a tile with a transposed leaf",
+        ROWS,
     ),
-    Threshold("max_transposed_side", 128, "elements along the side of such a tile", ROWS),
+    Threshold(
+        "max_transposed_side",
+        128,
+        "maximum number of elements along the side of a tile with a transposed leaf",
+        ROWS,
+    ),
     Threshold(
         "transposed_row_bytes",
         256,
-        "of a row of the transposed leaf that are read at once: some cache lines",
+        "bytes of a row of a transposed leaf that are read at once: some cache lines",
         ROWS,
     ),
 )
 PROGRAM = (
-    Threshold("max_pending_chains", 64, "the oldest chain is evaluated if more are pending", CHAINS),
     Threshold(
-        "max_pending_bytes", 1 << 30, "the oldest chain is evaluated if pending results need more", CHAINS
+        "max_pending_chains",
+        64,
+        "maximum number of pending chains; beyond it, the oldest chain is evaluated",
+        CHAINS,
     ),
     Threshold(
-        "chained_elements", 1 << 11, "least, for an operation on a deferred operand to be deferred", CHAINS
+        "max_pending_bytes",
+        1 << 30,
+        "maximum bytes of pending results; beyond it, the oldest chain is evaluated",
+        CHAINS,
+    ),
+    Threshold(
+        "chained_elements",
+        1 << 11,
+        "minimum number of elements for an operation on a deferred operand to be deferred",
+        CHAINS,
     ),
     Threshold(
         "shared_step_cost",
         10,
-        "of an element that is stored for a later pass, in the unit of `cost_of`",
+        "cost of an element that is stored for a later pass, in the unit of `cost_of`",
         CHAINS,
     ),
-    Threshold("slot_step_cost", 2, "of an element that is kept in a slot, besides its kernel's cost", CHAINS),
-    Threshold("fill_bytes", 1 << 14, "of a fill that are copied at once, from the L1 cache", CHAINS),
+    Threshold(
+        "slot_step_cost",
+        2,
+        "cost of an element that is kept in a slot, besides the cost of its kernel, in the unit of `cost_of`",
+        CHAINS,
+    ),
+    Threshold(
+        "fill_bytes",
+        1 << 14,
+        "bytes of a fill that are copied at once, so that the source stays in the L1 cache",
+        CHAINS,
+    ),
 )
 ARRAYS = (
     Threshold(
         "spread_elements",
         1 << 20,
-        "of `linspace` that are computed between two checks for signals",
+        "elements of `linspace` that are computed between two checks for signals",
         ELEMENTWISE,
     ),
-    Threshold("small_matrix_elements", 512, "matrices below it are copied without a plan", ROWS),
-    Threshold("searched_exponents", 4096, "most, that one thread searches for a negative one", ELEMENTWISE),
+    Threshold("small_matrix_elements", 512, "matrices of fewer elements are copied without a plan", ROWS),
     Threshold(
-        "unplanned_arg_elements", 64, "most, of a matrix that `argmax` searches without a plan", REDUCTIONS
+        "searched_exponents",
+        4096,
+        "maximum number of exponents that one thread searches for a negative exponent",
+        ELEMENTWISE,
+    ),
+    Threshold(
+        "unplanned_arg_elements",
+        64,
+        "maximum number of elements of a matrix that `argmax` searches without a plan",
+        REDUCTIONS,
     ),
     Threshold(
         "copied_run_bytes",
         1 << 12,
-        "longest run that memcpy copies without a plan: libraries may copy longer ones by a slow instruction",
+        "maximum bytes of a run that memcpy copies without a plan: libraries may copy longer runs by "
+        "a slow instruction",
         ROWS,
     ),
-    Threshold("joined_runs", 32, "most runs of an array that `concat` copies by memcpy", ROWS),
+    Threshold("joined_runs", 32, "maximum number of runs of an array that `concat` copies by memcpy", ROWS),
     Threshold(
         "repeated_elements",
         1 << 15,
-        "most, of a result of `repeat` that one thread copies lane by lane",
+        "maximum number of elements of a result of `repeat` that one thread copies lane by lane",
         ROWS,
     ),
     Threshold(
         "repeated_lane_bytes",
         256,
-        "shortest lane for which larger results are copied lane by lane, too",
+        "minimum bytes of a lane for which `repeat` copies larger results lane by lane, too",
         ROWS,
     ),
-    Threshold("repeated_bytes", 1 << 20, "most, of these larger results", ROWS),
+    Threshold(
+        "repeated_bytes",
+        1 << 20,
+        "maximum bytes of a result that `repeat` copies lane by lane because its lanes are long",
+        ROWS,
+    ),
 )
 INDEX = (
     Threshold(
-        "gathered_row_stride", 4, "largest stride, in elements, of rows that are moved as they are read", ROWS
+        "gathered_row_stride",
+        4,
+        "maximum stride, in elements, of rows that are moved while they are read",
+        ROWS,
     ),
-    Threshold("gathered_row_elements", 16, "fewest elements of such a row", ROWS),
-    Threshold("gathered_run_ns", 2, "to copy a run, and one more for each `gathered_bytes_per_ns`", ROWS),
-    Threshold("gathered_bytes_per_ns", 32, "of a run that is copied", ROWS),
+    Threshold(
+        "gathered_row_elements",
+        16,
+        "minimum number of elements of rows that are moved while they are read",
+        ROWS,
+    ),
+    Threshold(
+        "gathered_run_ns",
+        2,
+        "nanoseconds to copy a run, and one more for each `gathered_bytes_per_ns` bytes",
+        ROWS,
+    ),
+    Threshold("gathered_bytes_per_ns", 32, "bytes of a run that are copied in a nanosecond", ROWS),
 )
 ORDER = (
-    Threshold("sorted_element_ns", 10, "to sort an element, roughly", ROWS),
-    Threshold("selected_element_ns", 4, "to select an element by rank, roughly", ROWS),
-    Threshold("search_ns", 200, "of a search in a lane that is in no cache", ROWS),
+    Threshold("sorted_element_ns", 10, "nanoseconds to sort an element, roughly", ROWS),
+    Threshold("selected_element_ns", 4, "nanoseconds to select an element by rank, roughly", ROWS),
+    Threshold("search_ns", 200, "nanoseconds of a search in a lane that is in no cache", ROWS),
     Threshold(
         "elements_per_search", 8, "a strided lane with more elements for each search is not copied", ROWS
     ),
-    Threshold("placed_element_ns", 4, "to find the bin of an element, roughly", ROWS),
-    Threshold("interpolated_element_ns", 40, "to interpolate at a point, roughly", ROWS),
+    Threshold("placed_element_ns", 4, "nanoseconds to find the bin of an element, roughly", ROWS),
+    Threshold("interpolated_element_ns", 40, "nanoseconds to interpolate at a point, roughly", ROWS),
 )
 MATMUL = (
     Threshold(
         "dot_elements",
         16384,
-        "most, of one dot product that the reduction `dot` computes; order of sums",
+        "maximum number of elements of one dot product that the reduction `dot` computes; order of sums",
         COMPARE,
     ),
     Threshold(
-        "real_sum_elements", 32, "shortest sum that is not added in order in float64; order of sums", COMPARE
+        "real_sum_elements",
+        32,
+        "minimum length of a sum of real numbers that is not added in order in float64; order of sums",
+        COMPARE,
     ),
     Threshold(
-        "own_products", 256, "most, of all real matrices that our loops multiply; order of sums", COMPARE
+        "own_products",
+        256,
+        "maximum number of multiplications of a stack of real matrices that our loops multiply; "
+        "order of sums",
+        COMPARE,
     ),
-    Threshold("own_matrix_products", 64, "most, of one real matrix of a stack; order of sums", COMPARE),
+    Threshold(
+        "own_matrix_products",
+        64,
+        "maximum number of multiplications of each real matrix that our loops multiply in a stack; "
+        "order of sums",
+        COMPARE,
+    ),
     Threshold(
         "integer_sum_elements",
         16,
-        "shortest sum of integers that is a reduction if the columns are few",
+        "minimum length of a sum of integers that is a reduction if the columns are few",
         COMPARE,
     ),
-    Threshold("integer_columns", 4, "fewer columns than these are a reduction", COMPARE),
+    Threshold("integer_columns", 4, "a product of integers with fewer columns is a reduction", COMPARE),
     Threshold(
         "vector_rows",
         128,
-        "fewest rows, with contiguous columns, of a matrix that we multiply by a vector; order of sums",
+        "minimum number of rows, with contiguous columns, of a matrix that we multiply by a vector; "
+        "order of sums",
         COMPARE,
     ),
     Threshold(
         "small_vector_rows",
         16,
-        "fewest rows of a matrix of at most `small_vector_elements`; order of sums",
+        "minimum number of rows of a matrix of at most `small_vector_elements` that we multiply by a "
+        "vector; order of sums",
         COMPARE,
     ),
-    Threshold("small_vector_elements", 1 << 14, "see `small_vector_rows`; order of sums", COMPARE),
+    Threshold(
+        "small_vector_elements",
+        1 << 14,
+        "maximum number of elements of a matrix of `small_vector_rows` that we multiply by a vector; "
+        "order of sums",
+        COMPARE,
+    ),
     Threshold(
         "complex_dot_products",
         256,
-        "most, of all complex matrices that the reduction `dot` multiplies; order of sums",
+        "maximum number of multiplications of all complex matrices that the reduction `dot` "
+        "multiplies; order of sums",
         COMPARE,
     ),
     Threshold(
-        "complex_dot_results", 4, "most elements of each result in a stack for `dot`; order of sums", COMPARE
+        "complex_dot_results",
+        4,
+        "maximum number of elements of each result in a stack of complex matrices for `dot`; order of sums",
+        COMPARE,
     ),
-    Threshold("complex_dot_elements", 4, "longest sums of such a stack; order of sums", COMPARE),
-    Threshold("complex_dot_matrices", 8, "fewest matrices of such a stack; order of sums", COMPARE),
+    Threshold(
+        "complex_dot_elements",
+        4,
+        "maximum length of the sums in a stack of complex matrices for `dot`; order of sums",
+        COMPARE,
+    ),
+    Threshold(
+        "complex_dot_matrices",
+        8,
+        "minimum number of matrices in a stack of complex matrices for `dot`; order of sums",
+        COMPARE,
+    ),
     Threshold(
         "complex_batch_products",
         27,
-        "most, of each complex matrix if the batch is the innermost axis; order of sums",
+        "maximum number of multiplications of each complex matrix if the batch is the innermost "
+        "axis; order of sums",
         COMPARE,
     ),
-    Threshold("complex_batch_matrices", 200, "fewest matrices of such a stack; order of sums", COMPARE),
+    Threshold(
+        "complex_batch_matrices",
+        200,
+        "minimum number of complex matrices in a stack if the batch is the innermost axis; order of sums",
+        COMPARE,
+    ),
     Threshold(
         "contraction_products",
         512,
-        "most, that a reduction sums before a stack of matrices is described; order of sums",
+        "maximum number of multiplications that a reduction sums before a stack of matrices is "
+        "described; order of sums",
         EINSUM,
     ),
     Threshold(
         "blas_quick_products",
         256,
-        "most, of a matrix for which the time of BLAS is taken as 1/4 ns for each",
+        "maximum number of multiplications of a product whose time by BLAS is taken as 1/4 ns each",
         COMPARE,
     ),
     Threshold(
         "blas_alone_products",
         1 << 18,
-        "most, of a product for which BLAS uses one thread; order of sums",
+        "maximum number of multiplications of a product for which BLAS uses one thread; order of sums",
         BUSY,
     ),
     Threshold(
         "blas_thin_products",
         1 << 16,
-        "of a block of rows, if the second matrix is thin; order of sums",
+        "multiplications of a block of rows if the second matrix is thin; order of sums",
         COMPARE,
     ),
-    Threshold("blas_thin_elements", 1 << 14, "most, of a thin second matrix; order of sums", COMPARE),
-    Threshold("blas_thin_rows", 32, "fewest rows of such a block; order of sums", COMPARE),
+    Threshold(
+        "blas_thin_elements",
+        1 << 14,
+        "maximum number of elements of a thin second matrix; order of sums",
+        COMPARE,
+    ),
+    Threshold(
+        "blas_thin_rows",
+        32,
+        "minimum number of rows of a block if the second matrix is thin; order of sums",
+        COMPARE,
+    ),
     Threshold(
         "blas_shared_products",
         1 << 26,
-        "most, of a product whose rows our threads share; order of sums",
+        "maximum number of multiplications of a product whose rows our threads share; order of sums",
         BUSY,
     ),
-    Threshold("blas_shared_blocks", 16, "most blocks of rows of such a product; order of sums", BUSY),
-    Threshold("blas_shared_rows", 96, "fewest rows of such a block; order of sums", BUSY),
-    Threshold("blas_sum_elements", 512, "shortest sums that are split into parts; order of sums", COMPARE),
     Threshold(
-        "blas_sum_side", 100, "most rows and columns of a result whose sums are split; order of sums", COMPARE
+        "blas_shared_blocks",
+        16,
+        "maximum number of blocks of rows that our threads share; order of sums",
+        BUSY,
     ),
-    Threshold("blas_sum_rows", 48, "of a block of such a result; order of sums", COMPARE),
-    Threshold("blas_sum_step_elements", 1024, "most, that one call of BLAS adds; order of sums", COMPARE),
-    Threshold("blas_sum_part_steps", 4, "fewest steps of a part; order of sums", COMPARE),
-    Threshold("blas_sum_parts", 64, "most parts; order of sums", COMPARE),
     Threshold(
-        "released_loop_elements",
-        1 << 8,
-        "least, of an operand of a NumPy loop for which the GIL is released",
+        "blas_shared_rows",
+        96,
+        "minimum number of rows of a block that our threads share; order of sums",
+        BUSY,
+    ),
+    Threshold(
+        "blas_sum_elements", 512, "minimum length of sums that are split into parts; order of sums", COMPARE
+    ),
+    Threshold(
+        "blas_sum_side",
+        100,
+        "maximum number of rows and columns of a result whose sums are split; order of sums",
         COMPARE,
     ),
     Threshold(
-        "shared_loop_side", 16, "most rows and columns of matrices that our threads share among them", COMPARE
+        "blas_sum_rows", 48, "rows of a block of a result whose sums are split; order of sums", COMPARE
+    ),
+    Threshold(
+        "blas_sum_step_elements",
+        1024,
+        "maximum length of the part of a sum that one call of BLAS adds; order of sums",
+        COMPARE,
+    ),
+    Threshold(
+        "blas_sum_part_steps",
+        4,
+        "minimum number of calls of BLAS for a part of a sum; order of sums",
+        COMPARE,
+    ),
+    Threshold("blas_sum_parts", 64, "maximum number of parts of a sum; order of sums", COMPARE),
+    Threshold(
+        "released_loop_elements",
+        1 << 8,
+        "minimum number of elements of an operand for which a loop of NumPy releases the GIL",
+        COMPARE,
+    ),
+    Threshold(
+        "shared_loop_side",
+        16,
+        "maximum number of rows and columns of matrices in a stack that our threads share",
+        COMPARE,
     ),
     Threshold(
         "lapack_alone_side",
         112,
-        "most rows or columns that LAPACK decomposes on one thread: OpenBLAS gains nothing by a second",
+        "maximum number of rows or columns that LAPACK decomposes on one thread: a second thread of "
+        "OpenBLAS gains nothing",
         BUSY,
     ),
-    Threshold("lapack_alone_solve_side", 80, "the same for systems of equations", BUSY),
+    Threshold(
+        "lapack_alone_solve_side",
+        80,
+        "maximum number of rows of systems of equations that LAPACK solves on one thread",
+        BUSY,
+    ),
 )
 LINALG = (
-    Threshold("tall_ratio", 2, "fewest rows for each column of a tall matrix; order of sums", COMPARE),
+    Threshold(
+        "tall_ratio", 2, "minimum number of rows for each column of a tall matrix; order of sums", COMPARE
+    ),
     Threshold(
         "tall_columns",
         3,
-        "fewest columns, if more than the triangular factor is asked for; order of sums",
+        "minimum number of columns of a tall matrix if more than the triangular factor is asked for; "
+        "order of sums",
         COMPARE,
     ),
     Threshold(
         "tall_block_rows",
         256,
-        "of a block, which stays in the L2 cache; twice as many for wide matrices; order of sums",
+        "rows of a block of a tall matrix, which stays in the L2 cache; twice as many for wide "
+        "matrices; order of sums",
         COMPARE,
     ),
     Threshold(
         "tall_narrow_columns",
         48,
-        "most columns for which a block has `tall_block_rows`; order of sums",
+        "maximum number of columns for which a block has `tall_block_rows`; order of sums",
         COMPARE,
     ),
-    Threshold("tall_sections", 16, "most sections, which threads share; order of sums", COMPARE),
-    Threshold("tall_section_rows", 512, "fewest rows of a section; order of sums", COMPARE),
+    Threshold(
+        "tall_sections",
+        16,
+        "maximum number of sections of a tall matrix, which threads share; order of sums",
+        COMPARE,
+    ),
+    Threshold("tall_section_rows", 512, "minimum number of rows of a section; order of sums", COMPARE),
     Threshold(
         "tall_section_ratio",
         16,
-        "fewest rows of a section for each column, so that joining takes little time; order of sums",
+        "minimum number of rows of a section for each column, so that joining sections takes little "
+        "time; order of sums",
         COMPARE,
     ),
 )
@@ -367,50 +571,80 @@ FOURIER = (
     Threshold(
         "transform_numbers",
         1 << 20,
-        "longest transform by kernels of our own: its roots of unity take 16 MB; order of sums",
+        "maximum length of a transform by kernels of our own: its roots of unity take 16 MB; order of sums",
         ROWS,
     ),
     Threshold(
-        "transform_matrix_numbers", 64, "shortest lane that is transformed as a matrix; order of sums", ROWS
+        "transform_matrix_numbers",
+        64,
+        "minimum length of a lane that is transformed as a matrix; order of sums",
+        ROWS,
     ),
-    Threshold("kept_tables", 64, "most tables of roots of unity that are kept", ROWS),
-    Threshold("kept_table_bytes", 1 << 25, "most bytes of these tables", ROWS),
+    Threshold("kept_tables", 64, "maximum number of tables of roots of unity that are kept", ROWS),
     Threshold(
-        "lanes_aside_numbers", 2048, "longest lanes that are transformed side by side; order of sums", ROWS
+        "kept_table_bytes", 1 << 25, "maximum bytes of the tables of roots of unity that are kept", ROWS
     ),
-    Threshold("lanes_aside", 8, "fewest such lanes; order of sums", ROWS),
+    Threshold(
+        "lanes_aside_numbers",
+        2048,
+        "maximum length of lanes that are transformed side by side; order of sums",
+        ROWS,
+    ),
+    Threshold(
+        "lanes_aside", 8, "minimum number of lanes that are transformed side by side; order of sums", ROWS
+    ),
     Threshold(
         "lanes_together_numbers",
         1 << 15,
-        "most numbers of lanes that are copied and transformed together",
+        "maximum number of numbers in lanes that are copied and transformed together",
         ROWS,
     ),
-    Threshold("shared_lanes", 4, "fewer long lanes are transformed one by one, each by all threads", ROWS),
-    Threshold("lane_pitch_bytes", 192, "between copies of long lanes, which must not share cache sets", ROWS),
+    Threshold(
+        "shared_lanes",
+        4,
+        "if there are fewer long lanes, they are transformed one by one, each by all threads",
+        ROWS,
+    ),
+    Threshold(
+        "lane_pitch_bytes",
+        192,
+        "bytes between copies of long lanes, so that the copies do not share cache sets",
+        ROWS,
+    ),
     Threshold(
         "long_lane_numbers",
         1 << 16,
-        "shortest lane with a large prime factor that pocketfft does not transform; order of sums",
+        "minimum length of a lane with a large prime factor that pocketfft does not transform; order of sums",
         ROWS,
     ),
     Threshold(
         "long_lane_rows",
         16,
-        "fewest rows of such a lane as a matrix; otherwise it is a convolution; order of sums",
+        "minimum number of rows of a long lane as a matrix; with fewer, it is a convolution; order of sums",
         ROWS,
     ),
-    Threshold("root_product_ns", 10, "to multiply a number by a root of unity", ROWS),
-    Threshold("long_copy_numbers", 1 << 20, "of a long lane that are copied in one step", ROWS),
+    Threshold("root_product_ns", 10, "nanoseconds to multiply a number by a root of unity", ROWS),
+    Threshold("long_copy_numbers", 1 << 20, "numbers of a long lane that are copied in one step", ROWS),
 )
 AUTOGRAD = (
     Threshold(
         "sorted_saved_values",
         64,
-        "more saved values of one storage than these are searched by their address",
+        "a storage with more saved values finds them by a sorted list of addresses",
         GRADIENTS,
     ),
-    Threshold("folded_writes", 64, "more writes to one storage than these are summed up", GRADIENTS),
-    Threshold("folded_key_writes", 8, "the same for writes by index arrays", GRADIENTS),
-    Threshold("folded_sources", 256, "most sources of a sum of writes before it is made anew", GRADIENTS),
+    Threshold("folded_writes", 64, "more writes to one storage than this are summed up", GRADIENTS),
+    Threshold(
+        "folded_key_writes",
+        8,
+        "more writes by index arrays to one storage than this are summed up",
+        GRADIENTS,
+    ),
+    Threshold(
+        "folded_sources",
+        256,
+        "maximum number of sources of a sum of writes before the sum is made anew",
+        GRADIENTS,
+    ),
 )
 THRESHOLDS = (*PLAN, *PROGRAM, *ARRAYS, *INDEX, *ORDER, *MATMUL, *LINALG, *FOURIER, *AUTOGRAD)

@@ -5,7 +5,8 @@
 # Note [Fast gather]
 #     No array of offsets is made for such a key: the true elements of a mask are counted and then read, indices are
 #     checked while they are used. For any other key, the functions here return None or False before they change
-#     anything; then `gathering.pxi` gathers, and it alone raises the error for an index that is out of bounds.
+#     anything; then `gathering.pxi` handles the key and raises the errors. Here only an index
+#     array that changes during the call raises an error.
 
 
 cdef Array gather_fast(Array x, object key):
@@ -18,7 +19,7 @@ cdef Array gather_fast(Array x, object key):
 
 
 cdef inline Array plain_mask(Array x, Array mask):
-    """A mask of the shape of x with contiguous elements, copied if need be; None for any other mask."""
+    """The mask, copied if it is not contiguous; None if it is empty, 0-d or not of the shape of x."""
     if mask.ndim == 0 or mask.size == 0 or not same_shape(x, mask):
         return None
     return mask if mask.c_contiguous else copy_array(mask, BOOL, True)
@@ -63,7 +64,7 @@ cdef inline bint are_indices(Array index) noexcept:
 
 
 cdef Array plain_indices(Array index):
-    """Indices, of which there is at least one, with contiguous elements, copied if need be; None for any other array."""
+    """The index array, copied if it is not contiguous; None if it is empty, 0-d or not int64."""
     if not are_indices(index):
         return None
     return index if index.c_contiguous else copy_array(index, INT64, True)
@@ -141,7 +142,7 @@ cdef bint write_by_mask(Array x, Array mask, Array value) except -1:
 
 
 cdef void write_rows(Array x, char* to, const uint8_t* bits, const char* source, Py_ssize_t count) noexcept nogil:
-    """Write where the mask is true: the next of `count` elements each, or one value, if that is -1."""
+    """Write where the mask is true: successive elements of `source`, `count` in all, or its only value if `count` is -1."""
     cdef Py_ssize_t used
     cdef int itemsize = itemsize_at(x.code)
     cdef Rows rows
@@ -190,7 +191,7 @@ cdef bint write_by_indices(Array x, Array index, Array value) except -1:
 
 
 cdef bint assign_few(Array target, Array value) except -1:
-    """`target[...] = value` for few elements, and one value of their dtype, or one for each; False for any other call."""
+    """`target[...] = value` for a small target, if `value` has its dtype and is 0-d or of its shape; otherwise False."""
     if not is_small(target) or value.code != target.code or is_deferred(value):
         return False
     if (value.ndim and not same_shape(target, value)) or overlaps(target, value):

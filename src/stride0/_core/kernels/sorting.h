@@ -1,4 +1,4 @@
-/* Sorting of one lane of real numbers or booleans: always stable, NaN last, -0.0 equal to 0.0.
+/* Sorting of one lane of real numbers or booleans: always stable, -0.0 equal to 0.0, NaN last (first if descending).
  *
  * Elements are encoded as signed words of the same order, for a descending sort as their complements, so that equal elements
  * keep their order too; the words are sorted (ordering.h) and decoded. Each step works on a part of the lane, so that several

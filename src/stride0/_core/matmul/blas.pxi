@@ -1,44 +1,49 @@
 # Products of matrices by BLAS: by its functions, or by the loops of NumPy's `matmul`, which call it.
 #
 # Note [Calls of BLAS]
-#     The loops of `numpy.matmul`, called from C (Note [Loops of NumPy]), choose the function of BLAS: another one for a row or a
-#     column, and for a matrix with its own transpose. If the functions of NumPy's BLAS are found, they are called from here
-#     for products of matrices, but not by a row or a column: gemm, and syrk for a real matrix with its own transpose. Of the
-#     product with its own transpose syrk computes one triangle. The other triangle is the mirror image, copied a cache line at a
-#     time. NumPy copies in columns, which takes as long as the product where rows are a power of two apart: 1024x64 by its
-#     transpose, milliseconds, 2.0 in float64 and 2.3 in float32, by the loop of NumPy 4.8 and 3.8. OpenBLAS
-#     computes a product of up to blas_alone_products multiplications of real numbers on one thread, or a fourth as many of complex ones, and NumPy calls it for the matrices of
-#     a stack one after the other; here the threads of the pool call it, each for a chunk of the stack: 64 products of 64x64,
-#     two threads, microseconds, 320 by `numpy.matmul` and 165 by the pool in float32, 850 and 370 in float64.
+#     If the functions of NumPy's BLAS are found, this file calls them: syrk for a real matrix times its own transpose, and gemm
+#     for other products. Otherwise, and for products with a single row or column, the loops of `numpy.matmul` choose the
+#     function of BLAS (Note [Loops of NumPy]).
 #
-#     From 10^6 multiplications on OpenBLAS would copy to buffers first, which is slow where little is computed per element, and
-#     use threads of its own, which wait for each other in loops. If other threads run too, such as the threads of a second OpenBLAS
-#     in SciPy, the product takes several times as long. So large products by few columns, or of few, are many small calls:
+#     syrk computes one triangle, and `mirror` copies it to the other triangle, a cache line at a time. NumPy mirrors column by
+#     column: if the stride of rows is a power of two, this takes as long as the product. 1024x64 by its transpose takes
+#     2.0 ms instead of NumPy's 4.8 in float64, and 2.3 ms instead of 3.8 in float32.
 #
-#     * By a second matrix of at most blas_thin_elements elements: blocks of rows, of blas_thin_products multiplications and blas_thin_rows rows, but no more than blas_alone_products. A
-#       transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of float32,
-#       microseconds: 2,900, and 1,290 when packed).
-#     * Other products of up to blas_shared_products multiplications: blocks of rows for BLAS on one thread (Note [One thread of BLAS]), which takes
-#       1 to 5 % more than one call without threads, and two thirds of the time of OpenBLAS's two threads. Of single precision a
-#       transposed second matrix is packed here, too (400x400 of float32: 1,340 by one call, 1,560 in blocks, 1,330 when packed).
-#     * Sums of blas_sum_elements and more elements, of results of at most blas_sum_side rows and columns: parts of the sums, each by calls that add
-#       to a result of its own; these are added in their order.
+#     OpenBLAS uses one thread for up to blas_alone_products real multiplications, or a quarter of that if complex. NumPy
+#     multiplies the matrices of a stack in turn; here the threads of the pool share the stack. 64 products of 64x64 take, on
+#     two threads, 165 us instead of 320 in float32, and 370 us instead of 850 in float64.
 #
-#     Microseconds, NumPy's `matmul` and this, medians of one run, with one thread and with two:
+#     From 10^6 multiplications on, OpenBLAS copies operands to buffers, which is slow if little is computed per element, and
+#     uses threads of its own, which wait for each other in loops. If other threads run as well, such as the threads of a second
+#     OpenBLAS in SciPy, the product takes several times as long. So some large products are split into small calls:
 #
-#     M x K times K x N  one thread: 10000x200 by 200x5  40x10000 by 10000x40  two: 10000x200 by 200x5  40x10000 by 10000x40
-#     float32                            660     300            430     320              420     140            480     170
-#     float64                           3650     920            880     580             1490     380            950     310
+#     * If the second matrix has at most blas_thin_elements elements, the first matrix is split into blocks of rows: about
+#       blas_thin_products multiplications and at least blas_thin_rows rows, but at most blas_alone_products multiplications.
+#       A transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of
+#       float32: 1,290 us instead of 2,900).
+#     * Other products of up to blas_shared_products multiplications are split into blocks of rows, too; BLAS computes each block
+#       on one thread (Note [One thread of BLAS]). On one thread the blocks take 1 to 5 % longer than a single call; on two
+#       threads, two thirds of the time of OpenBLAS on two threads. In single precision a transposed second matrix is packed
+#       first (400x400 of float32: 1,340 us in one call, 1,560 us in blocks, 1,330 us in packed blocks).
+#     * Sums of at least blas_sum_elements elements are split into parts if the result has at most blas_sum_side rows and
+#       columns. Each part has a buffer of its own. The buffers are added in order.
 #
-#     Blocks and parts depend on shapes and strides alone, so that no bit depends on the number of threads.
+#     Microseconds by NumPy's `matmul` and by this file, medians of one run:
+#
+#                 10000x200 by 200x5             40x10000 by 10000x40
+#                 1 thread       2 threads       1 thread       2 threads
+#     float32      660 -> 300     420 -> 140     430 -> 320     480 -> 170
+#     float64     3650 -> 920    1490 -> 380     880 -> 580     950 -> 310
+#
+#     Blocks and parts depend only on shapes and strides, so that no bit depends on the number of threads.
 #
 # Note [One thread of BLAS]
-#     The threads of OpenBLAS wait for each other in loops, after each step of a decomposition that is long enough for several of
-#     them (a matrix by a vector from 10^4 elements on). On busy processors each of these steps may take a time slice: eigh of 40x40,
-#     by NumPy on two busy processors, took 90 milliseconds, and 1 alone. So LAPACK computes matrices of few rows or few columns
-#     on the calling thread: `begin_alone` has OpenBLAS use no other, `end_alone` undoes that, if nothing else has changed the
-#     number meanwhile. It is a number of the process, so that NumPy called from another thread then computes on one thread, too.
-#     Threads of the pool may share a stack of such matrices.
+#     The threads of OpenBLAS wait for each other in loops, after each step of a decomposition that is long enough for several
+#     threads (a matrix by a vector from 10^4 elements on). On busy processors each step may cost a time slice: on two busy
+#     processors, `eigh` of a 40x40 matrix took 90 ms with OpenBLAS's threads and 1 ms on one thread. So LAPACK computes
+#     matrices of few rows or few columns on the calling thread. `begin_alone` sets the number of OpenBLAS's threads to 1;
+#     `end_alone` restores it unless other code has changed it. The number is global to the process, so that NumPy calls in
+#     other threads run on one thread meanwhile. Threads of the pool may share a stack of such matrices.
 
 
 cdef enum:                  # of the interface to BLAS in C
@@ -168,7 +173,7 @@ cdef inline Py_ssize_t alone_on(int code) noexcept nogil:
 
 
 cdef void split(Product* product) noexcept nogil:
-    """Choose the rows and the elements of the sums that a call of BLAS has, by shapes alone: Note [Calls of BLAS]."""
+    """Choose how many rows, and how many terms of each sum, one call of BLAS computes; by shapes and strides only: Note [Calls of BLAS]."""
     cdef Py_ssize_t m = product.m, n = product.n, p = product.p
     # Blocks of complex numbers are for BLAS on one thread anyway.
     cdef Py_ssize_t most = 2 * tuning.blas_alone_products if letter_at(product.code) == c"c" else tuning.blas_alone_products
@@ -325,7 +330,7 @@ cdef void mirror_result(const Product* product, char* c) noexcept nogil:
 
 
 cdef void mirror(Real* c, Py_ssize_t p) noexcept nogil:
-    """Copy what is above the diagonal of a matrix of p rows to below it: of each row a cache line, to so many rows."""
+    """Copy the upper triangle of a p x p matrix to the lower one. Each step reads one cache line of a row, and writes its elements to as many rows."""
     cdef Py_ssize_t side = CACHE_LINE // <Py_ssize_t>sizeof(Real), band, i, j
     for band in range((p + side - 1) // side):
         for i in range(min(band * side + side, p)):

@@ -1,35 +1,38 @@
 # Deferred results of `stride0.fused`: chains of elementwise steps that are computed when the elements are needed.
 #
 # Note [Deferred results]
-#     Where `fused` holds, the result of an elementwise operation has its shape, dtype and strides, and all errors have been
-#     raised, but its storage has no memory: it names a chain (`PendingChain`) and a step of that. The chain is computed
-#     in one pass (`evaluate`), by the executor and the kernels that would have run before, so that all bits are the same.
-#     What holds:
+#     Within `fused`, an elementwise operation raises its errors at once and returns an array with its shape, dtype and strides.
+#     The storage has no memory yet: it names a chain (`PendingChain`) and a step of the chain. The chain is computed in one
+#     pass (`evaluate`) by the executor, with the kernels of eager code, so that all bits are the same. These rules hold:
 #
-#     1. Elements that are pending cannot be read: `Array.address` is NULL, and every reader gets it from `data_of`, which
-#        evaluates. A view has an address, so that whoever makes one evaluates first; only a view of all elements as they
-#        are (`alias`, `without_history`) may be pending as well.
-#     2. Who writes to memory evaluates the chains that read it first: `before_write`, which every writer calls, asks
+#     1. Pending elements cannot be read: `Array.address` is NULL. Every reader gets the address from `data_of`, which
+#        evaluates the chain. A view needs an address, so making a view evaluates the chain, too. Only a view of all
+#        elements in the same layout (`alias`, `without_history`) may stay pending.
+#     2. Before memory is written, the chains that read it are evaluated: every writer calls `before_write`, which checks
 #        `Storage.readers`.
-#     3. Memory that others may write to is no leaf: memory of other libraries (`Storage.owner`), unless nothing else refers to
-#        it (`is_sole_owner`), and memory of stride0 while it is exported (`Storage.exports`). One value is copied into the chain.
-#     4. What is still referenced becomes an output: a result's storage tells its chain when it is freed (`forget`). All
-#        other values stay in slots. A chain whose results nothing refers to any more is freed with the last of their storages and never computed.
-#     5. Memory is allocated when a chain is evaluated. Where there is none, MemoryError names the operation, and everything
-#        is as before.
+#     3. Memory that other code may write to cannot be a leaf: memory of other libraries (`Storage.owner`, unless
+#        `is_sole_owner`) and exported memory of stride0 (`Storage.exports`). A single value is copied into the chain instead.
+#     4. Results that are still referenced at evaluation become outputs; all other values stay in slots. When the storage of a
+#        result is freed, it tells its chain (`forget`). When the last of these storages is freed, the chain is freed
+#        without being computed.
+#     5. Memory is allocated when a chain is evaluated. If the allocation fails, MemoryError names the operation, and no state
+#        changes.
 #     6. Several threads, or a signal handler inside of a call, may evaluate one chain at once: each computes into memory of
-#        its own, the first to end publishes its results, and the others discard their own. A chain that is being computed takes no more steps.
-#     7. A leaf may be deferred by another chain, which is evaluated first. Chains are numbered, and depend on chains of
-#        smaller numbers only, so that there is no circle.
+#        its own, the first to end publishes its results, and the others discard their own. A chain that is being computed
+#        takes no more steps.
+#     7. A leaf may be deferred by another chain, which is evaluated first. Chains are numbered, and depend only on chains of
+#        smaller numbers, so that there is no circle.
 #     8. A chain belongs to the thread that began it; other threads evaluate it.
-#     9. In a free-threaded interpreter one lock, `pending_lock`, stands for the interpreter's: it is held wherever chains or what
-#        refers to them are read or changed, and released where the other would be, while elements are computed. What only
-#        points to a result or a chain may be about to be freed by another thread: `alive` tells. What has no chain needs no lock.
+#     9. A free-threaded interpreter uses `pending_lock` in place of the GIL. A thread holds it to read or change chains and
+#        objects that refer to them, and releases it where it would release the GIL: while elements are computed. Another
+#        thread may be about to free a result or a chain that we hold only a pointer to: `alive` checks. Arrays without a
+#        chain need no lock.
 #
-#     A reduction of a deferred result, or of the product of one and another array, is deferred as well, and computed in one pass with its operand, which nothing may refer
-#     to by then. The storage of its result has a number below 0.
+#     A reduction of a deferred result, or of its product with another array, is deferred, too. It is computed in one pass with
+#     its operand if nothing refers to the operand by then. Its result has a negative `step`.
 #
-#     A chain is bounded by MOST_VIEWS, MAX_CONSTANTS and MAX_STEPS, all of them by max_pending_chains and max_pending_bytes: then the oldest are evaluated.
+#     MOST_VIEWS, MAX_CONSTANTS and MAX_STEPS limit one chain. The thresholds max_pending_chains and max_pending_bytes limit all
+#     chains together: beyond them, the oldest chain is evaluated.
 
 
 cdef Switch FUSING = FUSED
@@ -71,7 +74,7 @@ cdef void drop_and_leave() noexcept:
 
 
 cdef object alive(PyObject* pointer):
-    """A result or a chain that is only pointed to; None where there is none, or another thread is about to free it."""
+    """A result or a chain that is only pointed to; None if the pointer is NULL or another thread is about to free the object."""
     if pointer is NULL or not s0_try_incref(pointer):
         return None
     found = <object>pointer
@@ -80,7 +83,7 @@ cdef object alive(PyObject* pointer):
 
 
 cdef bint defers(Py_ssize_t size, bint pending) except -1:
-    """Whether a result of so many elements is deferred here; `pending`: one of its operands is."""
+    """Whether a result of `size` elements is deferred here; `pending`: one of its operands is."""
     cdef Py_ssize_t least
     # Compiled code of others may go on after an exception; no context can be asked for its value then.
     if not FUSING.used or PyErr_Occurred() is not NULL:
@@ -99,7 +102,7 @@ cdef Places* take_places() noexcept:
 
 
 cdef int give_places(Places* places) noexcept:
-    """Free the places of a chain, or keep them for the next one: what was written last is in a cache."""
+    """Keep the places of a chain for the next chain, and free those kept before: memory written last is still in a cache."""
     global unused_places
     free(unused_places)
     unused_places = places
@@ -191,7 +194,7 @@ cdef bint drop_reductions(PendingChain chain) noexcept:
 
 
 cdef int drop_unread(PendingChain chain) noexcept:
-    """Drop steps at the end whose results nothing refers to, and leaves at the end that no other step reads: reductions read them."""
+    """Drop trailing steps whose results nothing refers to, then trailing leaves that no remaining step reads."""
     cdef Leaf leaf
     cdef int s, q
     while chain.count and chain.results[chain.count - 1] is NULL:
@@ -212,7 +215,7 @@ cdef int drop_unread(PendingChain chain) noexcept:
 
 
 cdef int drop_step(PendingChain chain, Storage result, Storage root) noexcept:
-    """Forget a result, and the leaf on the storage `root` that only its step reads, or the one whose result this casts."""
+    """Drop a result with its step, and with the step that it casts, if it is a cast; and the leaf on `root` that only these steps read."""
     cdef int k, steps
     forget_result(result)
     if chain.evaluating > 1 or result.step != chain.count - 1:
@@ -263,7 +266,7 @@ cdef int find_leaf(PendingChain chain, const Leaf* leaf) noexcept:
 
 
 cdef int add_leaf(PendingChain chain, const Leaf* leaf) noexcept:
-    """The number of a leaf, which the caller has made sure that there is a place for."""
+    """The number of a leaf, which is added if it is new. The caller guarantees room for it."""
     cdef int k = find_leaf(chain, leaf)
     if k >= 0:
         return k
@@ -294,13 +297,13 @@ cdef int make_leaf(Leaf* leaf, Array x, int ndim, const Py_ssize_t* shape) excep
 
 
 cdef inline bint has_room(PendingChain chain, int views, int constants, int steps) noexcept:
-    """Whether a chain may have so many more leaves in memory, constants and steps."""
+    """Whether a chain has room for more leaves in memory, constants and steps."""
     return (chain.leaves - chain.constants + views <= MOST_VIEWS and chain.constants + constants <= MAX_CONSTANTS
             and chain.count + steps <= MAX_STEPS)
 
 
 cdef inline PendingChain chain_of(Array x):
-    """The chain that x is a result of; None where its elements are there."""
+    """The chain that x is a result of; None if its elements have been computed."""
     cdef Storage root
     if not is_deferred(x):
         return None
