@@ -325,6 +325,16 @@ def test_chirps_of_any_frequencies(method: str, ends: tuple[float, float]) -> No
 
 
 @pytest.mark.parametrize("method", ["linear", "quadratic", "logarithmic", "hyperbolic"])
+def test_chirps_with_a_phase(method: str) -> None:
+    """The sign of the phase counts if another one is added."""
+    t = np.linspace(0.0, 2.0, 9)
+    for ends in ((1.5, 0.5), (0.5, 1.5)):
+        for extra in ({"phi": 30.0}, {"complex": True}, {"phi": -75.0, "complex": True}):
+            expected = theirs["signal"].chirp(t, ends[0], 3.0, ends[1], method, **extra)
+            same(forms.signal.chirp(xp.asarray(t), ends[0], 3.0, ends[1], method, **extra), expected)
+
+
+@pytest.mark.parametrize("method", ["linear", "quadratic", "logarithmic", "hyperbolic"])
 def test_gradients_of_chirps_at_equal_frequencies(method: str) -> None:
     t = xp.linspace(0.0, 2.0, 9)
 

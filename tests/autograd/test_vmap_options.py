@@ -185,3 +185,26 @@ def test_error_names_the_axis_of_an_example(f: Callable[..., Any], bad: int) -> 
             batched(*given)
         assert caught.value.problem == wanted.value.problem
         assert str(caught.value) == str(wanted.value)
+
+
+@pytest.mark.parametrize(
+    ("lane", "options"),
+    [
+        ((4,), {"side": "middle"}),
+        ((2, 2), {}),
+        ((4,), {"sorter": [0, 1]}),
+    ],
+)
+def test_searchsorted_refuses_in_batches_what_it_refuses_in_examples(
+    lane: tuple[int, ...], options: dict[str, Any]
+) -> None:
+    lanes = xp.reshape(xp.arange(12.0), (3, *lane))
+    given = {name: xp.asarray(v) if name == "sorter" else v for name, v in options.items()}
+
+    def search(lane: Any) -> Any:
+        return xp.searchsorted(lane, xp.asarray([1.5]), **given)
+
+    with pytest.raises(xp.Stride0Error) as of_example:
+        search(lanes[0, ...])
+    with pytest.raises(type(of_example.value), match="searchsorted"):
+        vmap(search)(lanes)
