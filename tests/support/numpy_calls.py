@@ -155,7 +155,7 @@ np.linalg.norm(a, 'nuc') | np.linalg.norm(i) | np.linalg.norm(a, axis=0, keepdim
 np.linalg.norm(t, axis=(1, 2)) | np.linalg.norm(f) | np.linalg.det(s) | np.linalg.inv(s)
 np.linalg.inv([[1, 2], [3, 4]]) | np.linalg.inv([[1, 2], [2, 4]]) | np.linalg.solve(s, [1, 2, 3])
 np.linalg.solve(s, s) | np.linalg.eigvalsh(h) | np.linalg.eigh(h)[0] | np.linalg.eigh(s, UPLO='U')[0]
-np.linalg.eigvals([[1, 0], [0, 2]]) | np.linalg.eigvals([[0, 1], [-1, 0]]) | np.linalg.eig([[2, 0], [0, 3]])
+np.linalg.eigvals([[0, 1], [-1, 0]]) | np.linalg.eig([[0, 2], [-2, 0]])[0]
 np.linalg.svd(a, compute_uv=False) | np.linalg.svd(a)[1] | np.linalg.svd(a, full_matrices=False)[0].shape
 np.linalg.svd(a)[2].shape | np.linalg.cholesky(h) | np.linalg.pinv(a) | np.linalg.matrix_rank(a)
 np.linalg.matrix_rank(v) | np.linalg.matrix_rank(s, tol=3.0) | np.linalg.lstsq(a.T, v, rcond=None)[0]

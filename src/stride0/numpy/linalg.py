@@ -80,7 +80,7 @@ def solve(a: Any, b: Any) -> Array:
 
 
 def eig(a: Any) -> Any:
-    """Return eigenvalues and eigenvectors, real ones where all are real."""
+    """Return eigenvalues and eigenvectors, real ones if all are real, as NumPy before 2.5."""
     values, vectors = found = xp.linalg.eig(_floating(a))
     if array(a).dtype.kind != "complex floating" and bool(xp.all(xp.imag(values) == 0)):
         return type(found)(xp.real(values), xp.real(vectors))
@@ -88,7 +88,7 @@ def eig(a: Any) -> Any:
 
 
 def eigvals(a: Any) -> Array:
-    """Return eigenvalues, real ones where all are real."""
+    """Return eigenvalues, real ones if all are real, as NumPy before 2.5."""
     values = xp.linalg.eigvals(_floating(a))
     if array(a).dtype.kind != "complex floating" and bool(xp.all(xp.imag(values) == 0)):
         return xp.real(values)
