@@ -204,7 +204,8 @@ def _points(leaves: list[Any], structure: Structure, step: float) -> list[Any]:
         if x.dtype.kind == "complex floating":
             numbers = numbers * (1 - 0.7j)
         points.append(reshape(asarray(numbers, dtype=x.dtype), x.shape))
-    return structure.rebuild(points)
+    rebuilt: list[Any] = structure.rebuild(points)
+    return rebuilt
 
 
 def _is_close(x: Array, y: Array) -> bool:
@@ -264,7 +265,8 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
 
 
 def _forward_over_reverse(*given: Any) -> tuple[Any, ...]:
-    return derivative_along(*given)[1:]
+    results: tuple[Any, ...] = derivative_along(*given)
+    return results[1:]
 
 
 def hessian_product(

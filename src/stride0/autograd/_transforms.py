@@ -209,7 +209,10 @@ class Linearized:
                 # The items of the list are the arguments.
                 self.chosen = Tracked(operation, list(xs), self.tape, 2)
                 out = f(*self.chosen.tree)
-            y, self.aux = pair_of(out) if has_aux else (out, None)
+            y: Any = out
+            self.aux: Any = None
+            if has_aux:
+                y, self.aux = pair_of(out)
             leaves, self.structure = flatten(y, 1)
             self.values, self.roots = results_of(leaves)
 

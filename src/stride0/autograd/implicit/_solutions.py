@@ -143,11 +143,11 @@ def _check_matrix(operation: str, equation: Equation, x: Array, params: Any) -> 
 
 
 def _polished(
-    operation: str, equation: Equation, x: Any, params: tuple[Any, ...], x0: Array, linear: str
+    operation: str, equation: Equation, found: Any, params: tuple[Any, ...], x0: Array, linear: str
 ) -> Array:
     """Return the result of a solver after some of Newton's steps; raise if it is no solution."""
     np = numpy()
-    x = asarray(x, dtype=x0.dtype)
+    x: Array = asarray(found, dtype=x0.dtype)
     if x.shape != x0.shape:
         facts = [("x0", str(x0.shape)), ("solution", str(x.shape))]
         raise ArgumentValueError(operation, "the solver returned an array of another shape than x0", facts)
