@@ -1,4 +1,4 @@
-"""What the functions of `stride0.numpy` share: arguments as NumPy takes them."""
+"""The common part of the functions of `stride0.numpy`: arguments as NumPy takes them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ __all__ = [
     "converted",
     "dtype_of",
     "finish",
+    "floating",
     "native",
     "refuse",
 ]
@@ -30,6 +31,12 @@ NOT_GIVEN: Final = object()
 def array(x: Any) -> Array:
     """Return what NumPy takes for an array: an array, a number, a NumPy array or a nested sequence."""
     return x if isinstance(x, Array) else xp.asarray(x)
+
+
+def floating(x: Any) -> Array:
+    """Return an operand of `linalg` and `fft`: integers and bool become float64, as in NumPy."""
+    x = array(x)
+    return x if "floating" in x.dtype.kind else xp.astype(x, xp.float64)
 
 
 def arrays(values: Any) -> list[Array]:
@@ -68,7 +75,7 @@ def converted(operation: str, x: Array, dtype: DType | None, casting: str = "uns
 
 
 def refuse(operation: str, **given: Any) -> None:
-    """Raise for arguments of NumPy's functions that are not taken: those that are not None."""
+    """Raise for arguments of NumPy's functions that we do not take, if they are not None."""
     for name, value in given.items():
         if value is not None:
             raise ArgumentTypeError(operation, f"{name} is not taken here", (), f"the call without {name}")
@@ -82,7 +89,7 @@ def check_order(operation: str, order: Any, known: str = "CAK") -> None:
 
 
 def finish(operation: str, result: Array, out: Any, where: Any = True, casting: str = "same_kind") -> Array:
-    """Return a result, written to `out` if there is one, where a mask says so."""
+    """Return a result, written to `out` if there is one, where a mask is true."""
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
     if out is None:

@@ -111,6 +111,12 @@ def mean(
     return finish("mean", xp.mean(a, axis=axis, dtype=dtype_of("mean", dtype), keepdims=keepdims), out)
 
 
+def _spread(name: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: bool) -> Any:
+    a = converted(name, array(a), dtype_of(name, dtype))
+    option = "ddof" if name.startswith("nan") else "correction"
+    return finish(name, getattr(xp, name)(a, axis=axis, keepdims=keepdims, **{option: ddof}), out)
+
+
 def var(
     a: Any,
     axis: Any = None,
@@ -125,9 +131,7 @@ def var(
 ) -> Any:
     """Return the variance along axes."""
     refuse("var", where=where, mean=mean)
-    a = converted("var", array(a), dtype_of("var", dtype))
-    result = xp.var(a, axis=axis, correction=ddof if correction is None else correction, keepdims=keepdims)
-    return finish("var", result, out)
+    return _spread("var", a, axis, dtype, out, ddof if correction is None else correction, keepdims)
 
 
 def std(
@@ -144,9 +148,7 @@ def std(
 ) -> Any:
     """Return the standard deviation along axes."""
     refuse("std", where=where, mean=mean)
-    a = converted("std", array(a), dtype_of("std", dtype))
-    result = xp.std(a, axis=axis, correction=ddof if correction is None else correction, keepdims=keepdims)
-    return finish("std", result, out)
+    return _spread("std", a, axis, dtype, out, ddof if correction is None else correction, keepdims)
 
 
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
@@ -237,6 +239,15 @@ def median(
     return finish("median", xp.median(array(a), axis, keepdims=keepdims), out)
 
 
+def _quantile(
+    name: str, a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: bool, weights: Any
+) -> Any:
+    q = q if isinstance(q, (int, float)) else array(q)
+    weights = None if weights is None else array(weights)
+    found = getattr(xp, name)(array(a), q, axis, method=method, keepdims=keepdims, weights=weights)
+    return finish(name, found, out)
+
+
 def quantile(
     a: Any,
     q: Any,
@@ -249,11 +260,7 @@ def quantile(
     weights: Any = None,
 ) -> Any:
     """Return quantiles along axes."""
-    q = q if isinstance(q, (int, float)) else array(q)
-    weights = None if weights is None else array(weights)
-    return finish(
-        "quantile", xp.quantile(array(a), q, axis, method=method, keepdims=keepdims, weights=weights), out
-    )
+    return _quantile("quantile", a, q, axis, out, method, keepdims, weights)
 
 
 def percentile(
@@ -268,11 +275,7 @@ def percentile(
     weights: Any = None,
 ) -> Any:
     """Return percentiles along axes."""
-    q = q if isinstance(q, (int, float)) else array(q)
-    weights = None if weights is None else array(weights)
-    return finish(
-        "percentile", xp.percentile(array(a), q, axis, method=method, keepdims=keepdims, weights=weights), out
-    )
+    return _quantile("percentile", a, q, axis, out, method, keepdims, weights)
 
 
 def nansum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
@@ -305,16 +308,14 @@ def nanvar(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False
 ) -> Any:
     """Return the variance of elements that are not NaN."""
-    a = converted("nanvar", array(a), dtype_of("nanvar", dtype))
-    return finish("nanvar", xp.nanvar(a, axis, ddof=ddof, keepdims=keepdims), out)
+    return _spread("nanvar", a, axis, dtype, out, ddof, keepdims)
 
 
 def nanstd(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False
 ) -> Any:
     """Return the standard deviation of elements that are not NaN."""
-    a = converted("nanstd", array(a), dtype_of("nanstd", dtype))
-    return finish("nanstd", xp.nanstd(a, axis, ddof=ddof, keepdims=keepdims), out)
+    return _spread("nanstd", a, axis, dtype, out, ddof, keepdims)
 
 
 def nanmedian(

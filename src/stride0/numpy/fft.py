@@ -9,6 +9,7 @@ import stride0 as xp
 from stride0._core.array.array import Array
 from stride0.numpy._names import missing as _missing
 from stride0.numpy._parts import array, finish
+from stride0.numpy._parts import floating as _floating
 
 __all__ = [
     *(
@@ -29,16 +30,9 @@ __all__ = [
 ]
 
 
-def _operand(a: Any) -> Any:
-    a = array(a)
-    if "floating" not in a.dtype.kind:
-        return xp.astype(a, xp.float64)
-    return a
-
-
 def _one(name: str) -> Callable[..., Any]:
     def function(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-        a = _operand(a)
+        a = _floating(a)
         return finish(name, getattr(xp.fft, name)(a, n=n, axis=axis, norm=norm or "backward"), out)
 
     function.__name__ = function.__qualname__ = name
@@ -48,7 +42,7 @@ def _one(name: str) -> Callable[..., Any]:
 
 def _several(name: str, ours: str, default: Any) -> Callable[..., Any]:
     def function(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Any:
-        a = _operand(a)
+        a = _floating(a)
         if s is not None and axes is None:
             axes = tuple(range(a.ndim - len(s), a.ndim))
         s = None if s is None else tuple(s)

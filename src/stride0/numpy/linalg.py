@@ -12,6 +12,7 @@ from stride0.numpy._calculus import cross, diagonal, matmul, outer, tensordot, t
 from stride0.numpy._names import missing as _missing
 from stride0.numpy._parts import array
 from stride0.numpy._parts import arrays as _arrays
+from stride0.numpy._parts import floating as _floating
 
 __all__ = [
     *(
@@ -41,11 +42,6 @@ __all__ = [
     ),
     *("slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm"),
 ]
-
-
-def _floating(a: Any) -> Array:
-    a = array(a)
-    return a if "floating" in a.dtype.kind else xp.astype(a, xp.float64)
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> Array:
@@ -101,7 +97,7 @@ def _triangle(name: str, a: Any, UPLO: str) -> Any:
     a = _floating(a)
     if UPLO in "Ll":
         return a
-    # The lower triangle is what is read.
+    # Only the lower triangle is read.
     other = xp.matrix_transpose(a)
     return xp.conj(other) if a.dtype.kind == "complex floating" else other
 
