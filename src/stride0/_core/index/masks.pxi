@@ -79,6 +79,7 @@ cdef Array gather_by_mask(Array x, Array mask):
     """The elements of x where a mask of its shape is true."""
     cdef Py_ssize_t count, found
     cdef const uint8_t* bits
+    cdef PyThreadState* thread
     cdef Array out
     mask = plain_mask(x, mask)
     if mask is None:

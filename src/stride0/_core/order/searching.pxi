@@ -28,8 +28,8 @@ cdef Array indices_in(Array among, Array wanted, bint right):
     cdef Array given = wanted if wanted.c_contiguous else copy_array(wanted, wanted.code, True)
     cdef Array out = new_array(INT64, wanted.ndim, wanted.shape_, NULL, False)
     cdef Search search
-    cdef int threads
-    cdef bint done
+    cdef int threads = 1
+    cdef Py_ssize_t chunks = 1
     if not among.c_contiguous and among.strides_[0] != 0 and among.size // tuning.elements_per_search < wanted.size:
         # A search at large strides costs more than the copy; for a few elements the copy costs more.
         lane = copy_array(among, among.code, True)
@@ -37,8 +37,10 @@ cdef Array indices_in(Array among, Array wanted, bint right):
     search.stride = itemsize_at(among.code) if lane.c_contiguous else lane.strides_[0]
     search.width, search.kind, search.right = itemsize_at(among.code), kind_of(among.code), right
     search.out = <int64_t*>data_of(out)
-    threads = threads_for(out.size * 8)
-    run_in_chunks(search_chunk, &search, &search.each, out.size, chunks_for(out.size * tuning.search_ns, threads), threads, out.size)
+    if out.size >= tuning.long_run_elements:
+        threads = threads_for(out.size * 8)
+        chunks = chunks_for(out.size * tuning.search_ns, threads)
+    run_in_chunks(search_chunk, &search, &search.each, out.size, chunks, threads, out.size)
     return out
 
 

@@ -273,7 +273,6 @@ cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, 
     cdef int threads = 1, k, code = INT64 if indices else x.code
     cdef Array out, source, result, scratch = None
     cdef Lanes lanes
-    cdef bint done
     guard_gradient(x, "argpartition")
     if is_stored(x.code):
         # The dtype that it computes in has the same numbers in the same order.

@@ -73,8 +73,12 @@ cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t c
 
     Fails with the exception of a signal handler.
     """
-    cdef int threads = threads_for(work)
-    return run_in_chunks(body, context, each, count, chunks_for(work, threads), threads, work)
+    cdef int threads = 1
+    cdef Py_ssize_t chunks = 1
+    if work >= tuning.long_run_elements:
+        threads = threads_for(work)
+        chunks = chunks_for(work, threads)
+    return run_in_chunks(body, context, each, count, chunks, threads, work)
 
 
 cdef int run_in_chunks(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, Py_ssize_t chunks, int threads, int64_t work) except -1:

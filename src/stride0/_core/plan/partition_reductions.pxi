@@ -1,7 +1,7 @@
 # Parts of reductions for threads: Note [Partitions].
 
 cdef Py_ssize_t widened(const Plan* plan) noexcept nogil:
-    """How many adjacent short rows are merged to a row of about merged_row_columns columns; 1 where they are not merged."""
+    """How many adjacent short rows are merged to a row of about `merged_row_columns` columns; 1 if they are not merged."""
     cdef int k
     cdef Py_ssize_t several
     if plan.ndim != 2 or plan.strides[plan.nop - 1][0] == 0 or plan.strides[plan.nop - 1][1] != 0:

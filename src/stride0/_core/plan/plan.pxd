@@ -1,7 +1,7 @@
 # See `plan.pyx`.
 
 from cpython.pystate cimport PyThreadState
-from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uintptr_t
 
 from stride0._core.memory.dtype cimport BOOL, itemsize_at
 from stride0._core.plan.loops cimport S0_DTYPES, S0_OPS, S0_PAIRS, S0_REDUCTIONS, s0_kernels, s0_loop

@@ -194,7 +194,7 @@ cpdef Array reduce_whole(str name, Array x):
     cdef char* args[2]
     cdef bint done
     strides[0], strides[1] = run_stride(x), 0
-    # Note [Partitions]: from long_run_elements elements on, the partition decides the order, and the planner that of strided ones.
+    # Note [Partitions]: from `long_run_elements` on, the partition decides the order of sums, and the planner the order of strided sums.
     if is_deferred(x) or x.size == 0 or acc_code < 0 or strides[0] == 0 or (x.size >= tuning.long_run_elements and (code != x.code or strides[0] != itemsize_at(code))):
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
     guard_gradient(x, name)
@@ -205,7 +205,14 @@ cpdef Array reduce_whole(str name, Array x):
     # The first element, folded once more, changes no extreme.
     copy_item(data_of(total), &START[number][acc_code][0] if HAS_START[number] else data_of(x), acc_code)
     args[0], args[1] = data_of(x), data_of(total)
-    run_contiguous(reduction_kernel(number, code), 0 if strides[0] == itemsize_at(code) else 1, args, strides, x.size)
+    if x.size < tuning.long_run_elements:
+        loops_of(reduction_kernel(number, code))[0 if strides[0] == itemsize_at(code) else 1](args, strides, strides, x.size, 1)
+    else:
+        # Not `run_contiguous`: fixed chunks have accumulators, for which there may be no memory.
+        with nogil:
+            done = run_long(reduction_kernel(number, code), args, strides, x.size)
+        if not done:
+            not_completed(name)
     return total if out_code == acc_code else copy_array(total, out_code, True)
 
 
