@@ -3,8 +3,8 @@
     python conformance/foreign.py einops               one suite, in an environment that is made for it
     python conformance/foreign.py all --page           all of them, and its page
 
-The tests are those of the released sdist from PyPI. `foreign_plugin.py` puts stride0 in. What fails has to be
-listed, with its reason, in `foreign-failures.txt`; a listed test that passes is an error, too.
+The tests are those of the released sdist from PyPI. `foreign_plugin.py` puts stride0 in. Each failing
+test must be listed, with its reason, in `foreign-failures.txt`; a listed test that passes is an error, too.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def checked(done: subprocess.CompletedProcess[str]) -> None:
 def fetch(name: str, folder: Path) -> Path:
     """Download and unpack the sdist of a suite; return its folder."""
     wanted = f"{name}=={SUITES[name].version}"
-    # Only the suite is an sdist: what builds its metadata may be a wheel.
+    # Only the suite is an sdist: the packages that build its metadata may be wheels.
     options = ("-q", "--no-deps", "--no-binary", name, "-d", folder)
     pip = (sys.executable, "-m", "pip", "download", *options, wanted)
     checked(run(*pip))
@@ -160,7 +160,7 @@ def listed(name: str) -> dict[str, str]:
 
 
 def judged(name: str, found: dict[str, tuple[str, str]]) -> tuple[list[str], dict[str, int]]:
-    """Return what is not as listed, and how many tests fail for each reason."""
+    """Return the differences from the list, and the number of failing tests for each reason."""
     expected = listed(name)
     wrong, counts = [], Counter[str]()
     for test, (outcome, reason) in found.items():

@@ -30,7 +30,7 @@ def _import(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def exchange_names(items: list[pytest.Item]) -> None:
-    """Give test modules stride0.numpy where they have imported NumPy as `np`."""
+    """Give test modules stride0.numpy if they have imported NumPy as `np`."""
     for module in {item.module for item in items if isinstance(item, pytest.Function)}:
         for name in ("np", "numpy"):
             if getattr(module, name, None) is numpy:

@@ -53,7 +53,7 @@ def through_components(x):
     return xp.stack([xp.real(z), xp.imag(z * 1j)])
 
 
-# The pattern is what is not 0 in the dense matrix, and nothing else.
+# The pattern has exactly the entries of the dense matrix that are not 0.
 EXACT = {
     "elementwise": (lambda x: xp.sin(x) * x + x[::-1], X),
     "broadcasting": (lambda a: a * a[0] + a[:, :1], A),

@@ -1,4 +1,4 @@
-"""`stride0.numpy` beside NumPy: values, dtypes, shapes and types of errors."""
+"""`stride0.numpy` compared with NumPy: values, dtypes, shapes and types of errors."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def raises(error, call):
 
 
 def run(text: str, begin: str = BEGIN, **variables: str) -> str:
-    """What a program prints in a process of its own."""
+    """The output of a program in a process of its own."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("STRIDE0_")}
     done = subprocess.run(
         [sys.executable, "-c", begin + textwrap.dedent(text)],

@@ -26,8 +26,8 @@ class LinearMap:
     The derivative of a function at a point, made by `linearize`.
 
     Call it with a direction for each argument; it returns the derivative of the result. `transpose` maps a
-    cotangent of the result to those of the arguments. Both may be called any number of times, also within
-    `vmap` and while other functions are differentiated.
+    cotangent of the result to cotangents of the arguments. Both may be called any number of times, also
+    within `vmap` and while other functions are differentiated.
 
     Examples
     --------

@@ -86,7 +86,7 @@ class SparsePlan:
         Returns
         -------
         scipy.sparse.csr_array
-            Of shape ``(m, n)``: rows are the elements of the result, columns those of the arguments.
+            Of shape ``(m, n)``: rows are the elements of the result, columns the elements of the arguments.
 
         Raises
         ------
@@ -192,7 +192,7 @@ def jacobian_sparsity(f: Callable[..., Any], *args: Any, argnums: Argnums = 0) -
     Returns
     -------
     scipy.sparse.csr_array
-        Of dtype bool and shape ``(m, n)``: rows are the elements of the result, columns those of the
+        Of dtype bool and shape ``(m, n)``: rows are the elements of the result, columns the elements of the
         arguments, each in C order. The arrays of a structure follow each other.
 
     Raises
@@ -279,7 +279,7 @@ def sparse_jacobian(
     argnums : int or sequence of int
         The arguments to differentiate by, as `value_and_grad` takes them.
     sparsity : scipy.sparse array or matrix, optional
-        The pattern: what is not 0. By default each call finds it.
+        The pattern: the entries that are not 0. By default each call finds it.
     mode : {"auto", "forward", "reverse", "both"}
         "forward" colours columns, "reverse" colours rows, "both" computes the fullest rows (or columns) by
         the other mode. "auto" takes what needs the fewest products.
@@ -288,7 +288,7 @@ def sparse_jacobian(
     -------
     callable
         Takes the arguments of `f`, returns a ``scipy.sparse.csr_array`` of shape ``(m, n)``: rows are the
-        elements of the result, columns those of the arguments, each in C order.
+        elements of the result, columns the elements of the arguments, each in C order.
 
     Raises
     ------
@@ -328,7 +328,7 @@ def sparse_hessian(f: Callable[..., Any], argnums: Argnums = 0, sparsity: Any = 
     argnums : int or sequence of int
         The arguments to differentiate by, as `value_and_grad` takes them.
     sparsity : scipy.sparse array or matrix, optional
-        The pattern, which is symmetric: what is not 0. By default each call finds it.
+        The pattern, which is symmetric: the entries that are not 0. By default each call finds it.
 
     Returns
     -------

@@ -222,7 +222,7 @@ class Linearized:
         return tuple(self.chosen.gradients(found, [g for g in seeds if g is not None]))
 
     def push(self, directions: Sequence[Array]) -> list[Array]:
-        """Return the tangent of each leaf of the result, from that of each leaf of the arguments."""
+        """Return the tangent of each leaf of the result, from the tangents of the leaves of the arguments."""
         with Deferring():
             found = push_forward(list(self.roots), self.chosen.nodes, list(directions), self.tape)
             return handed_out(found, self.values, directions)

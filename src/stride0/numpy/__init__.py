@@ -103,7 +103,7 @@ pi, e, inf, nan, newaxis = _xp.pi, _xp.e, _xp.inf, _xp.nan, None
 euler_gamma = 0.5772156649015329
 broadcast_shapes = _xp.broadcast_shapes
 
-# What is NumPy's own and takes our arrays.
+# Functions of NumPy that take our arrays.
 _NUMPYS = (
     "testing",
     "set_printoptions",

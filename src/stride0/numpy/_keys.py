@@ -22,7 +22,7 @@ from stride0.numpy._parts import (
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    """Choose elements by a condition; of a condition alone, where it holds."""
+    """Choose elements by a condition; with only a condition, return the indices at which it is true."""
     condition = array(condition)
     if x is None and y is None:
         return xp.nonzero(condition)
@@ -119,7 +119,7 @@ def copyto(dst: Array, src: Any, casting: Any = "same_kind", where: Any = True) 
 
 
 def putmask(a: Array, mask: Any, values: Any) -> None:
-    """Write values where a mask says so."""
+    """Write values where a mask is true."""
     values = array(values)
     if values.shape != a.shape:
         values = resize(values, a.shape)

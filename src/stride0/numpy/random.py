@@ -80,7 +80,7 @@ def _shuffle(owner: Any, x: Any) -> None:
     if not isinstance(x, Array):
         owner.shuffle(x)
         return
-    # The swaps are those of a shuffled sequence of this length.
+    # A shuffled sequence of this length gives the same swaps.
     order = numpy().arange(x.shape[0])
     owner.shuffle(order)
     x[...] = xp.take(x, xp.asarray(order), axis=0)

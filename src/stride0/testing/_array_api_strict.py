@@ -241,7 +241,7 @@ class _Module(ModuleType):
         data_dependent_shapes: bool | None = None,
         enabled_extensions: Collection[str] | None = None,
     ) -> None:
-        """Set flags; those that are None stay as they are."""
+        """Set flags; flags that are None stay as they are."""
         wanted = dict(self._state)
         if api_version is not None:
             _check_version(api_version)
@@ -334,7 +334,7 @@ def _flags_class(module: _Module) -> type:
     """Return the class `ArrayAPIStrictFlags` for a module."""
 
     class ArrayAPIStrictFlags:
-        """Sets flags for a ``with`` block; the flags are those of the process."""
+        """Sets flags for a ``with`` block; the flags hold for the process."""
 
         def __init__(self, **wanted: Any) -> None:
             self._wanted = wanted

@@ -2,7 +2,7 @@
 #
 # Note [Long transforms]
 #     pocketfft transforms a lane in one call, which a signal cannot interrupt: it takes a second for some millions of numbers. So lanes of
-#     at least long_lane_numbers numbers are transformed here. A length n = a b, where neither factor is small, is a matrix of a rows and b columns:
+#     at least `long_lane_numbers` are transformed here. A length n = a b, if neither factor is small, is a matrix of a rows and b columns:
 #     its columns are transformed, multiplied by roots of unity, and transformed along the rows, as in Note [Fourier transforms]. Any other
 #     length, a prime number for example, is a convolution with a chirp, exp(-i pi k k / n), by three transforms of a length of at least
 #     2 n - 1 with small factors (L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", IEEE Transactions

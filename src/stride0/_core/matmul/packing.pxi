@@ -1,4 +1,4 @@
-# Operands of BLAS: their strides, and copies of those that BLAS cannot read.
+# Operands of BLAS: their strides, and copies of operands that BLAS cannot read.
 
 cdef void matrix_strides(Py_ssize_t* strides, Array x) noexcept:
     """The strides of a matrix, or of a stack with one leading axis: 0 along that if its size is 1."""

@@ -77,7 +77,7 @@ def natural(function: Callable[..., Any], *arguments: Any, **more: Any) -> NoRet
 def _compiled(function: Callable[..., Any], least: int, shift: Callable[[str, Any, int], Any]) -> Rule:
     """Return the rule of a function of one array that has `least` axes or more, and options.
 
-    It is compiled from text, so that a call costs no more than that of a rule which is written out.
+    It is compiled from text, so that a call costs no more than a call of a rule that is written out.
     """
     parameters = list(inspect.signature(function).parameters.values())[1:]
 

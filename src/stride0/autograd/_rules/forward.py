@@ -103,7 +103,7 @@ def _einsum_operands(tangents: dict[int, Array], subscripts: Any, operands: Any,
 def linear(function: Rule, gradient_rule: Rule) -> Rule:
     """Return the rule of a linear function: the function of the tangent, with the options that are saved.
 
-    It is compiled from text, so that a call costs no more than that of a rule which is written out.
+    It is compiled from text, so that a call costs no more than a call of a rule that is written out.
     """
     code = gradient_rule.__code__
     saved = [name for name in code.co_varnames[1 : code.co_argcount] if not name.endswith("_shape")]

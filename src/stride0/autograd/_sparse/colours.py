@@ -61,7 +61,7 @@ def star(pattern: Any) -> Any:
     """
     Colour the unknowns of a symmetric pattern: neighbours differ, and each path of four has three colours.
 
-    Then each entry of the matrix is alone in its row, or in its column, among the columns of its colour.
+    Each entry of the matrix is then the only one of its row, or column, among the columns of its colour.
     """
     off = pattern.tocoo()
     chosen = off.row != off.col
@@ -85,8 +85,8 @@ def _star_fit(neighbours: Any, order: Any) -> Any:
     pointers, indices = neighbours.indptr.tolist(), neighbours.indices.tolist()
     n = len(pointers) - 1
     colour, bits = [-1] * n, [0] * n
-    # Of each unknown: the colours among its neighbours; those that several have; the neighbour that has one
-    # first.
+    # Of each unknown: the colours among its neighbours; the colours of several neighbours; the neighbour that
+    # has a colour first.
     near, several = [0] * n, [0] * n
     first: list[dict[int, int]] = [{} for _ in range(n)]
     # Of w: the colours of neighbours that have a second neighbour of the colour of w. A further neighbour

@@ -138,7 +138,7 @@ def _split(pattern: Any, by_columns: bool, most: int) -> Split:
 
 
 def _flipped(split: Split, pattern: Any) -> Split:
-    """Return the products of a matrix, from those of its transpose."""
+    """Return the products of a matrix, from the products of its transpose."""
     m, n = pattern.shape
     # Of the transpose: its forward part first, which has rows of n elements, then rows of m.
     size = split.forward.count * n

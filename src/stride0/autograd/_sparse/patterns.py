@@ -1,4 +1,4 @@
-"""Patterns of derivatives as SciPy's sparse arrays. This module and those that import it need SciPy."""
+"""Patterns of derivatives as SciPy's sparse arrays. This module needs SciPy."""
 
 from __future__ import annotations
 

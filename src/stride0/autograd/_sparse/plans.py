@@ -77,7 +77,7 @@ class Plan:
         return _filled(self.patterns[1], data, self.of_hessian, call.values)
 
     def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Compare products of the matrices with those of the function."""
+        """Compare products of the matrices with products of the function's derivatives."""
         for name, of_gradient in (("Jacobian", False), ("Hessian", True)):
             if self.patterns[of_gradient] is None:
                 continue
@@ -148,7 +148,7 @@ def _filled(pattern: Any, data: list[Any], split: Split, results: list[Array]) -
 
 
 def given_pattern(operation: str, sparsity: Any) -> Any:
-    """Return a pattern of the caller's: what is not 0 in a matrix."""
+    """Return a pattern that the caller gave: the entries of a matrix that are not 0."""
     if isinstance(sparsity, Array):
         sparsity = np.asarray(sparsity)
     if not issparse(sparsity) and not isinstance(sparsity, np.ndarray):
@@ -165,7 +165,7 @@ def given_pattern(operation: str, sparsity: Any) -> Any:
 def plan_for(
     operation: str, f: Callable[..., Any], argnums: Argnums, mode: str, sparsity: Any, args: Any, kwargs: Any
 ) -> Plan:
-    """Return a plan with both patterns; `sparsity` is that of the Jacobian, or of the Hessian of a scalar."""
+    """Return a plan with both patterns; `sparsity` is a pattern of the Jacobian, or of a scalar's Hessian."""
     found = Patterns(Arguments(operation, f, argnums, args, kwargs))
     is_scalar = found.is_scalar and found.results[0].dtype.kind == "real floating"
     patterns = (found.jacobian(), found.hessian(operation) if is_scalar else None)

@@ -17,7 +17,7 @@ Labels = list[int]
 
 
 def products_of(call: Any) -> tuple[list[Any], list[Labels], Labels] | None:
-    """Return a call as operands, the labels of their axes, and those of the result; None for other forms."""
+    """Return a call as operands, labels of their axes, and labels of the result; None for other forms."""
     given = call.bound()
     if call.name == "einsum":
         arrays, read = read_subscripts("einsum", given["subscripts"], given["operands"])
@@ -116,7 +116,7 @@ def _with_constant(
     """Return the sets of a product with a constant: only terms whose constant factor is not 0 count."""
     numbers, own = _distinct(call.numbers(x), own)
     factor, others = _distinct(np.asarray(factor != 0), others)
-    # All labels, those of the factor first: one row of terms for each nonzero of it.
+    # All labels, the factor's labels first: one row of terms for each nonzero of the factor.
     free = [name for name in own if name not in others]
     places = np.nonzero(factor)
     terms = len(places[0]) if places else 1

@@ -1,4 +1,4 @@
-"""Rules of patterns: the sets of the results of a call, from those of its operands.
+"""Rules of patterns: the sets of the results of a call, from the sets of its operands.
 
 `RULES` has a rule for each function of which more is known than that its results depend on all operands. A
 rule returns the numbers of the sets of each result, or None if it does not know the form of the call: then
@@ -310,7 +310,7 @@ def _matrices(call: Call, results: list[Array]) -> Any:
         return None
     total: Any = np.zeros((), dtype=np.int64)
     for x in operands:
-        # A vector beside matrices is one operand of all.
+        # A vector that is multiplied by matrices is an operand of all of them.
         axes = tuple(range(max(x.ndim - 2, 0), x.ndim))
         total = call.trace.sets.either(total, call.trace.sets.along(call.numbers(x), axes))
     # `solve` with a constant matrix is linear.

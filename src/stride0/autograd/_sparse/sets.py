@@ -1,4 +1,4 @@
-"""Sets of indices, each with a number: what the elements of arrays depend on."""
+"""Sets of indices, each with a number: the inputs that the elements of arrays depend on."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def distinct(keys: Any) -> Any:
 
 
 def _grown(array: Any, size: int) -> Any:
-    """Return an array with room for so many elements."""
+    """Return an array with room for a number of elements."""
     if size <= len(array):
         return array
     found = np.zeros(max(size, 2 * len(array)), dtype=array.dtype)

@@ -313,13 +313,13 @@ class Trace:
         known = [numbers for numbers, _ in map(self.read, operands) if numbers is not None]
         union = self.sets.union(*known)
         for x in results:
-            # Memory may be that of an operand.
+            # The memory may belong to an operand.
             self.write(x, union)
         self.bend(np.asarray(union))
 
 
 class Tracing(Configuration):
-    """A test configuration that traces calls, and otherwise does what the configuration around it does."""
+    """A test configuration that traces calls, and otherwise acts as the configuration around it."""
 
     trace: Trace
     around: Configuration | None

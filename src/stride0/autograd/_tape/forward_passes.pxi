@@ -1,4 +1,4 @@
-# Forward passes: along recorded nodes, from tangents of targets to those of roots.
+# Forward passes: along recorded nodes, from tangents of targets to tangents of roots.
 
 def push_forward(list roots, list targets, list tangents, Tape tape not None):
     """

@@ -63,7 +63,7 @@ def scipy_module(operation: str, name: str) -> Any:
 
 
 def start_of(operation: str, x0: Any) -> Array:
-    """Return where a search begins, as an array of a real floating-point dtype without derivatives."""
+    """Return the start of a search as an array of a real floating-point dtype without derivatives."""
     x = asarray(x0) if isinstance(x0, (float, int)) and not isinstance(x0, bool) else x0
     if not isinstance(x, Array):
         raise ArgumentTypeError(
@@ -123,7 +123,7 @@ def for_each(solve: Callable[..., Any], *args: Any) -> Any:
 
 
 def flat(x: Array) -> Any:
-    """Return where a search begins as a vector of NumPy, in double precision."""
+    """Return the start of a search as a NumPy vector in double precision."""
     np = numpy()
     return np.array(to_numpy(x), dtype=np.float64).reshape(-1)
 
@@ -154,7 +154,7 @@ def shaped(solver: Callable[..., Any]) -> Callable[..., Array]:
 
 
 def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a solver of SciPy without its warnings: what it returns is checked."""
+    """Call a SciPy solver without its warnings: its result is checked."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(*args, **kwargs)

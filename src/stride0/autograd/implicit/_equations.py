@@ -48,9 +48,9 @@ def root(
     x0 : Array or float
         Where the search begins, of a real floating-point dtype. The derivative with respect to it is 0.
     *params : nested structures of arrays
-        What the solution is differentiable by.
+        Parameters that the solution is differentiable by.
     method : str
-        As `scipy.optimize.root` takes it. Methods that use a Jacobian get that of `jacobian`.
+        As `scipy.optimize.root` takes it. Methods that use a Jacobian get the result of `jacobian`.
     tol : float, optional
         As `scipy.optimize.root` takes it.
     options : dict, optional
@@ -122,7 +122,7 @@ def fixed_point(
     x0 : Array or float
         Where the search begins, of a real floating-point dtype. The derivative with respect to it is 0.
     *params : nested structures of arrays
-        What the solution is differentiable by.
+        Parameters that the solution is differentiable by.
     method : str
         "iteration" calls `f` until its result stays the same; another method is one of `root`.
     tol : float
@@ -179,7 +179,7 @@ def custom_root(solver: Callable[..., Any], linear: str = "dense") -> Callable[.
     Parameters
     ----------
     solver : callable
-        Takes a function `f`, where to begin, and the parameters of `f`: ``solver(f, x0, *params,
+        Takes a function `f`, a start, and the parameters of `f`: ``solver(f, x0, *params,
         **options)``. Returns x with ``f(x, *params) == 0``. It may use any library, random numbers and any
         number of steps.
     linear : {"dense", "cg", "gmres"}

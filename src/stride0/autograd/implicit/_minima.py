@@ -48,7 +48,7 @@ def minimize(
     x0 : Array or float
         Where the search begins, of a real floating-point dtype. The derivative with respect to it is 0.
     *params : nested structures of arrays
-        What the minimum is differentiable by.
+        Parameters that the minimum is differentiable by.
     method : str, optional
         As `scipy.optimize.minimize` takes it. The default is "BFGS", with bounds "L-BFGS-B".
     bounds : sequence of pairs, optional
@@ -134,7 +134,7 @@ def least_squares(
     x0 : Array or float
         Where the search begins, of a real floating-point dtype. The derivative with respect to it is 0.
     *params : nested structures of arrays
-        What the minimum is differentiable by.
+        Parameters that the minimum is differentiable by.
     method : {"trf", "dogbox", "lm"}
         As `scipy.optimize.least_squares` takes it.
     bounds : sequence of pairs, optional

@@ -1,4 +1,4 @@
-"""Solutions of equations as functions of parameters: what the functions of `implicit` share.
+"""Solutions of equations as functions of parameters: the common part of the functions of `implicit`.
 
 A solution is a function of `custom_jvp`. Its derivative in a direction solves one linear system with the
 Jacobian of the equation at the solution, which is differentiable again. So reverse mode, higher derivatives
@@ -48,9 +48,9 @@ def solution(
     equation : callable
         Takes the solution and the parameters; returns an array of the shape of the solution, 0 there.
     solver : callable
-        Takes `x0` and the parameters, none of which is tracked or batched; returns the solution.
+        Takes `x0` and the parameters, which are neither tracked nor batched; returns the solution.
     x0 : Array
-        Where it begins; has no derivative.
+        The start of the search; it has no derivative.
     params : tuple
         Nested structures of arrays. Other values are constants.
     linear : str

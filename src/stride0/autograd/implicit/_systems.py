@@ -28,7 +28,7 @@ def linear_solve(a: Any, b: Array, *params: Any, method: str = "gmres", **option
     b : Array
         The right-hand side, of a real floating-point dtype. If `a` is a matrix, ``(n,)`` or ``(n, k)``.
     *params : nested structures of arrays
-        What the matrix depends on, if `a` is a function.
+        Arrays that the matrix depends on, if `a` is a function.
     method : {"gmres", "cg"}
         GMRES, or conjugate gradients for a symmetric positive definite matrix, if `a` is a function.
     **options
