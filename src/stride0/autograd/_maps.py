@@ -303,21 +303,13 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
 
     Parameters
     ----------
-    f : callable
-        Returns one real floating-point array without axes.
-    x, v : nested structures of arrays
-        The argument of `f`, and the vector, structured like it. With `argnums`, `x` is a sequence of all
-        arguments, and `v` the vector for the one that is named, or a sequence of vectors.
-    has_aux : bool
-        Whether `f` returns a pair whose second item is passed through.
-    argnums : int or sequence of int, optional
-        Positional arguments to differentiate by.
+    f, x, v, has_aux, argnums
+        As `hvp` takes them.
 
     Returns
     -------
     nested structure of arrays
-        The product, structured like the argument; a tuple of such where `argnums` is a sequence. With
-        `has_aux` a pair of that and the second item.
+        As `hvp` returns it.
 
     Raises
     ------

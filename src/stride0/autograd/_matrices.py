@@ -86,14 +86,8 @@ def value_and_jacobian(
 
     Parameters
     ----------
-    f : callable
-        Returns an array of a floating-point dtype, or a nested structure of such arrays.
-    argnums : int or sequence of int
-        The arguments to differentiate by, as `value_and_grad` takes them.
-    has_aux : bool
-        Whether `f` returns a pair whose second item is passed through.
-    mode : {"auto", "forward", "reverse"}
-        As `jacobian` takes it.
+    f, argnums, has_aux, mode
+        As `jacobian` takes them.
 
     Returns
     -------

@@ -191,13 +191,14 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     call = Linearized("vjp", f, xs, has_aux)
     facts = facts_of(call.values)
     value = call.structure.rebuild(call.values)
-    call.values = []
+    # The pullback keeps neither.
+    aux, call.aux, call.values = call.aux, None, []
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         given = matched("pullback", call.structure, cotangent, "the cotangents")
         return call.pull(all_like("pullback", given, facts))
 
-    return (value, pullback, detached_results(call.aux)) if has_aux else (value, pullback)
+    return (value, pullback, detached_results(aux)) if has_aux else (value, pullback)
 
 
 class Linearized:

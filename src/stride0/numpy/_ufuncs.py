@@ -187,14 +187,14 @@ def _reciprocal(x: Array) -> Array:
     return xp.reciprocal(x)
 
 
-def _fmax(x1: Any, x2: Any) -> Array:
-    a, b = (array(x) for x in xp.broadcast_arrays(*_pair(x1, x2)))
-    return xp.where(_isnan(a), b, xp.where(_isnan(b), a, xp.maximum(a, b)))
+def _except_nan(better: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that takes the better of two numbers, and the other one if one is NaN."""
 
+    def function(x1: Any, x2: Any) -> Array:
+        a, b = (array(x) for x in xp.broadcast_arrays(*_pair(x1, x2)))
+        return xp.where(_isnan(a), b, xp.where(_isnan(b), a, better(a, b)))
 
-def _fmin(x1: Any, x2: Any) -> Array:
-    a, b = (array(x) for x in xp.broadcast_arrays(*_pair(x1, x2)))
-    return xp.where(_isnan(a), b, xp.where(_isnan(b), a, xp.minimum(a, b)))
+    return function
 
 
 def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:
@@ -296,8 +296,8 @@ REDUCTIONS: Final = {
 OWN: Final[tuple[tuple[str, Callable[..., Any], int, bool], ...]] = (
     ("signbit", _signbit, 1, False),
     ("reciprocal", _reciprocal, 1, False),
-    ("fmax", _fmax, 2, False),
-    ("fmin", _fmin, 2, False),
+    ("fmax", _except_nan(xp.maximum), 2, False),
+    ("fmin", _except_nan(xp.minimum), 2, False),
     ("fmod", _fmod, 2, False),
     ("heaviside", _heaviside, 2, True),
     ("float_power", _float_power, 2, False),
