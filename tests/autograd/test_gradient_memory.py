@@ -537,3 +537,15 @@ def test_tapes_of_other_threads_do_not_matter() -> None:
     done.set()
     thread.join()
     assert_allclose(np.asarray(found[0]), 2)
+
+
+def test_a_pullback_does_not_keep_the_auxiliary_value() -> None:
+    class Kept:
+        """Neither an array nor a structure, so it is passed through."""
+
+    y, pullback, aux = vjp(lambda x: (xp.sum(x * x), Kept()), xp.asarray([1.0, 2.0]), has_aux=True)
+    seen = weakref.ref(aux)
+    del aux
+    gc.collect()
+    assert seen() is None
+    assert pullback(xp.ones_like(y))[0].tolist() == [2.0, 4.0]
