@@ -109,6 +109,8 @@ class Reduction(NamedTuple):
     gains: tuple[str, ...] = ()  # as of an operation
     merged: bool = True  # whether adjacent short rows are folded as one, which is another order of a sum
     folded_by: str = ""  # the reduction of plain elements that folds its accumulators; "" is the row itself
+    # Whether the second operand is one value for the whole run: layout 4 has a loop then, instead of layout 0.
+    constant_second: bool = False
     # The loops that `folding.h` and `finding.h` have, by layout: of which dtypes. They are over any strides.
     written: dict[int, tuple[str, ...]] = {}  # noqa: RUF012
     # Of other dtypes, those whose rows over any strides are copied first: Note [Parts].
@@ -715,6 +717,7 @@ REDUCTIONS: Final = (
         start=0,
         repeated="multiply",
         folded_by="sum",
+        constant_second=True,
     ),
     # Of norms. Squares of float32 are exact in float64, and neither overflow nor underflow there.
     *(

@@ -6,7 +6,7 @@ Note [Layouts]
     3 any strides, which pairs do not have; 5 every second element of each operand, into a contiguous result,
     which the loop of layout 3 calls (Note [Blockwise]). Reductions 0 a contiguous run into one accumulator,
     1 a strided one, 2 contiguous rows into a row of accumulators, 3 strided ones, 4 a contiguous run whose
-    second operand has stride 0.
+    second operand has stride 0, which has a loop of its own only for sums of squared deviations.
 """
 
 from __future__ import annotations

@@ -341,8 +341,8 @@ class Emitter:
         # any, but rows of complex numbers take too long to copy.
         written = {layout for layout in (0, 2) if row.name in red.written.get(layout, ())}
         served = {layout + 1 for layout in written if layout == 0 or row.letter != "c"}
-        for layout in (1, 3, 0, 2, 4):
-            if layout in served or (layout == 4 and (red.nin == 1 or row.letter not in "fc")):
+        for layout in (1, 3, 4 if red.constant_second else 0, 2):
+            if layout in served:
                 continue
             strided = layout in (1, 3)
             serves = (0, 1, 4) if layout == 1 else (2, 3) if layout == 3 else (layout,)
