@@ -79,7 +79,12 @@ def called(name: str) -> Any:
         ),
         ("interpolate.PPoly", lambda f, x: f(xp.ones((2, 1)), xp.arange(2.0))(x), "stop_gradient"),
         ("spatial.distance.pdist", lambda f, x: f(x), "stop_gradient"),
-        ("optimize.minimize", lambda f, x: f(lambda t: float(np.sum(t)), x[0, :]), "on_numpy(f)"),
+        (
+            "optimize.minimize",
+            lambda f, x: f(lambda t: float(np.sum(t)), x[0, :]),
+            "stride0.autograd.scipy.optimize.minimize",
+        ),
+        ("optimize.differential_evolution", lambda f, x: f(np.sum, x[:, :2]), "on_numpy(f)"),
         ("integrate.solve_ivp", lambda f, x: f(lambda t, y: -y, (0, 1), x[0, :]), "on_numpy(f)"),
     ],
 )

@@ -22,6 +22,7 @@ __all__ = [
     "LINEAR",
     "check_linear",
     "chosen",
+    "detached_array",
     "flat",
     "for_each",
     "on_flat",
@@ -92,6 +93,11 @@ def plain_array(operation: str, x: Any) -> Any:
             accepts="pass it as an argument: f(x, parameter)",
         )
     return to_numpy(asarray(x))
+
+
+def detached_array(operation: str, x: Any) -> Any:
+    """Return the values of a result as a NumPy array, even if the result is tracked."""
+    return to_numpy(stop_gradient(asarray(x)))
 
 
 def on_flat(

@@ -20,11 +20,11 @@ from stride0.autograd._custom_jvp import custom_jvp
 from stride0.autograd._matrices import jacobian
 from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import jvp, stop_gradient
-from stride0.autograd.implicit._calls import chosen, for_each, plain_array
+from stride0.autograd.implicit._calls import chosen, detached_array, for_each, plain_array
 from stride0.autograd.implicit._krylov import by_krylov
 from stride0.linalg import solve as solve_matrix
 
-__all__ = ["Box", "solution"]
+__all__ = ["Box", "corrected", "solution"]
 
 Equation = Callable[..., Any]
 
@@ -102,6 +102,31 @@ def solution(
     return found(x0, *params)
 
 
+def corrected(
+    operation: str,
+    equation: Equation,
+    found: Array,
+    x0: Array,
+    params: tuple[Any, ...] = (),
+    box: Box | None = None,
+) -> Array:
+    """Return a solution that was found, with derivatives by all that the equation uses, to third order.
+
+    The function may use tracked arrays that are none of its arguments. Each of Newton's steps, of which the
+    matrix is constant, adds an order of derivatives; the value stays.
+    """
+    plain = stop_gradient(params)
+    if box is not None:
+        box.refuse(to_numpy(found))
+    start = x = _polished(operation, equation, found, plain, x0, "dense", detached_array)
+    _check_matrix(operation, equation, start, plain)
+    matrix = stop_gradient(_matrix(equation, start, plain))
+    for _ in range(3):
+        value = reshape(asarray(equation(x, *params)), (x.size,))
+        x = x - reshape(solve_matrix(matrix, value), x.shape)
+    return start + (x - stop_gradient(x))
+
+
 def _matrix(equation: Equation, x: Array, params: Any) -> Array:
     """Return the Jacobian of the equation by the solution."""
     found = jacobian(lambda x: reshape(asarray(equation(x, *params)), (x.size,)), mode="reverse")(x)
@@ -125,7 +150,7 @@ def _check_matrix(operation: str, equation: Equation, x: Array, params: Any) -> 
     """Refuse a solution near which the Jacobian is singular, as it is at double roots and in valleys."""
     np = numpy()
     there = x + asarray(NEAR * (1 + np.abs(to_numpy(x))), dtype=x.dtype)
-    here, near = (to_numpy(_matrix(equation, point, params)) for point in (x, there))
+    here, near = (detached_array(operation, _matrix(equation, point, params)) for point in (x, there))
     if not np.isfinite(here).all():
         raise GradientError(
             operation,
@@ -143,16 +168,25 @@ def _check_matrix(operation: str, equation: Equation, x: Array, params: Any) -> 
 
 
 def _polished(
-    operation: str, equation: Equation, found: Any, params: tuple[Any, ...], x0: Array, linear: str
+    operation: str,
+    equation: Equation,
+    found: Any,
+    params: tuple[Any, ...],
+    x0: Array,
+    linear: str,
+    values: Callable[[str, Any], Any] = plain_array,
 ) -> Array:
-    """Return the result of a solver after some of Newton's steps; raise if it is no solution."""
+    """Return the result of a solver after some of Newton's steps; raise if it is no solution.
+
+    `values` says what becomes of a tracked result of the equation.
+    """
     np = numpy()
     x: Array = asarray(found, dtype=x0.dtype)
     if x.shape != x0.shape:
         facts = [("x0", str(x0.shape)), ("solution", str(x.shape))]
         raise ArgumentValueError(operation, "the solver returned an array of another shape than x0", facts)
     for _ in range(8):
-        value = plain_array(operation, equation(x, *params)).reshape(-1)
+        value = values(operation, equation(x, *params)).reshape(-1)
         if value.size != x.size:
             facts = [("x", str(x.shape)), ("f(x)", f"{value.size} elements")]
             raise ArgumentValueError(operation, "f returns another number of elements than x has", facts)
@@ -166,7 +200,7 @@ def _polished(
             step = None
         if step is None or not np.isfinite(step).all():
             # A singular Jacobian: there is no step to judge the solution by. Its derivative raises.
-            start = np.abs(plain_array(operation, equation(x0, *params))).max()
+            start = np.abs(values(operation, equation(x0, *params))).max()
             if not np.abs(value).max() <= np.finfo(value.dtype).eps ** 0.5 * start:
                 _refuse(operation, value)
             return x
@@ -187,7 +221,7 @@ def _newton(
 ) -> Any:
     np = numpy()
     if linear == "dense":
-        return np.linalg.solve(to_numpy(_matrix(equation, x, params)), value)
+        return np.linalg.solve(detached_array(operation, _matrix(equation, x, params)), value)
     right = asarray(value.reshape(x.shape), dtype=x.dtype)
     return to_numpy(by_krylov(operation, _derivative(equation), right, (x, *params), linear, {})).reshape(-1)
 

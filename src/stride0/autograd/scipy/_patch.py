@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from stride0._base.callers import FORMS
-from stride0._base.errors import ArgumentTypeError, shown
+from stride0._base.errors import ArgumentTypeError, ForeignArrayError, shown
 from stride0._core.array.array import Array
-from stride0.autograd._tape.tape import is_tracked
+from stride0.autograd._tape.tape import is_batched_array, is_tracked
 from stride0.autograd.scipy._calls import found_by, scipy
 
 __all__ = ["patch", "patched", "unpatch"]
@@ -28,12 +28,8 @@ _WITHOUT_EFFECT = {
     *("check_finite", "overwrite_a", "overwrite_ab", "overwrite_b", "overwrite_data", "overwrite_x"),
     *("workers", "plan", "lapack_driver", "driver", "xp"),
 }
-# Functions that are given functions, which may use tracked arrays. The form of one finds that out by
-# calling them.
-CALLING_BACK = (
-    *("integrate.quad_vec", "optimize.bisect", "optimize.brenth", "optimize.brentq", "optimize.newton"),
-    *("optimize.ridder", "optimize.toms748"),
-)
+# Modules with functions that are given functions, which may use tracked arrays.
+_CALLING_BACK = ("integrate", "optimize")
 
 _LOCK = threading.RLock()
 _COUNT = 0
@@ -89,7 +85,8 @@ def patched() -> Iterator[None]:
     """Let SciPy's own functions take tracked arrays, within a `with` statement.
 
     Where `stride0.autograd.scipy` has a form of a function of SciPy, the function computes by the form if an
-    array among its arguments is tracked, and by itself otherwise.
+    array among its arguments is tracked, and by itself otherwise. A solver calls the form, too, if a function
+    that it is given returns a tracked array, or takes only arrays of stride0.
 
     Raises
     ------
@@ -172,7 +169,7 @@ def scipy_owner(name: str) -> Any:
 def _any_tracked(values: Iterable[Any]) -> bool:
     for x in values:
         if isinstance(x, Array):
-            if is_tracked(x):
+            if is_tracked(x) or is_batched_array(x):
                 return True
         elif (isinstance(x, (tuple, list)) and _any_tracked(x)) or (
             isinstance(x, Mapping) and _any_tracked(x.values())
@@ -183,13 +180,60 @@ def _any_tracked(values: Iterable[Any]) -> bool:
 
 def _takes_form(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     # A module that was imported meanwhile keeps what it found, and so does the backend of `scipy.fft`.
-    return _COUNT > 0 and (name in CALLING_BACK or _any_tracked(args) or _any_tracked(kwargs.values()))
+    return _COUNT > 0 and (_any_tracked(args) or _any_tracked(kwargs.values()))
+
+
+def _signature(name: str, original: Any) -> inspect.Signature:
+    try:
+        return inspect.signature(original)
+    except ValueError:  # a compiled function, which may have none
+        return inspect.signature(_form(name))
+
+
+class _TakeForm(BaseException):
+    """A function of the caller needs the form."""
+
+
+def _watched(f: Any) -> Any:
+    """Return a function of the caller, which SciPy calls, that asks for the form if it needs that."""
+
+    @functools.wraps(f)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            found = f(*args, **kwargs)
+        except ForeignArrayError as error:
+            raise _TakeForm from error
+        if _any_tracked((found,)):
+            raise _TakeForm
+        return found
+
+    return called
+
+
+def _call_watching(name: str, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a solver of SciPy, or its form if a function that it is given uses a tracked array."""
+
+    def watching(key: str, value: Any) -> Any:
+        if key == "events" and isinstance(value, (list, tuple)):
+            return [_watched(event) for event in value]
+        return _watched(value) if callable(value) and not inspect.isclass(value) else value
+
+    given = _signature(name, original).bind(*args, **kwargs)
+    for key, value in given.arguments.items():
+        if key == "options" and original.__name__ == "solve_ivp":
+            value.update({k: watching(k, v) for k, v in value.items()})
+        elif key != "args":
+            given.arguments[key] = watching(key, value)
+    try:
+        return original(*given.args, **given.kwargs)
+    except _TakeForm:
+        return _call_form(name, original, args, kwargs)
 
 
 def _call_form(name: str, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a form with the arguments of the function of SciPy, without those that change no value."""
     form = _form(name)
-    theirs, mine = inspect.signature(original), inspect.signature(form)
+    theirs, mine = _signature(name, original), inspect.signature(form)
     open_ended = any(p.kind is p.VAR_KEYWORD for p in mine.parameters.values())
     given = theirs.bind(*args, **kwargs)
     positional: list[Any] = []
@@ -223,6 +267,8 @@ def _function(name: str, original: Any) -> Callable[..., Any]:
     def patched_function(*args: Any, **kwargs: Any) -> Any:
         if _takes_form(name, args, kwargs):
             return _call_form(name, original, args, kwargs)
+        if _COUNT > 0 and name.partition(".")[0] in _CALLING_BACK:
+            return _call_watching(name, original, args, kwargs)
         return original(*args, **kwargs)
 
     # `functools.wraps` of SciPy's own decorators leaves `__wrapped__` too: this says which one is ours.

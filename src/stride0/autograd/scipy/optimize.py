@@ -1,8 +1,13 @@
-"""Differentiable forms of root finders of `scipy.optimize`: a root is a function of the equation.
+"""Differentiable forms of `scipy.optimize`: a root is a function of the equation, a minimum of the function.
+
+The functions that you pass get arrays of stride0. If an array is tracked, Newton's steps follow SciPy's
+until the solution is right to rounding errors; if the solver did not converge, the call raises an error.
+Solutions have derivatives by `args` of any order, and by tracked arrays that the function uses in another way
+to third order. The derivative by the start of a search is zero.
 
 References
 ----------
-Its minimisers take gradients instead: `stride0.autograd.on_numpy`.
+`stride0.autograd.implicit` has the same with fewer options.
 
 Examples
 --------
@@ -14,81 +19,126 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, GradientError
+from stride0._base.errors import GradientError
 from stride0._core.array.array import Array
-from stride0.autograd._tape.tape import is_tracked
-from stride0.autograd._transforms import grad, stop_gradient
 from stride0.autograd.scipy._arguments import item
 from stride0.autograd.scipy._calls import original
+from stride0.autograd.scipy._minima import curve_fit, least_squares, minimize, minimize_scalar
 from stride0.autograd.scipy._signatures import named
+from stride0.autograd.scipy._solvers import Calls, as_tuple, differentiated, moving, started, updated
 
-__all__ = ["bisect", "brenth", "brentq", "newton", "ridder", "toms748"]
-
-
-def plain(x: Any) -> Any:
-    """Return a value that may be tracked as one of NumPy, or as it is."""
-    return item(x) if isinstance(x, Array) else x
-
-
-def _implicit(f: Callable[..., Any], root: Any, args: tuple[Any, ...]) -> Array:
-    """Return a root with the derivatives that the equation gives.
-
-    Each of Newton's steps doubles how many of them are right: the value stays, since `f` is zero there.
-    """
-    start = xp.asarray(float(root))
-    x = start
-    for _ in range(2):
-        slope = grad(lambda t: xp.reshape(xp.asarray(f(t, *args)), ()))(x)
-        if bool(slope == 0):
-            raise GradientError(
-                "root", "the function is level at the root, which has no derivative", accepts="a simple root"
-            )
-        x = x - xp.reshape(xp.asarray(f(x, *args)), ()) / slope
-    found: Array = start + (x - stop_gradient(x))
-    return found
+__all__ = [
+    "bisect",
+    "brenth",
+    "brentq",
+    "curve_fit",
+    "fsolve",
+    "least_squares",
+    "linear_sum_assignment",
+    "minimize",
+    "minimize_scalar",
+    "newton",
+    "ridder",
+    "root",
+    "root_scalar",
+    "toms748",
+]
 
 
-def _rooted(
-    name: str, f: Callable[..., Any], starts: tuple[Any, ...], args: Any, options: dict[str, Any]
+def root(
+    fun: Any,
+    x0: Any,
+    args: Any = (),
+    method: str = "hybr",
+    jac: Any = None,
+    tol: Any = None,
+    callback: Any = None,
+    options: Any = None,
 ) -> Any:
-    tracked = [False]
-    given = args if isinstance(args, tuple) else (args,)
-    if any(isinstance(x, Array) and is_tracked(x) for x in starts):
-        # A root does not move with where the search begins.
-        starts = tuple(plain(x) for x in starts)
+    """Find a root of a vector function: `scipy.optimize.root`.
 
-    def value(t: Any, *given: Any) -> Any:
-        y = f(t, *given)
-        if isinstance(y, Array) and is_tracked(y):
-            tracked[0] = True
-            return float(item(y))
-        return y
+    Differentiable by `args` and the tracked arrays that `fun` uses; the fields `x` and `fun` are.
+    """
+    args = as_tuple(args)
+    start = started(x0, method in ("hybr", "lm") or xp.asarray(x0).ndim == 0)
 
-    found = original(f"optimize.{name}")(value, *starts, args=args, **options)
-    if not tracked[0]:
-        return found
-    if options.get("full_output"):
-        return _implicit(f, found[0], given), *found[1:]
-    if getattr(found, "ndim", 0) != 0:
-        raise ArgumentTypeError(
-            name, "several roots at once have no gradient", accepts="one number to begin with"
+    def equation(x: Array, *given: Any) -> Array:
+        found = fun(x, *given)
+        return xp.asarray(found[0] if jac is True else found)
+
+    def run(calls: Calls, *given: Any) -> Any:
+        return original("optimize.root")(
+            calls.plain(fun, *given),
+            item(start).copy(),
+            method=method,
+            jac=calls.plain(jac, *given) if callable(jac) else jac,
+            tol=tol,
+            callback=callback,
+            options=options,
         )
-    return _implicit(f, found, given)
+
+    result, x = differentiated("root", run, equation, start, args)
+    return updated(result, x=x, fun=equation(x, *args))
+
+
+def fsolve(func: Any, x0: Any, args: Any = (), fprime: Any = None, **options: Any) -> Any:
+    """Find a root of a vector function: `scipy.optimize.fsolve`.
+
+    Differentiable as `root`. `full_output` is not supported.
+    """
+    options = {"xtol": 1.49012e-8, **options}
+    return root(func, x0, args, jac=fprime, options=options).x
+
+
+# --- one variable
+
+
+def _scalar(name: str, f: Any, starts: tuple[Any, ...], args: Any, options: dict[str, Any]) -> Any:
+    """Return a root of one variable, and what SciPy says of it if `full_output` is given.
+
+    SciPy's number is returned as it is if nothing is tracked.
+    """
+    args = as_tuple(args)
+    # A root does not move with where the search begins.
+    starts = tuple(item(x) if isinstance(x, Array) else x for x in starts)
+    newton = name == "newton"
+    full, tracked = options.pop("full_output", False), [moving(args)]
+    several = newton and getattr(starts[0], "ndim", 0) != 0
+    x0 = started(starts[0], flat=False) if newton else xp.asarray(0.0)
+    derivatives = {key: options.pop(key) for key in ("fprime", "fprime2") if options.get(key) is not None}
+
+    def run(calls: Calls, *given: Any) -> Any:
+        functions = {key: calls.plain(g, *given) for key, g in derivatives.items()}
+        found = original(f"optimize.{name}")(
+            calls.plain(f, *given), *starts, full_output=True, **options, **functions
+        )
+        tracked[0] |= calls.closing
+        success = bool(found[1].all() if several else found[1].converged)
+        return SimpleNamespace(x=found[0], facts=found[1:], success=success)
+
+    def equation(x: Array, *given: Any) -> Array:
+        return xp.reshape(xp.asarray(f(x, *given)), x.shape)
+
+    result, x = differentiated(name, run, equation, x0, args)
+    value = x if tracked[0] else result.x
+    if not full:
+        return value
+    facts = result.facts if several else (updated(result.facts[0], root=value),)
+    return (value, *facts)
 
 
 def _bracketed(name: str, what: str) -> Any:
     def function(f: Any, a: Any, b: Any, args: Any = (), **options: Any) -> Any:
-        return _rooted(name, f, (a, b), args, options)
+        return _scalar(name, f, (a, b), args, options)
 
     doc = f"""Find a root between two numbers by {what}: `scipy.optimize.{name}`.
 
     Differentiable by `args` and the tracked arrays that `f` uses, which takes and returns a number or a 0-d
-    array: to third order, as an implicit function, whatever the steps of the search were. The derivatives by
-    `a` and `b` are zero. Returns what SciPy returns if nothing is tracked.
+    array. The derivatives by `a` and `b` are zero. Returns what SciPy returns if nothing is tracked.
     """
     return named(function, name, doc)
 
@@ -103,16 +153,48 @@ toms748 = _bracketed("toms748", "algorithm 748")
 def newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), **options: Any) -> Any:
     """Find a root by Newton's method, or by secants: `scipy.optimize.newton`.
 
-    Differentiable by `args` and the tracked arrays that `func` uses, like `brentq`. The derivative by `x0` is
-    zero. Returns what SciPy returns if nothing is tracked.
+    Differentiable by `args` and the tracked arrays that `func` uses, like `brentq`; several roots at once,
+    too. The derivative by `x0` is zero. Returns what SciPy returns if nothing is tracked.
     """
-    if fprime is not None:
-        options["fprime"] = lambda t, *given: _number(fprime(t, *given))
-    if options.get("fprime2") is not None:
-        second = options["fprime2"]
-        options["fprime2"] = lambda t, *given: _number(second(t, *given))
-    return _rooted("newton", func, (x0,), args, options)
+    return _scalar("newton", func, (x0,), args, {**options, "fprime": fprime})
 
 
-def _number(y: Any) -> Any:
-    return float(item(y)) if isinstance(y, Array) and is_tracked(y) else y
+def root_scalar(f: Any, args: Any = (), method: Any = None, bracket: Any = None, **options: Any) -> Any:
+    """Find a root of a function of one variable: `scipy.optimize.root_scalar`.
+
+    Differentiable by `args` and the tracked arrays that `f` uses; the field `root` is.
+    """
+    args = as_tuple(args)
+    functions = {k: options.pop(k) for k in ("fprime", "fprime2") if callable(options.get(k))}
+    given_starts = {k: options.pop(k) for k in ("x0", "x1") if options.get(k) is not None}
+    starts = {k: item(started(x, flat=False))[()] for k, x in given_starts.items()}
+    if bracket is not None:
+        bracket = [float(item(x)) if isinstance(x, Array) else x for x in bracket]
+    pair = options.get("fprime") is True
+
+    def run(calls: Calls, *given: Any) -> Any:
+        more = {key: calls.plain(g, *given) for key, g in functions.items()}
+        found = original("optimize.root_scalar")(
+            calls.plain(f, *given), method=method, bracket=bracket, **starts, **options, **more
+        )
+        return updated(found, x=found.root)
+
+    def equation(x: Array, *given: Any) -> Array:
+        found = f(x, *given)
+        return xp.reshape(xp.asarray(found[0] if pair else found), ())
+
+    result, x = differentiated("root_scalar", run, equation, xp.asarray(0.0), args)
+    del result["x"]
+    return updated(result, root=x)
+
+
+def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> NoReturn:
+    """Refuse a tracked matrix of costs: `scipy.optimize.linear_sum_assignment`.
+
+    An assignment is integers, which do not move with the costs. The sum of the assigned costs has a gradient.
+    """
+    raise GradientError(
+        "linear_sum_assignment",
+        "an assignment is integers, which have no derivative by the costs",
+        accepts="rows, columns = linear_sum_assignment(stop_gradient(costs)), xp.sum(costs[rows, columns])",
+    )

@@ -1,0 +1,142 @@
+"""Solutions that SciPy finds, with derivatives by `stride0.autograd.implicit`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from stride0._base.errors import GradientError
+from stride0._chapters.data_types import astype
+from stride0._chapters.manipulation import reshape
+from stride0._core.array.array import Array
+from stride0._core.exchange.exchange import asarray
+from stride0._core.exchange.numpy_calls import numpy, to_numpy
+from stride0._core.memory.dtype import float64
+from stride0.autograd._tape.tape import is_tracked, newest_level
+from stride0.autograd._tape.trees import flatten, tree_map
+from stride0.autograd._transforms import stop_gradient
+from stride0.autograd.implicit._solutions import Box, corrected, solution
+
+# The derivative solves its linear system by a matrix up to this number of unknowns, by products above.
+DENSE_MAX_UNKNOWNS = 1000
+
+
+class Calls:
+    """Functions of the caller as SciPy calls them: they get arrays of stride0, and return NumPy arrays."""
+
+    def __init__(self) -> None:
+        # Whether a function used a tracked array that is none of its arguments.
+        self.closing = False
+
+    def plain(self, f: Callable[..., Any], *given: Any) -> Callable[..., Any]:
+        """Return `f` for SciPy, called with further arguments, which are not tracked."""
+
+        def called(*xs: Any) -> Any:
+            return tree_map(self.value, f(*[_ours(x) for x in xs], *given))
+
+        return called
+
+    def value(self, y: Any) -> Any:
+        """Return a result as a NumPy array or a number."""
+        if not isinstance(y, Array):
+            return y
+        self.closing |= is_tracked(y)
+        found = to_numpy(stop_gradient(y))
+        return found if found.ndim else found[()]
+
+
+def _ours(x: Any) -> Any:
+    return asarray(numpy().array(x)) if isinstance(x, (float, numpy().ndarray)) else x
+
+
+def as_tuple(args: Any) -> tuple[Any, ...]:
+    """Return further arguments of a function, which SciPy takes as a tuple or as a single one."""
+    return args if isinstance(args, tuple) else (args,)
+
+
+def moving(args: Any) -> bool:
+    """Return whether an array in a structure is tracked or batched."""
+    leaves = [x for x in flatten(args)[0] if isinstance(x, Array)]
+    return any(map(is_tracked, leaves)) or newest_level(leaves) is not None
+
+
+def started(x0: Any, flat: bool = True) -> Array:
+    """Return the start of a search in double precision: a vector, if it is flat."""
+    x = astype(stop_gradient(asarray(x0)), float64)
+    return reshape(x, (-1,)) if flat else x
+
+
+def differentiated(
+    name: str,
+    run: Callable[..., Any],
+    equation: Callable[..., Any],
+    x0: Array,
+    args: tuple[Any, ...] = (),
+    large: str = "gmres",
+    box: Box | None = None,
+    check: Callable[..., None] | None = None,
+) -> tuple[Any, Array]:
+    """Return the result of a solver of SciPy, and its solution with derivatives.
+
+    Parameters
+    ----------
+    name : str
+        The function of SciPy.
+    run : callable
+        Takes `Calls` and the further arguments, not tracked; returns a result with an attribute `x`.
+    equation : callable
+        Takes the solution and the further arguments; 0 at the solution.
+    x0 : Array
+        The start of the search.
+    args : tuple
+        Further arguments, which may be tracked.
+    large : {"cg", "gmres"}
+        How the derivative solves a large linear system.
+    box : Box, optional
+        The bounds of a minimum.
+    check : callable, optional
+        Takes the solution and the further arguments; raises if it has no derivative.
+    """
+    calls, last = Calls(), []
+
+    def solver(x0: Array, *given: Any) -> Array:
+        last[:] = [run(calls, *given)]
+        if differentiable or calls.closing:
+            _check(name, last[0])
+        found = asarray(numpy().reshape(last[0].x, x0.shape), dtype=float64, copy=True)
+        if check is not None and (differentiable or calls.closing):
+            check(found, *given)
+        return found
+
+    differentiable = moving(args)
+    batched = newest_level([x for x in flatten(args)[0] if isinstance(x, Array)]) is not None
+    if not batched:
+        plain = stop_gradient(args)
+        found = solver(x0, *plain)
+        if calls.closing:
+            return last[0], corrected(name, equation, found, x0, args, box)
+        if not differentiable:
+            return last[0], found
+    linear = "dense" if x0.size <= DENSE_MAX_UNKNOWNS else large
+    x = solution(name, equation, solver if batched else lambda *_: found, x0, args, linear, box)
+    return last[0], x
+
+
+def _check(name: str, result: Any) -> None:
+    # Status 2 of `minimize` is a loss of precision near the minimum: the equation is the judge.
+    success = getattr(result, "converged", getattr(result, "success", True))
+    if not success and not (name == "minimize" and result.status == 2):
+        raise GradientError(
+            name,
+            "the solver did not converge: its result is no solution, and has no gradient",
+            [("message", str(getattr(result, "message", getattr(result, "flag", ""))))],
+            "another start, another method, or more iterations",
+        )
+
+
+def updated(result: Any, **fields: Any) -> Any:
+    """Return a result object of SciPy with some of its fields replaced."""
+    found = copy.copy(result)
+    found.update(fields)
+    return found
