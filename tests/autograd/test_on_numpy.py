@@ -85,7 +85,11 @@ def called(name: str) -> Any:
             "stride0.autograd.scipy.optimize.minimize",
         ),
         ("optimize.differential_evolution", lambda f, x: f(np.sum, x[:, :2]), "on_numpy(f)"),
-        ("integrate.solve_ivp", lambda f, x: f(lambda t, y: -y, (0, 1), x[0, :]), "on_numpy(f)"),
+        (
+            "integrate.solve_ivp",
+            lambda f, x: f(lambda t, y: -y, (0, 1), x[0, :]),
+            "stride0.autograd.scipy.integrate.solve_ivp",
+        ),
     ],
 )
 def test_the_function_of_scipy_is_named(name: str, call: Any, words: str) -> None:

@@ -207,6 +207,10 @@ def _watched(f: Any) -> Any:
             raise _TakeForm
         return found
 
+    for key in ("terminal", "direction"):
+        # Of an event, which may be an object of a class that has them.
+        if hasattr(f, key):
+            setattr(called, key, getattr(f, key))
     return called
 
 

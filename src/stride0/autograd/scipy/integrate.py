@@ -24,8 +24,9 @@ from stride0.autograd._transforms import stop_gradient
 from stride0.autograd.scipy._arguments import floating, item, ratio, require
 from stride0.autograd.scipy._axes import along, axis_of, lane
 from stride0.autograd.scipy._calls import original, scipy
+from stride0.autograd.scipy._ivp import odeint, solve_ivp
 
-__all__ = ["quad_vec", "simpson"]
+__all__ = ["odeint", "quad_vec", "simpson", "solve_ivp"]
 
 
 def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:

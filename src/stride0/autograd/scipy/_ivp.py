@@ -1,0 +1,295 @@
+"""Initial value problems, `solve_ivp` and `odeint`: the tape records the steps that SciPy took."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentTypeError, BatchingError, GradientError
+from stride0._core.array.array import Array
+from stride0._core.exchange.numpy_calls import numpy
+from stride0.autograd._custom import checkpoint
+from stride0.autograd._tape.tape import newest_level
+from stride0.autograd._tape.trees import flatten, tree_map
+from stride0.autograd._transforms import stop_gradient
+from stride0.autograd.implicit._solutions import corrected
+from stride0.autograd.scipy._arguments import item
+from stride0.autograd.scipy._calls import original, scipy
+from stride0.autograd.scipy._runge_kutta import METHODS, Explicit, Step
+from stride0.autograd.scipy._solvers import Calls, as_tuple, moving, updated
+
+# A checkpoint recomputes at least this number of steps at once.
+BLOCK_MIN_STEPS = 32
+
+
+class Solution:
+    """A continuous solution: a function of the time, which is differentiable."""
+
+    def __init__(self, method: Explicit, steps: list[tuple[float, float, Any]], y0: Array) -> None:
+        self.method, self.steps, self.y0 = method, steps, y0
+        self.sign = -1.0 if steps and steps[0][1] < steps[0][0] else 1.0
+        self.bounds = self.sign * numpy().asarray([end for _, end, _ in steps])
+        self.known: dict[int, Step] = {}
+
+    def step_of(self, t: Any) -> Any:
+        """Return the number of the step in which each time lies."""
+        np = numpy()
+        return np.clip(
+            np.searchsorted(self.bounds, self.sign * np.asarray(t)), 0, max(len(self.steps) - 1, 0)
+        )
+
+    def follow(
+        self, f: Callable[..., Array], shifts: tuple[Any, Any], given: Any, dense: set[int], ends: bool
+    ) -> list[Array]:
+        """Take all steps, with a checkpoint for each block of them; return the values at the ends if asked.
+
+        `shifts` are zeros that have the derivatives of both ends of the interval. Step sizes do not change,
+        except that the last step ends where the interval ends.
+        """
+        count, y = len(self.steps), self.y0
+        size = max(BLOCK_MIN_STEPS, math.isqrt(count))
+        if not count:
+            return []
+
+        def place(k: int, shifts: Any) -> tuple[Any, Any]:
+            start, end, _ = self.steps[k]
+            h = end - start if k < count - 1 else end - start + (shifts[1] - shifts[0])
+            return xp.asarray(start) + shifts[0], h
+
+        def block(first: int, y: Array, slope: Array, shifts: Any, given: Any) -> Any:
+            kept = []
+            for k in range(first, min(first + size, count)):
+                t, h = place(k, shifts)
+                here = lambda t, y: f(t, y, *given)  # noqa: E731
+                old, (y, slope, more) = (
+                    y,
+                    self.method.advance(here, t, y, slope, h, k in dense, self.steps[k][2]),
+                )
+                kept.append(([old] if more else [], more, [y] if ends else []))
+            return y, slope, kept
+
+        slope = f(place(0, shifts)[0], y, *given)
+        values: list[Array] = []
+        for first in range(0, count, size):
+            run = functools.partial(block, first)
+            y, slope, kept = (checkpoint(run) if count > size else run)(y, slope, shifts, given)
+            for k, (old, more, end) in enumerate(kept, first):
+                values += end
+                if more:
+                    self.known[k] = Step(*place(k, shifts), old[0], more[0])
+        return values
+
+    def at(self, t: Array) -> Array:
+        """Return the values at several times, a row for each."""
+        np = numpy()
+        if not self.steps:
+            return xp.broadcast_to(self.y0, (t.size, self.y0.size))
+        numbers = self.step_of(item(t))
+        order = np.argsort(numbers, kind="stable")
+        parts = []
+        for k in np.unique(numbers):
+            chosen = xp.take(t, xp.asarray(order[numbers[order] == k]))
+            parts.append(self.method.between(self.known[int(k)], chosen))
+        found = xp.concat(parts, axis=0)
+        return (
+            found if (order[1:] > order[:-1]).all() else xp.take(found, xp.asarray(np.argsort(order)), axis=0)
+        )
+
+    def __call__(self, t: Any) -> Array:
+        """Return the values at a time, of shape (n,), or at several times, of shape (n, times)."""
+        t = xp.asarray(t, dtype=xp.float64)
+        found = self.at(xp.reshape(t, (-1,)))
+        return found.T if t.ndim else found[0, :]
+
+
+def _recording(made: Any, steps: list[tuple[float, float, Any]]) -> Any:
+    """Return a solver of SciPy that writes down its steps."""
+
+    class Recording(made):  # type: ignore[misc]
+        def _step_impl(self) -> Any:
+            start = float(self.t)
+            found = super()._step_impl()
+            if found[0]:
+                z = getattr(self, "Z", None)
+                steps.append((start, float(self.t), None if z is None else z.copy()))
+            return found
+
+    Recording.__name__ = made.__name__
+    return Recording
+
+
+def _shift(t: Any) -> Any:
+    """Return zero with the derivative of a time."""
+    return t - stop_gradient(t) if isinstance(t, Array) and moving(t) else 0.0
+
+
+def solve_ivp(
+    fun: Any,
+    t_span: Any,
+    y0: Any,
+    method: Any = "RK45",
+    t_eval: Any = None,
+    dense_output: bool = False,
+    events: Any = None,
+    vectorized: bool = False,
+    args: Any = None,
+    **options: Any,
+) -> Any:
+    """Solve an initial value problem: `scipy.integrate.solve_ivp`.
+
+    Differentiable by `y0`, `args`, the tracked arrays that `fun` uses, both ends of `t_span`, and `t_eval`:
+    `y`, `t`, the times of events, and `sol`, which takes tracked times, too. The methods are RK23, RK45,
+    DOP853 and Radau; others are refused if an array is tracked. SciPy chooses the steps, and the tape records
+    the same steps: the gradient belongs to the numbers computed, with step sizes that do not change. Memory
+    grows with the square root of the number of steps, and with the number of times in `t`. `fun` gets arrays
+    of stride0, also as the time.
+    """
+    args = () if args is None else as_tuple(args)
+    dtype = xp.asarray(y0).dtype
+    dtype = xp.complex128 if xp.isdtype(dtype, "complex floating") else xp.float64
+    y0 = xp.asarray(y0, dtype=dtype)
+    times = None if t_eval is None else xp.asarray(t_eval, dtype=xp.float64)
+    span = [xp.asarray(t, dtype=xp.float64) for t in t_span]
+    everything = [y0, times, span, args]
+    if newest_level([x for x in flatten(everything)[0] if isinstance(x, Array)]) is not None:
+        problem = "an argument is batched: SciPy chooses the steps of one example"
+        raise BatchingError("solve_ivp", problem, accepts="a loop over the examples")
+
+    def f(t: Array, y: Array, *given: Any) -> Array:
+        slope = fun(t, xp.expand_dims(y, axis=1) if vectorized else y, *given)
+        return xp.reshape(xp.asarray(slope, dtype=dtype), y.shape)
+
+    calls, plain = Calls(), stop_gradient(args)
+    if callable(options.get("jac")):
+        options["jac"] = calls.plain(options["jac"], *plain)
+    watched = [_event(calls, event, plain) for event in _listed(events)]
+    name = method if isinstance(method, str) else getattr(method, "__name__", "")
+    steps: list[tuple[float, float, Any]] = []
+    found = original("integrate.solve_ivp")(
+        calls.plain(f, *plain),
+        [float(stop_gradient(t)) for t in span],
+        item(y0),
+        _recording(getattr(scipy("integrate"), name), steps) if name in METHODS else method,
+        None if times is None else item(times),
+        dense_output,
+        watched or None,
+        **options,
+    )
+    differentiable = moving(everything) or calls.closing
+    if differentiable:
+        if name not in METHODS:
+            problem = f"the steps of {name} have no gradient"
+            accepts = "method='RK45' or method='DOP853', or method='Radau' for a stiff equation"
+            raise GradientError("solve_ivp", problem, accepts=accepts)
+        if not found.success:
+            problem = "the solver failed: its result has no gradient"
+            raise GradientError("solve_ivp", problem, [("message", found.message)], "another method or rtol")
+    if name not in METHODS or not (differentiable or dense_output):
+        fields = {key: found[key] for key in ("t", "y", "t_events", "y_events") if found[key] is not None}
+        return updated(found, **tree_map(xp.asarray, fields))
+    solution = Solution(METHODS[name](name), steps, y0)
+    return _recorded(solution, f, found, span, times, _listed(events), args, dense_output, differentiable)
+
+
+def _recorded(
+    solution: Solution,
+    f: Callable[..., Array],
+    found: Any,
+    span: list[Array],
+    times: Array | None,
+    events: list[Any],
+    args: tuple[Any, ...],
+    dense_output: bool,
+    differentiable: bool,
+) -> Any:
+    """Return SciPy's result with the values of recorded steps."""
+    steps = solution.steps
+    # The last step moves with the end of the interval, if it gets there.
+    reached = bool(steps) and steps[-1][1] == float(stop_gradient(span[1]))
+    shift = _shift(span[0])
+    shifts = (shift, _shift(span[1]) if reached else shift)
+    dense = set(range(len(steps))) if dense_output else set()
+    for t in [*(found.t_events or []), *([] if times is None else [found.t])]:
+        dense.update(solution.step_of(t).tolist())
+    if found.t_events:
+        # The search for an event looks at the times near it.
+        dense |= {k for k in {j + d for j in dense for d in (-1, 1)} if 0 <= k < len(steps)}
+    ends = solution.follow(f, shifts, args, dense, times is None)
+    t_events = y_events = None
+    if found.t_events is not None:
+        t_events = [xp.asarray(t) for t in found.t_events]
+        if differentiable:
+            moments = zip(events, found.t_events, strict=True)
+            each = [[_moment(solution, event, t, args) for t in ts.tolist()] for event, ts in moments]
+            t_events = [xp.stack(ts) if ts else xp.zeros(0) for ts in each]
+        y_events = [solution.at(t) if t.size else xp.zeros((0, solution.y0.size)) for t in t_events]
+    if times is not None:
+        t = times[: len(found.t)]
+        y = solution.at(t) if t.size else xp.zeros((0, solution.y0.size))
+    else:
+        moved = [shifts[0]] * (len(found.t) - 1) + [shifts[1]]
+        t = xp.asarray(found.t) + (xp.stack([xp.asarray(m) for m in moved]) if steps else 0.0)
+        y = xp.stack([solution.y0, *ends] if steps else [solution.y0] * len(found.t))
+        if found.status == 1:
+            which = next(k for k, ts in enumerate(found.t_events) if len(ts) and ts[-1] == found.t[-1])
+            t = xp.concat([t[:-1], t_events[which][-1:]])
+            y = xp.concat([y[: len(found.t) - 1, :], y_events[which][-1:, :]])
+    more = {"sol": solution} if dense_output else {}
+    return updated(found, t=t, y=y.T, t_events=t_events, y_events=y_events, **more)
+
+
+def _listed(events: Any) -> list[Any]:
+    return [] if events is None else [events] if callable(events) else list(events)
+
+
+def _event(calls: Calls, event: Any, given: Any) -> Any:
+    watched: Any = calls.plain(lambda t, y: xp.reshape(xp.asarray(event(t, y, *given)), ()))
+    for key in ("terminal", "direction"):
+        if hasattr(event, key):
+            setattr(watched, key, getattr(event, key))
+    return watched
+
+
+def _moment(solution: Solution, event: Any, t: float, args: tuple[Any, ...]) -> Array:
+    """Return the time of an event with its derivatives."""
+
+    def equation(t: Array) -> Array:
+        return xp.reshape(xp.asarray(event(t, solution(t), *args)), ())
+
+    start = xp.asarray(t)
+    return corrected("solve_ivp", equation, start, start + 1)
+
+
+def odeint(
+    func: Any,
+    y0: Any,
+    t: Any,
+    args: Any = (),
+    *,
+    rtol: Any = None,
+    atol: Any = None,
+    tfirst: bool = False,
+) -> Array:
+    """Solve an initial value problem: `scipy.integrate.odeint`.
+
+    Differentiable by `y0`, `t`, `args` and the tracked arrays that `func` uses. The numbers are those of
+    `solve_ivp` by DOP853 with the tolerances of `odeint`, since LSODA, which SciPy uses, does not show its
+    steps. For a stiff equation, call `solve_ivp` with ``method="Radau"``.
+    """
+    t = xp.asarray(t, dtype=xp.float64)
+    if t.ndim != 1 or t.size < 2:
+        raise ArgumentTypeError("odeint", f"t has shape {t.shape}", accepts="a vector of two times or more")
+    tolerance = 1.49012e-8
+    return solve_ivp(  # type: ignore[no-any-return]
+        func if tfirst else lambda t, y, *given: func(y, t, *given),
+        (t[0], t[-1]),
+        y0,
+        "DOP853",
+        t,
+        args=args,
+        rtol=tolerance if rtol is None else rtol,
+        atol=tolerance if atol is None else atol,
+    ).y.T
