@@ -394,6 +394,19 @@ def test_active_bounds():
         )(a)
 
 
+def test_minima_near_a_bound():
+    """A solver of interior points ends near the bound, and the minimum without bounds is next to it."""
+
+    def solve(a):
+        bounds = [(0, 0.5)]
+        return implicit.minimize(lambda x, a: (x - a) ** 2, 0.1, a, bounds=bounds, method="trust-constr")
+
+    for a in (0.5001, 0.7, 3.0):
+        close(solve(xp.asarray(a)), xp.asarray(0.5))
+        with pytest.raises(autograd.GradientError, match=r"^minimize: the bound of element 0 is active"):
+            autograd.grad(solve)(xp.asarray(a))
+
+
 def test_tracked_closures_are_refused():
     with pytest.raises(autograd.GradientError, match=r"tracked array that is none of its arguments"):
         autograd.grad(lambda a: implicit.root(lambda x: x**2 - a, 1.0))(xp.asarray(4.0))

@@ -337,3 +337,25 @@ def test_patched_solvers():
             autograd.grad(lambda c: theirs.linear_sum_assignment(c)[0])(xp.eye(2))
         with pytest.raises(xp.BatchingError):
             autograd.vmap(lambda a: theirs.brentq(lambda x: x - a, 0.0, 9.0))(T)
+
+
+@pytest.mark.parametrize("args", [True, False], ids=["args", "closure"])
+@pytest.mark.parametrize("place", [0.501, 0.6, 3.0])
+@pytest.mark.parametrize("method", ["trust-constr", "Powell", "trf", "bounded"])
+def test_solvers_that_end_near_a_bound(method, place, args):
+    def solve(a):
+        if method == "bounded":
+            solver = given(
+                optimize.minimize_scalar, lambda x, a: (x - a) ** 2, bounds=(0, 0.5), method=method
+            )
+            return solver(a, args).x
+        if method == "trf":
+            solver = given(optimize.least_squares, lambda x, a: xp.exp(x) - xp.exp(a), 0.1, bounds=(0, 0.5))
+        else:
+            solver = given(
+                optimize.minimize, lambda x, a: xp.sum((x - a) ** 2), 0.1, bounds=[(0, 0.5)], method=method
+            )
+        return solver(a, args).x[0]
+
+    with pytest.raises(GradientError, match=r"the bound of element 0 is active"):
+        autograd.grad(solve)(xp.asarray(place))

@@ -69,9 +69,7 @@ def solution(
         key = tuple(to_numpy(x).tobytes() if isinstance(x, Array) else id(x) for x in leaves)
         if key not in known:
             x = solver(x0, *params)
-            # At a bound the equation does not hold.
-            at_bound = box is not None and bool(box.active(to_numpy(x)).any())
-            known[key] = x if at_bound else _polished(operation, equation, x, params, x0, linear)
+            known[key] = _settled(operation, equation, x, params, x0, linear, box)
             found_at.append((known[key], params))
         return asarray(known[key], copy=True)
 
@@ -116,15 +114,16 @@ def corrected(
     matrix is constant, adds an order of derivatives; the value stays.
     """
     plain = stop_gradient(params)
+    start = x = _settled(operation, equation, found, plain, x0, "dense", box, detached_array)
     if box is not None:
-        box.refuse(to_numpy(found))
-    start = x = _polished(operation, equation, found, plain, x0, "dense", detached_array)
+        box.refuse(to_numpy(start))
     _check_matrix(operation, equation, start, plain)
     matrix = stop_gradient(_matrix(equation, start, plain))
     for _ in range(3):
         value = reshape(asarray(equation(x, *params)), (x.size,))
         x = x - reshape(solve_matrix(matrix, value), x.shape)
-    return start + (x - stop_gradient(x))
+    found_at: Array = start + (x - stop_gradient(x))
+    return found_at
 
 
 def _matrix(equation: Equation, x: Array, params: Any) -> Array:
@@ -165,6 +164,37 @@ def _check_matrix(operation: str, equation: Equation, x: Array, params: Any) -> 
             "the Jacobian at the solution is singular: the solution is not a function of the parameters",
             accepts="an equation with an isolated, simple solution",
         )
+
+
+def _settled(
+    operation: str,
+    equation: Equation,
+    x: Any,
+    params: tuple[Any, ...],
+    x0: Array,
+    linear: str,
+    box: Box | None,
+    values: Callable[[str, Any], Any] = plain_array,
+) -> Array:
+    """Return the result of a solver after some of Newton's steps, or at the bounds that are active."""
+    if box is None:
+        return _polished(operation, equation, x, params, x0, linear, values)
+    point = to_numpy(x).reshape(-1)
+    # At a bound the equation does not hold.
+    if box.active(point).any():
+        return asarray(x, copy=True)
+    try:
+        found = _polished(operation, equation, x, params, x0, linear, values)
+        at = box.active(to_numpy(found))[0]
+        if not at.any():
+            return found
+    except GradientError:
+        slope = values(operation, equation(x, *params)).reshape(-1)
+        # Some solvers end near a bound, never at it.
+        at = box.pushed(point, slope)
+        if not at.any():
+            raise
+    return asarray(numpy().where(at, box.nearest(point), point).reshape(x.shape), dtype=x.dtype)
 
 
 def _polished(
@@ -264,6 +294,15 @@ class Box:
         values = np.reshape(x, (-1, len(self.low)))
         near = 1e-9 * (1 + np.abs(values))
         return (values - self.low <= near) | (self.high - values <= near)
+
+    def pushed(self, x: Any, slope: Any) -> Any:
+        """Return which elements of a point are near a bound at which the function grows inwards."""
+        near = 1e-3 * (1 + numpy().abs(x))
+        return ((x - self.low <= near) & (slope > 0)) | ((self.high - x <= near) & (slope < 0))
+
+    def nearest(self, x: Any) -> Any:
+        """Return the bound next to each element of a point."""
+        return numpy().where(x - self.low < self.high - x, self.low, self.high)
 
     def refuse(self, x: Any) -> None:
         """Raise for a minimum at a bound, which has no gradient."""

@@ -218,7 +218,8 @@ def _recorded(
         # The search for an event looks at the times near it.
         dense |= {k for k in {j + d for j in dense for d in (-1, 1)} if 0 <= k < len(steps)}
     ends = solution.follow(f, shifts, args, dense, times is None)
-    t_events = y_events = None
+    t_events: Any = None
+    y_events: Any = None
     if found.t_events is not None:
         t_events = [xp.asarray(t) for t in found.t_events]
         if differentiable:

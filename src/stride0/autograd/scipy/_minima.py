@@ -12,7 +12,7 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
 from stride0.autograd._matrices import hessian, jacobian
-from stride0.autograd._transforms import grad, stop_gradient
+from stride0.autograd._transforms import grad
 from stride0.autograd.implicit._solutions import Box
 from stride0.autograd.scipy._arguments import item, one_of
 from stride0.autograd.scipy._calls import original
@@ -118,16 +118,7 @@ def minimize_scalar(
         )
 
     box = None if bounds is None else Box("minimize_scalar", [bounds], 1)
-
-    def check(x: Array, *given: Any) -> None:
-        # The search ends near a bound, never at it.
-        for end, sign in zip((box.low, box.high) if box else (), (1, -1), strict=False):
-            if abs(float(x) - end[0]) <= 1e-3 * (box.high - box.low)[0]:  # type: ignore[union-attr]
-                slope = grad(f)(xp.asarray(end[0]), *given)
-                if float(stop_gradient(slope)) * sign >= 0:
-                    box.refuse(end)  # type: ignore[union-attr]
-
-    result, x = differentiated("minimize_scalar", run, grad(f), xp.asarray(0.0), args, box=box, check=check)
+    result, x = differentiated("minimize_scalar", run, grad(f), xp.asarray(0.0), args, box=box)
     return updated(result, x=x, fun=f(x, *args))
 
 

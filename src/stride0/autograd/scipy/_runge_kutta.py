@@ -31,7 +31,7 @@ class Explicit:
         self.rows = [xp.asarray(row[:k], copy=True) for k, row in enumerate(made.A)]
         self.weights = xp.asarray(made.B, copy=True)
         # DOP853 has none.
-        self.polynomial = None if made.P is NotImplemented else xp.asarray(made.P.T, copy=True)
+        self.polynomial: Any = None if made.P is NotImplemented else xp.asarray(made.P.T, copy=True)
 
     def advance(
         self, f: Function, t: Any, y: Array, slope: Array, h: Any, dense: bool, start: Any

@@ -75,7 +75,6 @@ def differentiated(
     args: tuple[Any, ...] = (),
     large: str = "gmres",
     box: Box | None = None,
-    check: Callable[..., None] | None = None,
 ) -> tuple[Any, Array]:
     """Return the result of a solver of SciPy, and its solution with derivatives.
 
@@ -95,19 +94,15 @@ def differentiated(
         How the derivative solves a large linear system.
     box : Box, optional
         The bounds of a minimum.
-    check : callable, optional
-        Takes the solution and the further arguments; raises if it has no derivative.
     """
-    calls, last = Calls(), []
+    calls = Calls()
+    last: list[Any] = []
 
     def solver(x0: Array, *given: Any) -> Array:
         last[:] = [run(calls, *given)]
         if differentiable or calls.closing:
             _check(name, last[0])
-        found = asarray(numpy().reshape(last[0].x, x0.shape), dtype=float64, copy=True)
-        if check is not None and (differentiable or calls.closing):
-            check(found, *given)
-        return found
+        return asarray(numpy().reshape(last[0].x, x0.shape), dtype=float64, copy=True)
 
     differentiable = moving(args)
     batched = newest_level([x for x in flatten(args)[0] if isinstance(x, Array)]) is not None
