@@ -30,6 +30,7 @@ from stride0.autograd.scipy import (
     ndimage,
     optimize,
     signal,
+    sparse,
     spatial,
     stats,
 )
@@ -39,6 +40,7 @@ from stride0.autograd.scipy._patch import patch, patched, unpatch
 # Functions of parts of SciPy that are objects, or modules of modules: `scipy.stats.norm.pdf`.
 _PARTS: dict[str, dict[str, Any]] = {
     "cluster": {"vq": cluster.vq, "hierarchy": cluster.hierarchy},
+    "sparse": {"linalg": sparse.linalg},
     "spatial": {"distance": spatial.distance},
     "stats": _DISTRIBUTIONS,
 }
@@ -52,7 +54,9 @@ def _enter(name: str, names: Sequence[str], inner: dict[str, Any]) -> None:
             _FORMS[f"{name}.{each}"] = f"stride0.autograd.scipy.{name}.{each}"
 
 
-for _module in (cluster, fft, integrate, interpolate, linalg, ndimage, optimize, signal, spatial, stats):
+for _module in (
+    *(cluster, fft, integrate, interpolate, linalg, ndimage, optimize, signal, sparse, spatial, stats),
+):
     _name = _module.__name__.rpartition(".")[2]
     _enter(_name, _module.__all__, _PARTS.get(_name, {}))
 
@@ -67,6 +71,7 @@ __all__ = [
     "patch",
     "patched",
     "signal",
+    "sparse",
     "spatial",
     "stats",
     "unpatch",

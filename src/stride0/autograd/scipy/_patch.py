@@ -180,7 +180,9 @@ def _any_tracked(values: Iterable[Any]) -> bool:
 
 def _takes_form(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     # A module that was imported meanwhile keeps what it found, and so does the backend of `scipy.fft`.
-    return _COUNT > 0 and (_any_tracked(args) or _any_tracked(kwargs.values()))
+    # SciPy takes no matrix that is given by its elements and places.
+    by_places = name.startswith("sparse.") and isinstance(args[0] if args else kwargs.get("A"), tuple)
+    return _COUNT > 0 and (by_places or _any_tracked(args) or _any_tracked(kwargs.values()))
 
 
 def _signature(name: str, original: Any) -> inspect.Signature:
