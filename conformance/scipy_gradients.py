@@ -391,6 +391,7 @@ def main(arguments: list[str] | None = None) -> int:
         "stats",
         "optimize",
         "integrate",
+        "sparse.linalg",
         "spatial",
         "cluster.vq",
     ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import diags_array
 
 from scipy_calls.parts import (
     HALF,
@@ -28,6 +29,7 @@ from scipy_calls.parts import (
 STEPS = np.cumsum(apart(3, 8, seed=2), axis=1)
 KNOTS = np.arange(8.0)
 GRID = normal(5, 6)
+TRIDIAGONAL = diags_array([-1.0, 4.0, -1.0], offsets=[-1, 0, 1], shape=(8, 8), format="csc")
 
 
 def polynomial(t: Any) -> Any:
@@ -101,6 +103,16 @@ INTEGRATE = [
     # Beyond SciPy's list: what it computes with NumPy alone.
     call("integrate.quad_vec", lambda xp, f, k: f(lambda t: xp.exp(-k * t), 0.0, 1.0)[0], A[0]),
     call("integrate.solve_ivp", lambda xp, f, y: f(lambda t, y: -y, (0, 1), y, t_eval=[1.0]).y, A[0]),
+    call(
+        "integrate.solve_ivp closure",
+        lambda xp, f, k: f(lambda t, y: -k * xp.asarray(y), (0, 1), [1.0], rtol=1e-10, atol=1e-10).y[:, -1],
+        HALF,
+    ),
+    call(
+        "integrate.odeint",
+        lambda xp, f, k: f(lambda y, t, k: -k * xp.asarray(y), [1.0], [0.0, 0.5, 1.0], args=(k,)),
+        HALF,
+    ),
 ]
 
 OPTIMIZE = [
@@ -136,9 +148,25 @@ OPTIMIZE = [
     call("optimize.brentq", lambda xp, f, k: f(lambda t: t * t - k, 0, 2), HALF),
     call(
         "optimize.minimize",
-        lambda xp, f, k: f(lambda t: float(xp.sum((xp.asarray(t) - k) ** 2)), [0.0]).x,
+        lambda xp, f, k: f(lambda t: xp.sum((xp.asarray(t) - k) ** 2), [0.0]).x,
         HALF,
         rough=1e-4,
+    ),
+    call("optimize.minimize_scalar", lambda xp, f, k: f(lambda t, k: (t - k) ** 2, args=(k,)).x, HALF),
+    call("optimize.root", lambda xp, f, k: f(lambda t, k: xp.asarray(t) ** 3 - k, [1.0], (k,)).x, HALF),
+    call("optimize.root_scalar", lambda xp, f, k: f(lambda t: t * t - k, bracket=(0, 2)).root, HALF),
+    call("optimize.newton", lambda xp, f, k: f(lambda t, k: t * t - k, 1.0, args=(k,)), HALF),
+    call("optimize.fsolve", lambda xp, f, k: f(lambda t, k: xp.asarray(t) ** 3 - k, [1.0], args=(k,)), HALF),
+    call(
+        "optimize.least_squares",
+        lambda xp, f, y: f(lambda t: t[0] * xp.asarray(A[1]) ** 2 - y, [1.0], xtol=1e-12, gtol=1e-12).x,
+        A[0],
+    ),
+    call(
+        "optimize.curve_fit",
+        lambda xp, f, y: f(lambda x, a, b: a + b * xp.asarray(x), xp.asarray(A[1]), y)[0],
+        A[0],
+        rough=1e-5,  # SciPy ends when parameters change by 1.5e-8
     ),
 ]
 
@@ -256,6 +284,11 @@ LINALG = [
     *named("linalg", "circulant toeplitz", NUM),
 ]
 
+SPARSE = [
+    call("sparse.linalg.spsolve", lambda xp, f, b: f(TRIDIAGONAL, b), A[0]),
+    call("sparse.linalg.cg", lambda xp, f, b: f(TRIDIAGONAL, b, rtol=1e-12)[0], A[0]),
+]
+
 CLUSTER = [
     *named("cluster.vq", "whiten", X),
     call("cluster.vq.vq", lambda xp, f, x, book: f(x, book)[1], X, Y[:2]),
@@ -304,6 +337,7 @@ CALLS = [
     *FFT,
     *INTERPOLATE,
     *LINALG,
+    *SPARSE,
     *CLUSTER,
     *SPATIAL,
     *CONSTANTS,

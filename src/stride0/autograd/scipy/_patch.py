@@ -232,7 +232,8 @@ def _call_watching(name: str, original: Any, args: tuple[Any, ...], kwargs: dict
             given.arguments[key] = watching(key, value)
     try:
         return original(*given.args, **given.kwargs)
-    except _TakeForm:
+    except (_TakeForm, ForeignArrayError):
+        # SciPy itself may stumble over an array that a function returned.
         return _call_form(name, original, args, kwargs)
 
 
