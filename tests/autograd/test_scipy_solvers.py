@@ -307,6 +307,14 @@ def test_covariance_with_the_scale_of_the_residuals():
             lambda a: optimize.minimize(ridge, [0.0, 0.0], a, constraints=[{"type": "eq"}]).fun,
             r"minimize: a minimum with constraints has no gradient",
         ),
+        (
+            lambda a: optimize.fsolve(lambda x: x**2 - a, [1.0], full_output=True)[0],
+            r"fsolve: full_output is not supported",
+        ),
+        (
+            lambda a: optimize.curve_fit(line, T, T * a, full_output=True)[0][0],
+            r"curve_fit: full_output is not supported",
+        ),
     ],
 )
 def test_solutions_without_a_derivative_are_refused(solve, words):

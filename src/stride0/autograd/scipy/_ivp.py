@@ -37,9 +37,8 @@ class Solution:
     def step_of(self, t: Any) -> Any:
         """Return the number of the step in which each time lies."""
         np = numpy()
-        return np.clip(
-            np.searchsorted(self.bounds, self.sign * np.asarray(t)), 0, max(len(self.steps) - 1, 0)
-        )
+        numbers = np.searchsorted(self.bounds, self.sign * np.asarray(t))
+        return np.clip(numbers, 0, max(len(self.steps) - 1, 0))
 
     def follow(
         self, f: Callable[..., Array], shifts: tuple[Any, Any], given: Any, dense: set[int], ends: bool
@@ -63,10 +62,9 @@ class Solution:
             kept = []
             for k in range(first, min(first + size, count)):
                 t, h = place(k, shifts)
-                here = lambda t, y: f(t, y, *given)  # noqa: E731
-                old, (y, slope, more) = (
-                    y,
-                    self.method.advance(here, t, y, slope, h, k in dense, self.steps[k][2]),
+                old, is_dense, z = y, k in dense, self.steps[k][2]
+                y, slope, more = self.method.advance(
+                    lambda t, y: f(t, y, *given), t, y, slope, h, is_dense, z
                 )
                 kept.append(([old] if more else [], more, [y] if ends else []))
             return y, slope, kept
@@ -82,21 +80,19 @@ class Solution:
                     self.known[k] = Step(*place(k, shifts), old[0], more[0])
         return values
 
-    def at(self, t: Array) -> Array:
-        """Return the values at several times, a row for each."""
+    def at(self, t: Array, numbers: Any = None) -> Array:
+        """Return the values at several times, a row for each; `numbers` are those of the steps."""
         np = numpy()
-        if not self.steps:
+        if not self.steps or t.size == 0:
             return xp.broadcast_to(self.y0, (t.size, self.y0.size))
-        numbers = self.step_of(item(t))
+        if numbers is None:
+            numbers = self.step_of(item(t))
         order = np.argsort(numbers, kind="stable")
         parts = []
         for k in np.unique(numbers):
             chosen = xp.take(t, xp.asarray(order[numbers[order] == k]))
             parts.append(self.method.between(self.known[int(k)], chosen))
-        found = xp.concat(parts, axis=0)
-        return (
-            found if (order[1:] > order[:-1]).all() else xp.take(found, xp.asarray(np.argsort(order)), axis=0)
-        )
+        return xp.take(xp.concat(parts, axis=0), xp.asarray(np.argsort(order)), axis=0)
 
     def __call__(self, t: Any) -> Array:
         """Return the values at a time, of shape (n,), or at several times, of shape (n, times)."""
@@ -166,13 +162,14 @@ def solve_ivp(
     if callable(options.get("jac")):
         options["jac"] = calls.plain(options["jac"], *plain)
     watched = [_event(calls, event, plain) for event in _listed(events)]
-    name = method if isinstance(method, str) else getattr(method, "__name__", "")
+    made = {key: getattr(scipy("integrate"), key) for key in METHODS}
+    name = next((key for key in made if method in (key, made[key])), "")
     steps: list[tuple[float, float, Any]] = []
     found = original("integrate.solve_ivp")(
         calls.plain(f, *plain),
         [float(stop_gradient(t)) for t in span],
         item(y0),
-        _recording(getattr(scipy("integrate"), name), steps) if name in METHODS else method,
+        _recording(made[name], steps) if name else method,
         None if times is None else item(times),
         dense_output,
         watched or None,
@@ -180,14 +177,14 @@ def solve_ivp(
     )
     differentiable = moving(everything) or calls.closing
     if differentiable:
-        if name not in METHODS:
-            problem = f"the steps of {name} have no gradient"
+        if not name:
+            problem = f"the steps of {getattr(method, '__name__', method)} have no gradient"
             accepts = "method='RK45' or method='DOP853', or method='Radau' for a stiff equation"
             raise GradientError("solve_ivp", problem, accepts=accepts)
         if not found.success:
             problem = "the solver failed: its result has no gradient"
             raise GradientError("solve_ivp", problem, [("message", found.message)], "another method or rtol")
-    if name not in METHODS or not (differentiable or dense_output):
+    if not name or not (differentiable or dense_output):
         fields = {key: found[key] for key in ("t", "y", "t_events", "y_events") if found[key] is not None}
         return updated(found, **tree_map(xp.asarray, fields))
     solution = Solution(METHODS[name](name), steps, y0)
@@ -214,22 +211,20 @@ def _recorded(
     dense = set(range(len(steps))) if dense_output else set()
     for t in [*(found.t_events or []), *([] if times is None else [found.t])]:
         dense.update(solution.step_of(t).tolist())
-    if found.t_events:
-        # The search for an event looks at the times near it.
-        dense |= {k for k in {j + d for j in dense for d in (-1, 1)} if 0 <= k < len(steps)}
     ends = solution.follow(f, shifts, args, dense, times is None)
     t_events: Any = None
     y_events: Any = None
     if found.t_events is not None:
         t_events = [xp.asarray(t) for t in found.t_events]
         if differentiable:
-            moments = zip(events, found.t_events, strict=True)
-            each = [[_moment(solution, event, t, args) for t in ts.tolist()] for event, ts in moments]
-            t_events = [xp.stack(ts) if ts else xp.zeros(0) for ts in each]
-        y_events = [solution.at(t) if t.size else xp.zeros((0, solution.y0.size)) for t in t_events]
+            each = zip(events, found.t_events, strict=True)
+            t_events = [_moments(solution, event, t, args) for event, t in each]
+        # A time that was corrected by rounding errors stays in its step.
+        each = zip(t_events, found.t_events, strict=True)
+        y_events = [solution.at(t, solution.step_of(ts)) for t, ts in each]
     if times is not None:
         t = times[: len(found.t)]
-        y = solution.at(t) if t.size else xp.zeros((0, solution.y0.size))
+        y = solution.at(t)
     else:
         moved = [shifts[0]] * (len(found.t) - 1) + [shifts[1]]
         t = xp.asarray(found.t) + (xp.stack([xp.asarray(m) for m in moved]) if steps else 0.0)
@@ -254,25 +249,25 @@ def _event(calls: Calls, event: Any, given: Any) -> Any:
     return watched
 
 
-def _moment(solution: Solution, event: Any, t: float, args: tuple[Any, ...]) -> Array:
-    """Return the time of an event with its derivatives."""
+def _moments(solution: Solution, event: Any, times: Any, args: tuple[Any, ...]) -> Array:
+    """Return the times of an event with their derivatives."""
+    moments = []
+    for t, k in zip(times.tolist(), solution.step_of(times).tolist(), strict=True):
+        step = solution.known[k]
 
-    def equation(t: Array) -> Array:
-        return xp.reshape(xp.asarray(event(t, solution(t), *args)), ())
+        def equation(x: Array, step: Step = step) -> Array:
+            t = step.t + x * step.h
+            y = solution.method.between(step, xp.reshape(t, (1,)))[0, :]
+            return xp.reshape(xp.asarray(event(t, y, *args)), ())
 
-    start = xp.asarray(t)
-    return corrected("solve_ivp", equation, start, start + 1)
+        # The unknown is the part of the step before the event.
+        x = stop_gradient((t - step.t) / step.h)
+        moments.append(step.t + corrected("solve_ivp", equation, x, x + 1) * step.h)
+    return xp.stack(moments) if moments else xp.zeros(0)
 
 
 def odeint(
-    func: Any,
-    y0: Any,
-    t: Any,
-    args: Any = (),
-    *,
-    rtol: Any = None,
-    atol: Any = None,
-    tfirst: bool = False,
+    func: Any, y0: Any, t: Any, args: Any = (), *, rtol: Any = None, atol: Any = None, tfirst: bool = False
 ) -> Array:
     """Solve an initial value problem: `scipy.integrate.odeint`.
 
@@ -283,14 +278,7 @@ def odeint(
     t = xp.asarray(t, dtype=xp.float64)
     if t.ndim != 1 or t.size < 2:
         raise ArgumentTypeError("odeint", f"t has shape {t.shape}", accepts="a vector of two times or more")
-    tolerance = 1.49012e-8
-    return solve_ivp(  # type: ignore[no-any-return]
-        func if tfirst else lambda t, y, *given: func(y, t, *given),
-        (t[0], t[-1]),
-        y0,
-        "DOP853",
-        t,
-        args=args,
-        rtol=tolerance if rtol is None else rtol,
-        atol=tolerance if atol is None else atol,
-    ).y.T
+    rtol, atol = (1.49012e-8 if tolerance is None else tolerance for tolerance in (rtol, atol))
+    f = func if tfirst else lambda t, y, *given: func(y, t, *given)
+    found = solve_ivp(f, (t[0], t[-1]), y0, "DOP853", t, args=args, rtol=rtol, atol=atol)
+    return found.y.T  # type: ignore[no-any-return]

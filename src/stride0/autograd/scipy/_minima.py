@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError
+from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
 from stride0.autograd._matrices import hessian, jacobian
@@ -16,8 +16,9 @@ from stride0.autograd._transforms import grad
 from stride0.autograd.implicit._solutions import Box
 from stride0.autograd.scipy._arguments import item, one_of
 from stride0.autograd.scipy._calls import original
-from stride0.autograd.scipy._solvers import Calls, as_tuple, differentiated, moving, started, updated
+from stride0.autograd.scipy._solvers import Calls, as_tuple, differentiated, moving, refuse, started, updated
 
+_UNBOUNDED = (-float("inf"), float("inf"))
 _DIFFERENCES = (None, False, "2-point", "3-point", "cs")
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 _WITH_HESSIAN = ("newton-cg", "dogleg", "trust-ncg", "trust-exact", "trust-krylov")
@@ -33,18 +34,7 @@ def _box(name: str, bounds: Any, size: int) -> Box:
 
 
 def minimize(
-    fun: Any,
-    x0: Any,
-    args: Any = (),
-    method: Any = None,
-    jac: Any = None,
-    hess: Any = None,
-    hessp: Any = None,
-    bounds: Any = None,
-    constraints: Any = (),
-    tol: Any = None,
-    callback: Any = None,
-    options: Any = None,
+    fun: Any, x0: Any, args: Any = (), method: Any = None, jac: Any = None, hess: Any = None, **options: Any
 ) -> Any:
     """Find a minimum of a function of a vector: `scipy.optimize.minimize`.
 
@@ -52,13 +42,15 @@ def minimize(
     the gradient of `fun`, and the matrix of second derivatives if the method needs it. A minimum at a bound
     has no derivative. `constraints` are not supported.
     """
-    if constraints:
-        raise ArgumentValueError(
-            "minimize",
-            "a minimum with constraints has no gradient",
-            accepts="a penalty",
-        )
-    args, start = as_tuple(args), started(x0)
+    if options.pop("constraints", ()):
+        problem = "a minimum with constraints has no gradient"
+        raise ArgumentValueError("minimize", problem, accepts="a penalty")
+    args, start, bounds, hessp = (
+        as_tuple(args),
+        started(x0),
+        options.get("bounds"),
+        options.pop("hessp", None),
+    )
     kind = method.lower() if isinstance(method, str) else method
 
     def f(x: Array, *given: Any) -> Array:
@@ -75,33 +67,15 @@ def minimize(
             calls.plain(g, *given) if callable(g) and not inspect.isclass(g) else g
             for g in (slope, curvature, hessp)
         )
-        return original("optimize.minimize")(
-            calls.plain(fun, *given),
-            item(start).copy(),
-            method=method,
-            jac=slope,
-            hess=curvature,
-            hessp=product,
-            bounds=bounds,
-            tol=tol,
-            callback=callback,
-            options=options,
-        )
+        solver, x = original("optimize.minimize"), item(start).copy()
+        return solver(calls.plain(fun, *given), x, (), method, slope, curvature, product, **options)
 
     box = None if bounds is None else _box("minimize", bounds, start.size)
     result, x = differentiated("minimize", run, grad(f), start, args, "cg", box)
     return updated(result, x=x, fun=f(x, *args))
 
 
-def minimize_scalar(
-    fun: Any,
-    bracket: Any = None,
-    bounds: Any = None,
-    args: Any = (),
-    method: Any = None,
-    tol: Any = None,
-    options: Any = None,
-) -> Any:
+def minimize_scalar(fun: Any, bracket: Any = None, bounds: Any = None, args: Any = (), **options: Any) -> Any:
     """Find a minimum of a function of one variable: `scipy.optimize.minimize_scalar`.
 
     Differentiable by `args` and the tracked arrays that `fun` uses; the fields `x` and `fun` are. A minimum
@@ -113,9 +87,7 @@ def minimize_scalar(
         return xp.reshape(xp.asarray(fun(x, *given)), ())
 
     def run(calls: Calls, *given: Any) -> Any:
-        return original("optimize.minimize_scalar")(
-            calls.plain(f, *given), bracket, bounds, method=method, tol=tol, options=options
-        )
+        return original("optimize.minimize_scalar")(calls.plain(f, *given), bracket, bounds, **options)
 
     box = None if bounds is None else Box("minimize_scalar", [bounds], 1)
     result, x = differentiated("minimize_scalar", run, grad(f), xp.asarray(0.0), args, box=box)
@@ -136,7 +108,7 @@ def least_squares(
     fun: Any,
     x0: Any,
     jac: Any = "2-point",
-    bounds: Any = (-float("inf"), float("inf")),
+    bounds: Any = _UNBOUNDED,
     *,
     loss: str = "linear",
     f_scale: float = 1.0,
@@ -163,15 +135,10 @@ def least_squares(
 
     def run(calls: Calls, *given: Any) -> Any:
         by_differences = options.get("jac_sparsity") is not None and not callable(jac)
-        return original("optimize.least_squares")(
-            calls.plain(residuals, *given),
-            item(start).copy(),
-            jac=jac if by_differences else calls.plain(slope, *given),
-            bounds=bounds,
-            loss=loss,
-            f_scale=f_scale,
-            **options,
-        )
+        matrix = jac if by_differences else calls.plain(slope, *given)
+        more = {"bounds": bounds, "loss": loss, "f_scale": f_scale, **options}
+        solver, x = original("optimize.least_squares"), item(start).copy()
+        return solver(calls.plain(residuals, *given), x, matrix, **more)
 
     box = _box("least_squares", bounds, start.size)
     result, x = differentiated("least_squares", run, grad(cost), start, args, "cg", box)
@@ -185,9 +152,8 @@ def curve_fit(
     p0: Any = None,
     sigma: Any = None,
     absolute_sigma: bool = False,
-    check_finite: bool = True,
-    bounds: Any = (-float("inf"), float("inf")),
-    method: Any = None,
+    *,
+    bounds: Any = _UNBOUNDED,
     jac: Any = None,
     **options: Any,
 ) -> tuple[Array, Array]:
@@ -196,9 +162,7 @@ def curve_fit(
     Parameters and covariance are differentiable by `xdata`, `ydata`, `sigma` and the tracked arrays that `f`
     uses. The covariance follows from the Jacobian of `f`. `full_output` is not supported.
     """
-    for key in ("full_output", "nan_policy"):
-        if options.pop(key, None):
-            raise ArgumentTypeError("curve_fit", f"{key} is not supported", accepts=f"{key}=None")
+    refuse("curve_fit", options, "full_output", "nan_policy")
     count = xp.asarray(p0).size if p0 is not None else len(inspect.signature(f).parameters) - 1
     start = xp.ones(count) if p0 is None else started(p0)
     y = xp.reshape(xp.asarray(ydata, dtype=xp.float64), (-1,))
@@ -227,19 +191,12 @@ def curve_fit(
     def run(calls: Calls, x: Any, y: Array, deviation: Any) -> Any:
         fitted = calls.plain(lambda _, *p: model(x, *p))
         fitted.__signature__ = inspect.signature(f)  # type: ignore[attr-defined]
-        popt, pcov = original("optimize.curve_fit")(
-            fitted,
-            item(x) if isinstance(x, Array) else x,
-            item(y),
-            None if p0 is None else item(start).copy(),
-            None if deviation is None else item(deviation),
-            absolute_sigma,
-            check_finite,
-            bounds,
-            method,
-            jac if isinstance(jac, str) else calls.plain(lambda _, *p: slope(x, *p)),
-            **options,
+        matrix = jac if isinstance(jac, str) else calls.plain(lambda _, *p: slope(x, *p))
+        data = (
+            item(a) if isinstance(a, Array) else a for a in (x, y, p0 if p0 is None else start, deviation)
         )
+        more = {"absolute_sigma": absolute_sigma, "bounds": bounds, "jac": matrix, **options}
+        popt, pcov = original("optimize.curve_fit")(fitted, *data, **more)
         return SimpleNamespace(x=popt, covariance=pcov, closing=calls.closing)
 
     args, box = (x, y, deviation), _box("curve_fit", bounds, count)

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from stride0._base.errors import GradientError
+from stride0._base.errors import ArgumentTypeError, GradientError
 from stride0._chapters.data_types import astype
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array
@@ -78,22 +78,9 @@ def differentiated(
 ) -> tuple[Any, Array]:
     """Return the result of a solver of SciPy, and its solution with derivatives.
 
-    Parameters
-    ----------
-    name : str
-        The function of SciPy.
-    run : callable
-        Takes `Calls` and the further arguments, not tracked; returns a result with an attribute `x`.
-    equation : callable
-        Takes the solution and the further arguments; 0 at the solution.
-    x0 : Array
-        The start of the search.
-    args : tuple
-        Further arguments, which may be tracked.
-    large : {"cg", "gmres"}
-        How the derivative solves a large linear system.
-    box : Box, optional
-        The bounds of a minimum.
+    `run` takes `Calls` and further arguments that are not tracked, and returns a result with a field `x`.
+    `equation` takes the solution and `args`, and is 0 there. `large` is how the derivative solves a large
+    linear system, `box` the bounds of a minimum.
     """
     calls = Calls()
     last: list[Any] = []
@@ -128,6 +115,13 @@ def _check(name: str, result: Any) -> None:
             [("message", str(getattr(result, "message", getattr(result, "flag", ""))))],
             "another start, another method, or more iterations",
         )
+
+
+def refuse(name: str, options: dict[str, Any], *keys: str) -> None:
+    """Raise if an option is given that the form does not support; drop it otherwise."""
+    for key in keys:
+        if options.pop(key, None):
+            raise ArgumentTypeError(name, f"{key} is not supported", accepts=f"no {key}")
 
 
 def updated(result: Any, **fields: Any) -> Any:

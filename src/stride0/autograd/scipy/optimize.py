@@ -29,7 +29,7 @@ from stride0.autograd.scipy._arguments import item
 from stride0.autograd.scipy._calls import original
 from stride0.autograd.scipy._minima import curve_fit, least_squares, minimize, minimize_scalar
 from stride0.autograd.scipy._signatures import named
-from stride0.autograd.scipy._solvers import Calls, as_tuple, differentiated, moving, started, updated
+from stride0.autograd.scipy._solvers import Calls, as_tuple, differentiated, moving, refuse, started, updated
 
 __all__ = [
     "bisect",
@@ -49,16 +49,7 @@ __all__ = [
 ]
 
 
-def root(
-    fun: Any,
-    x0: Any,
-    args: Any = (),
-    method: str = "hybr",
-    jac: Any = None,
-    tol: Any = None,
-    callback: Any = None,
-    options: Any = None,
-) -> Any:
+def root(fun: Any, x0: Any, args: Any = (), method: str = "hybr", jac: Any = None, **options: Any) -> Any:
     """Find a root of a vector function: `scipy.optimize.root`.
 
     Differentiable by `args` and the tracked arrays that `fun` uses; the fields `x` and `fun` are.
@@ -71,15 +62,9 @@ def root(
         return xp.asarray(found[0] if jac is True else found)
 
     def run(calls: Calls, *given: Any) -> Any:
-        return original("optimize.root")(
-            calls.plain(fun, *given),
-            item(start).copy(),
-            method=method,
-            jac=calls.plain(jac, *given) if callable(jac) else jac,
-            tol=tol,
-            callback=callback,
-            options=options,
-        )
+        matrix = calls.plain(jac, *given) if callable(jac) else jac
+        solver, x = original("optimize.root"), item(start).copy()
+        return solver(calls.plain(fun, *given), x, (), method, matrix, **options)
 
     result, x = differentiated("root", run, equation, start, args)
     return updated(result, x=x, fun=equation(x, *args))
@@ -90,8 +75,10 @@ def fsolve(func: Any, x0: Any, args: Any = (), fprime: Any = None, **options: An
 
     Differentiable as `root`. `full_output` is not supported.
     """
-    options = {"xtol": 1.49012e-8, **options}
-    return root(func, x0, args, jac=fprime, options=options).x
+    refuse("fsolve", options, "full_output")
+    if "epsfcn" in options:
+        options["eps"] = options.pop("epsfcn")
+    return root(func, x0, args, jac=fprime, options={"xtol": 1.49012e-8, **options}).x
 
 
 # --- one variable
