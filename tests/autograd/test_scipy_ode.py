@@ -1,4 +1,4 @@
-"""`solve_ivp` and `odeint` on tracked arrays: the gradient of the numbers computed, against closed forms."""
+"""`solve_ivp`, `odeint` and `quad` on tracked arrays: the gradient of the numbers, against closed forms."""
 
 from __future__ import annotations
 
@@ -364,3 +364,25 @@ def test_other_methods_without_a_gradient():
         autograd.grad(lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], theirs.BDF).y[0, 0])(
             ONE
         )
+
+
+def test_quad():
+    """By parameters and limits, on finite and infinite intervals: the gamma function and a power."""
+    special = pytest.importorskip("scipy.special")
+
+    def gamma(a):
+        return integrate.quad(lambda t, a: xp.asarray(t) ** (a - 1) * np.exp(-t), 0, np.inf, args=(a,))[0]
+
+    a = xp.asarray(2.5)
+    close(gamma(a), special.gamma(2.5))
+    close(autograd.grad(gamma)(a), special.gamma(2.5) * special.digamma(2.5))
+    by_limit = autograd.grad(autograd.grad(lambda b: integrate.quad(lambda t: t**4, 0.0, b)[0]))
+    close(by_limit(a), 4 * 2.5**3)
+    close(autograd.grad(autograd.grad(by_limit))(a), 24 * 2.5)
+    assert isinstance(integrate.quad(lambda t: t * t, 0, 1)[0], float)
+    with patched():
+        slope = autograd.grad(lambda a: theirs.quad(lambda t: xp.exp(-a * t), 0, 1, points=[0.5])[0])(a)
+        close(slope, (3.5 * np.exp(-2.5) - 1) / 2.5**2)
+        assert theirs.quad(lambda t: t, 0, 1)[0] == 0.5
+        with pytest.raises(xp.Stride0Error, match="weight is not supported"):
+            autograd.grad(lambda a: theirs.quad(lambda t: a * t, 0, 1, weight="cos", wvar=1)[0])(a)
