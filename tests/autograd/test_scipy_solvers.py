@@ -143,6 +143,11 @@ PROBLEMS = {
         lambda a: xp.log(a[0] / a[1]) / 2,
         xp.asarray([3.0, 0.4]),
     ),
+    "minimize_scalar by integers": (
+        given(optimize.minimize_scalar, lambda x, a: xp.cosh(x - a), (0, 1), field="x"),
+        lambda a: 1.0 * a,
+        xp.asarray(0.4),
+    ),
     "minimize_scalar, bounded": (
         given(
             *(optimize.minimize_scalar, lambda x, p: xp.log1p(xp.exp(x)) - p * x),

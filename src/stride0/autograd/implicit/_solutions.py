@@ -110,8 +110,8 @@ def corrected(
 ) -> Array:
     """Return a solution that was found, with derivatives by all that the equation uses, to third order.
 
-    The function may use tracked arrays that are none of its arguments. Each of Newton's steps, of which the
-    matrix is constant, adds an order of derivatives; the value stays.
+    The function may use tracked arrays that are not among its arguments. Each step of Newton's method with a
+    constant matrix adds an order of derivatives; the value stays.
     """
     plain = stop_gradient(params)
     start = x = _settled(operation, equation, found, plain, x0, "dense", box, detached_array)

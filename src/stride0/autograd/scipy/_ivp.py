@@ -12,14 +12,13 @@ from stride0._base.errors import ArgumentTypeError, BatchingError, GradientError
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
 from stride0.autograd._custom import checkpoint
-from stride0.autograd._tape.tape import newest_level
-from stride0.autograd._tape.trees import flatten, tree_map
+from stride0.autograd._tape.trees import tree_map
 from stride0.autograd._transforms import stop_gradient
 from stride0.autograd.implicit._solutions import corrected
 from stride0.autograd.scipy._arguments import item
 from stride0.autograd.scipy._calls import original, scipy
 from stride0.autograd.scipy._runge_kutta import METHODS, Explicit, Step
-from stride0.autograd.scipy._solvers import Calls, as_tuple, moving, updated
+from stride0.autograd.scipy._solvers import Calls, as_tuple, batched, moving, updated
 
 # A checkpoint recomputes at least this number of steps at once.
 BLOCK_MIN_STEPS = 32
@@ -81,7 +80,7 @@ class Solution:
         return values
 
     def at(self, t: Array, numbers: Any = None) -> Array:
-        """Return the values at several times, a row for each; `numbers` are those of the steps."""
+        """Return the values at several times, a row for each; `numbers` says in which steps."""
         np = numpy()
         if not self.steps or t.size == 0:
             return xp.broadcast_to(self.y0, (t.size, self.y0.size))
@@ -150,7 +149,7 @@ def solve_ivp(
     times = None if t_eval is None else xp.asarray(t_eval, dtype=xp.float64)
     span = [xp.asarray(t, dtype=xp.float64) for t in t_span]
     everything = [y0, times, span, args]
-    if newest_level([x for x in flatten(everything)[0] if isinstance(x, Array)]) is not None:
+    if batched(everything):
         problem = "an argument is batched: SciPy chooses the steps of one example"
         raise BatchingError("solve_ivp", problem, accepts="a loop over the examples")
 
@@ -271,9 +270,9 @@ def odeint(
 ) -> Array:
     """Solve an initial value problem: `scipy.integrate.odeint`.
 
-    Differentiable by `y0`, `t`, `args` and the tracked arrays that `func` uses. The numbers are those of
-    `solve_ivp` by DOP853 with the tolerances of `odeint`, since LSODA, which SciPy uses, does not show its
-    steps. For a stiff equation, call `solve_ivp` with ``method="Radau"``.
+    Differentiable by `y0`, `t`, `args` and the tracked arrays that `func` uses. SciPy's LSODA does not show
+    its steps, so `solve_ivp` computes the numbers by DOP853 with the tolerances of `odeint`. For a stiff
+    equation, call `solve_ivp` with ``method="Radau"``.
     """
     t = xp.asarray(t, dtype=xp.float64)
     if t.ndim != 1 or t.size < 2:

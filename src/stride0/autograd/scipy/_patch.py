@@ -188,7 +188,7 @@ def _takes_form(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
 def _signature(name: str, original: Any) -> inspect.Signature:
     try:
         return inspect.signature(original)
-    except ValueError:  # a compiled function, which may have none
+    except ValueError:  # a compiled function without a signature
         return inspect.signature(_form(name))
 
 

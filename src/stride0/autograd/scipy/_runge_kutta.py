@@ -30,7 +30,7 @@ class Explicit:
         self.nodes = made.C.tolist()
         self.rows = [xp.asarray(row[:k], copy=True) for k, row in enumerate(made.A)]
         self.weights = xp.asarray(made.B, copy=True)
-        # DOP853 has none.
+        # DOP853 computes its polynomial in another way.
         self.polynomial: Any = None if made.P is NotImplemented else xp.asarray(made.P.T, copy=True)
 
     def advance(

@@ -26,7 +26,7 @@ class Calls:
     """Functions of the caller as SciPy calls them: they get arrays of stride0, and return NumPy arrays."""
 
     def __init__(self) -> None:
-        # Whether a function used a tracked array that is none of its arguments.
+        # Whether a function used a tracked array that is not among its arguments.
         self.closing = False
 
     def plain(self, f: Callable[..., Any], *given: Any) -> Callable[..., Any]:
@@ -47,6 +47,7 @@ class Calls:
 
 
 def _ours(x: Any) -> Any:
+    x = float(x) if isinstance(x, int) else x
     return asarray(numpy().array(x)) if isinstance(x, (float, numpy().ndarray)) else x
 
 
@@ -55,10 +56,14 @@ def as_tuple(args: Any) -> tuple[Any, ...]:
     return args if isinstance(args, tuple) else (args,)
 
 
+def batched(args: Any) -> bool:
+    """Return whether an array in a structure is batched."""
+    return newest_level([x for x in flatten(args)[0] if isinstance(x, Array)]) is not None
+
+
 def moving(args: Any) -> bool:
     """Return whether an array in a structure is tracked or batched."""
-    leaves = [x for x in flatten(args)[0] if isinstance(x, Array)]
-    return any(map(is_tracked, leaves)) or newest_level(leaves) is not None
+    return batched(args) or any(is_tracked(x) for x in flatten(args)[0] if isinstance(x, Array))
 
 
 def started(x0: Any, flat: bool = True) -> Array:
@@ -91,17 +96,15 @@ def differentiated(
             _check(name, last[0])
         return asarray(numpy().reshape(last[0].x, x0.shape), dtype=float64, copy=True)
 
-    differentiable = moving(args)
-    batched = newest_level([x for x in flatten(args)[0] if isinstance(x, Array)]) is not None
-    if not batched:
-        plain = stop_gradient(args)
-        found = solver(x0, *plain)
+    differentiable, several = moving(args), batched(args)
+    if not several:
+        found = solver(x0, *stop_gradient(args))
         if calls.closing:
             return last[0], corrected(name, equation, found, x0, args, box)
         if not differentiable:
             return last[0], found
     linear = "dense" if x0.size <= DENSE_MAX_UNKNOWNS else large
-    x = solution(name, equation, solver if batched else lambda *_: found, x0, args, linear, box)
+    x = solution(name, equation, solver if several else lambda *_: found, x0, args, linear, box)
     return last[0], x
 
 

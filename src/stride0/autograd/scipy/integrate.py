@@ -150,8 +150,8 @@ def quad(
 ) -> tuple[Any, float]:
     """Integrate a function of a number: `scipy.integrate.quad`.
 
-    Differentiable by `args`, the tracked arrays that `func` uses, `a` and `b`. The numbers are those of
-    `quad_vec`, which SciPy computes with other rules than `quad`, to the same tolerance.
+    Differentiable by `args`, the tracked arrays that `func` uses, `a` and `b`. `quad_vec`
+    computes the numbers, to the same tolerance as SciPy's `quad`.
     """
     options = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit, "points": points, "args": as_tuple(args)}
     found: tuple[Any, float] = quad_vec(func, a, b, **options)

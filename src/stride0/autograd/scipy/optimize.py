@@ -125,7 +125,7 @@ def _bracketed(name: str, what: str) -> Any:
     doc = f"""Find a root between two numbers by {what}: `scipy.optimize.{name}`.
 
     Differentiable by `args` and the tracked arrays that `f` uses, which takes and returns a number or a 0-d
-    array. The derivatives by `a` and `b` are zero. Returns what SciPy returns if nothing is tracked.
+    array. The derivatives by `a` and `b` are zero. Returns SciPy's result if nothing is tracked.
     """
     return named(function, name, doc)
 
@@ -141,7 +141,7 @@ def newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), **options: An
     """Find a root by Newton's method, or by secants: `scipy.optimize.newton`.
 
     Differentiable by `args` and the tracked arrays that `func` uses, like `brentq`; several roots at once,
-    too. The derivative by `x0` is zero. Returns what SciPy returns if nothing is tracked.
+    too. The derivative by `x0` is zero. Returns SciPy's result if nothing is tracked.
     """
     return _scalar("newton", func, (x0,), args, {**options, "fprime": fprime})
 
