@@ -214,10 +214,13 @@ def test_values_are_scipys(method):
     def leaves(t, y, *more):
         return y[0] - 0.5
 
+    def never(t, y, *more):
+        return y[0] + 99
+
     t_eval, times = np.linspace(0, 5, 11), np.asarray([4.0, 0.1, 0.1, 5.0])
     given = ((0, 5), [1.0, 0.3], method)
     tape = autograd.Tape()
-    for options in ({}, {"t_eval": t_eval}, {"events": [leaves, ground_2], "dense_output": True}):
+    for options in ({}, {"t_eval": t_eval}, {"events": [leaves, ground_2, never], "dense_output": True}):
         with tape:
             shift = tape.watch(xp.asarray(0.0))
             found = integrate.solve_ivp(lambda t, y, c: f(t, y) + c, *given, args=(shift,), **options)

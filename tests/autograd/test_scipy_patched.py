@@ -274,3 +274,12 @@ def test_without_scipy() -> None:
         "else: raise AssertionError\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_batched_arrays_take_the_form() -> None:
+    x = xp.asarray([[0.3, 0.5, -0.2], [0.9, 0.1, 0.4]])
+    with patched():
+        found = xp.autograd.vmap(lambda x: theirs.lfilter(B, A, x))(x)
+        roots = xp.autograd.vmap(lambda a: optimize.brentq(lambda t, a: t * t - a, 0, 2, args=(a,)))(x[1, :])
+    assert np.allclose(np.asarray(found), theirs.lfilter(B, A, np.asarray(x)))
+    assert np.allclose(np.asarray(roots), np.sqrt(np.asarray(x[1, :])))

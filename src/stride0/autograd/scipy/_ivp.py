@@ -220,7 +220,7 @@ def _recorded(
             t_events = [_moments(solution, event, t, args) for event, t in each]
         # A time that was corrected by rounding errors stays in its step.
         each = zip(t_events, found.t_events, strict=True)
-        y_events = [solution.at(t, solution.step_of(ts)) for t, ts in each]
+        y_events = [solution.at(t, solution.step_of(ts)) if len(ts) else xp.zeros(0) for t, ts in each]
     if times is not None:
         t = times[: len(found.t)]
         y = solution.at(t)

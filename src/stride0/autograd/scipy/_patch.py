@@ -84,9 +84,9 @@ def unpatch() -> None:
 def patched() -> Iterator[None]:
     """Let SciPy's own functions take tracked arrays, within a `with` statement.
 
-    Where `stride0.autograd.scipy` has a form of a function of SciPy, the function computes by the form if an
-    array among its arguments is tracked, and by itself otherwise. A solver calls the form, too, if a function
-    that it is given returns a tracked array, or takes only arrays of stride0.
+    If `stride0.autograd.scipy` has a form of a SciPy function, the function computes by the form if an array
+    among its arguments is tracked or batched, and by itself otherwise. A solver calls the form, too, if a
+    function that it is given returns a tracked array, or takes only arrays of stride0.
 
     Raises
     ------
