@@ -59,7 +59,7 @@ def lint() -> None:
 @click.command(context_settings=PASSES_ON)
 def bench(arguments: Sequence[str]) -> None:
     """Compare with NumPy, and with what else is installed; benchmarks/README.md has the ARGUMENTS."""
-    util.run([PYTHON, "benchmarks/compare.py", *arguments], cwd=str(ROOT))
+    util.run([PYTHON, "-m", "benchmarks", "compare", *arguments], cwd=str(ROOT))
 
 
 @click.command()

@@ -5,11 +5,10 @@ Nothing here looks at how long anything takes.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
 import math
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,10 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-sys.path.append(str(BENCHMARKS))  # scripts, which import each other as such
-cases: Any = importlib.import_module("compare_cases")
-compare: Any = importlib.import_module("compare")
-report: Any = importlib.import_module("compare_report")
-worker: Any = importlib.import_module("compare_worker")
-sys.path.remove(str(BENCHMARKS))
+from benchmarks.__main__ import BENCHMARKS, listing
+from benchmarks.common import timing
+from benchmarks.compare import cases, report, worker
+from benchmarks.compare import run as compare
 
 TINY = cases.rows(cases.TINY)
 
@@ -46,6 +41,13 @@ def found(group: str, name: str, seconds: dict[str, float], **more: Any) -> dict
 def reported(*rows: dict[str, Any]) -> dict[str, Any]:
     made = {"title": "t", "quick": False, "threads": 2, "libraries": ["stride0", "numpy", "torch"]}
     return {**made, "rows": list(rows)}
+
+
+def test_the_page_lists_every_benchmark() -> None:
+    page = Path(compare.__file__).parents[1] / "README.md"
+    assert listing() in page.read_text(encoding="utf-8")
+    for row in BENCHMARKS.values():
+        assert callable(importlib.import_module(f"benchmarks.{row.module}").main)
 
 
 def test_goals_are_those_of_the_issues() -> None:
@@ -148,9 +150,9 @@ def test_a_timer_runs_as_often_as_it_says() -> None:
 
 
 def test_calibration_fills_a_sample() -> None:
-    assert worker.calibrated(lambda number: 1.0) == 1
-    number = worker.calibrated(lambda number: 1e-6)
-    assert number * 1e-6 >= worker.SAMPLE_SECONDS > 0.5 * number * 1e-6
+    assert timing.calibrated(lambda number: 1.0) == 1
+    number = timing.calibrated(lambda number: 1e-6)
+    assert number * 1e-6 >= timing.SAMPLE_SECONDS > 0.5 * number * 1e-6
 
 
 def timers(ran: list[str]) -> dict[str, Any]:
@@ -165,14 +167,14 @@ def timers(ran: list[str]) -> dict[str, Any]:
 
 
 def test_libraries_alternate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "waited_for_cores", lambda: 0.0)
+    monkeypatch.setattr(timing, "waited_for_cores", lambda: 0.0)
     ran: list[str] = []
-    seconds, disturbed = worker.interleave(timers(ran), 4, 0, math.inf)
+    seconds, disturbed = timing.alternate(timers(ran), 4, 0, math.inf)
     assert seconds == dict.fromkeys("abc", [0.01] * 4) and disturbed == 0
     # Once each to calibrate; then samples, those of the first round after a run that is not timed.
     assert "".join(ran) == "abc" + "aabbcc" + "bca" + "cab" + "abc"
-    seconds, _ = worker.interleave(timers([]), 50, 0, 0)  # no time at all
-    assert {len(samples) for samples in seconds.values()} == {worker.LEAST_ROUNDS}
+    seconds, _ = timing.alternate(timers([]), 50, 0, 0)  # no time at all
+    assert {len(samples) for samples in seconds.values()} == {timing.LEAST_ROUNDS}
 
 
 def measured(samples: dict[str, list[float]], **more: Any) -> dict[str, Any]:
@@ -201,12 +203,12 @@ def test_processes_there_have_to_be(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_disturbed_samples_are_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
     waited = iter(range(10**6))
-    monkeypatch.setattr(worker, "waited_for_cores", lambda: float(next(waited)))
+    monkeypatch.setattr(timing, "waited_for_cores", lambda: float(next(waited)))
     ran: list[str] = []
-    seconds, disturbed = worker.interleave(timers(ran), 2, 0, math.inf)
+    seconds, disturbed = timing.alternate(timers(ran), 2, 0, math.inf)
     assert disturbed == 1 and {len(samples) for samples in seconds.values()} == {2}
     # Calibration; then in each round every try, and one run before each as long as there is no sample.
-    assert ran.count("a") == 1 + worker.TRIES * 2 + worker.TRIES
+    assert ran.count("a") == 1 + timing.TRIES * 2 + timing.TRIES
 
 
 def test_missing_libraries_are_told() -> None:
@@ -219,7 +221,7 @@ def test_speedup_is_over_the_fastest_peer() -> None:
     assert report.speedup(row, ("numpy", "torch")) == (0.5, "torch")
     assert report.speedup(row, ("numpy",)) == (1.5, "numpy")
     assert report.speedup(row, ("jax",)) is None
-    assert report.geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
+    assert timing.geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
 
 
 def test_verdicts() -> None:

@@ -1,13 +1,11 @@
-"""`benchmarks/rows.py`: its table has every public name or names the exception, and its rows agree.
+"""`python -m benchmarks rows`: its table has every public name or names the exception, and its rows agree.
 
 Nothing here looks at how long anything takes.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +13,11 @@ import numpy as np
 import pytest
 
 import stride0 as xp
+from benchmarks.compare import worker
+from benchmarks.rows import cases, reasons
+from benchmarks.rows import run as report
 
 ROOT = Path(__file__).resolve().parents[2]
-BENCHMARKS = ROOT / "benchmarks"
-sys.path.append(str(BENCHMARKS))  # scripts, which import each other as such
-cases: Any = importlib.import_module("rows_cases")
-report: Any = importlib.import_module("rows")
-page: Any = importlib.import_module("rows_page")
-reasons: Any = importlib.import_module("rows_reasons")
-worker: Any = importlib.import_module("compare_worker")
-sys.path.remove(str(BENCHMARKS))
-
 # What every class has, and no operation calls.
 EVERY_CLASS = {"__doc__", "__init__", "__init_subclass__", "__new__", "__subclasshook__", "__sizeof__"}
 SPACES = ("linalg", "fft", "strided")
@@ -78,7 +70,7 @@ def test_names_without_a_counterpart_have_none() -> None:
 
 @pytest.mark.parametrize("size", [10, 1000])
 def test_rows_agree_with_numpy(size: int) -> None:
-    """On float64 and int64; a run of rows.py checks all."""
+    """On float64 and int64; a run of the benchmark checks all."""
     wrong = {}
     count = 0
     for row in cases.rows((size,), ("float64", "int64")):

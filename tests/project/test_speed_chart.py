@@ -1,16 +1,12 @@
-"""`benchmarks/speed_chart.py`: README's chart has the recorded figures, and rows that other libraries win."""
+"""README's chart has the recorded figures, and rows that other libraries win."""
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
-from typing import Any
+
+from benchmarks.compare import speed_chart as chart
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "benchmarks"))
-chart: Any = importlib.import_module("speed_chart")
-sys.path.remove(str(ROOT / "benchmarks"))
 
 
 def test_bars_have_means_first_and_losses_last() -> None:

@@ -19,7 +19,7 @@ class Threshold(NamedTuple):
     value: int
     meaning: str
     benchmark: str
-    """The script in `benchmarks` whose rows show the effect of another value."""
+    """The benchmark (`python -m benchmarks`) whose rows show the effect of another value."""
 
 
 def last_level_cache() -> int:
@@ -40,13 +40,8 @@ def last_level_cache() -> int:
 
 
 CACHE = last_level_cache()
-ELEMENTWISE, REDUCTIONS, CHAINS, ROWS = (
-    "bench_elementwise.py",
-    "bench_reduce.py",
-    "bench_chains.py",
-    "rows.py",
-)
-COMPARE, EINSUM, GRADIENTS, BUSY = "compare.py", "bench_einsum.py", "bench_gradients.py", "bench_busy.py"
+ELEMENTWISE, REDUCTIONS, CHAINS, ROWS = "elementwise", "reductions", "chains", "rows"
+COMPARE, EINSUM, GRADIENTS, BUSY = "compare", "einsum", "gradients", "busy"
 
 PLAN = (
     Threshold(

@@ -1,0 +1,1 @@
+"""Timing, libraries, tables: what benchmarks share."""

@@ -1,0 +1,1 @@
+"""scikit-learn and SciPy on stride0."""

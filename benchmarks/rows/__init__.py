@@ -1,0 +1,1 @@
+"""Every public function compared with NumPy."""

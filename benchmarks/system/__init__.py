@@ -1,0 +1,1 @@
+"""Memory, threads, exchange, import, instructions."""

@@ -1,0 +1,172 @@
+"""Small operations in several Python threads at once: how many more of them than in one thread.
+
+    python3.13t -m benchmarks python-threads                  stride0 and NumPy
+    python -m benchmarks python-threads --libraries stride0   with the interpreter's lock: about 1
+
+Each thread has arrays of its own, and repeats one operation on them; all start together. Threads that
+compute large arrays are another matter (docs/design/threads.md): the libraries get one thread for each call.
+The runs on one thread and on several alternate in rounds, and the median of the ratios of a round is
+reported. Functions that do nothing are the reference: no operation can be expected to do better than they do.
+On a machine that does other work besides, the ratio says what is left for the second thread;
+`--cpu-time` leaves that out. It finds what threads lose by memory that they write to by turns (reference
+counts) and by spinning, not by sleeping; and less of it where the threads rarely run at the same time.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.common.machine import OURS, YARDSTICK, describe, limit_threads, load
+from benchmarks.common.tables import heading, line, parser, write_json
+
+Call = Callable[[Any], Callable[[], Any]]
+
+
+def operands(xp: Any, size: int) -> tuple[Any, Any]:
+    return xp.asarray([1.5] * size), xp.asarray([0.5] * size)
+
+
+def nothing(xp: Any) -> Callable[[], Any]:
+    return lambda: None
+
+
+def operator(size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, y = operands(xp, size)
+        return lambda: x + y
+
+    return make
+
+
+def expression(size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, y = operands(xp, size)
+        return lambda: (x + y) * 2.0 - x
+
+    return make
+
+
+def function(name: str, size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, _ = operands(xp, size)
+        call = getattr(xp, name)
+        return lambda: call(x)
+
+    return make
+
+
+def attribute(size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, _ = operands(xp, size)
+        return lambda: xp.sin(x)
+
+    return make
+
+
+def item(size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, _ = operands(xp, size)
+        return lambda: x[1:3]
+
+    return make
+
+
+def broadcast(size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, y = operands(xp, size)
+        column = xp.reshape(y, (size, 1))
+        return lambda: x + column
+
+    return make
+
+
+CASES: tuple[tuple[str, Call], ...] = (
+    ("nothing", nothing),
+    ("x + y, 4 elements", operator(4)),
+    ("x + y, 100 elements", operator(100)),
+    ("x + y, 1,000 elements", operator(1000)),
+    ("(x + y) * 2.0 - x, 100 elements", expression(100)),
+    ("exp(x), 100 elements", function("exp", 100)),
+    ("xp.sin(x), 100 elements", attribute(100)),
+    ("sum(x), 100 elements", function("sum", 100)),
+    ("x[1:3]", item(100)),
+    ("x + column, 30 by 30", broadcast(30)),
+)
+
+
+def per_second(
+    make: Call, xp: Any, threads: int, seconds: float, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Operations of all threads together, for each second of each thread's clock."""
+    start = threading.Barrier(threads + 1)
+    counts = [0] * threads
+    times = [0.0] * threads
+    stop = False
+
+    def run(number: int) -> None:
+        call = make(xp)
+        done = 0
+        start.wait()
+        began = clock()
+        while not stop:
+            for _ in range(200):
+                call()
+            done += 200
+        times[number] = clock() - began
+        counts[number] = done
+
+    workers = [threading.Thread(target=run, args=(number,)) for number in range(threads)]
+    for worker in workers:
+        worker.start()
+    start.wait()
+    time.sleep(seconds)
+    stop = True
+    for worker in workers:
+        worker.join()
+    return sum(count / taken for count, taken in zip(counts, times, strict=True))
+
+
+def main() -> None:
+    command = parser(__doc__, rounds=7, only="cases", threads=False)
+    command.add_argument("--threads", type=int, default=2, metavar="N", help="Python threads (2)")
+    command.add_argument("--libraries", nargs="+", metavar="NAME", default=[OURS, YARDSTICK])
+    command.add_argument("--seconds", type=float, default=0.15, help="of each run (0.15)")
+    command.add_argument("--cpu-time", action="store_true", help="processor time of each thread")
+    options = command.parse_args()
+
+    limit_threads(1)
+    libraries = {name: found for name, found in load(options.libraries).items() if name in options.libraries}
+    clock = time.thread_time if options.cpu_time else time.perf_counter
+    lock = "with" if getattr(sys, "_is_gil_enabled", lambda: True)() else "without"
+    print(f"## Small operations in {options.threads} Python threads, {lock} the interpreter's lock\n")
+    print(f"{describe(libraries)}; {options.rounds} rounds.")
+    if options.cpu_time:
+        print("Processor time of the threads.")
+    print(
+        "Nanoseconds for each operation in one thread, and operations per second in all threads / in one.\n"
+    )
+    titles = [title for name in libraries for title in (f"{name}, ns", f"{name}, ratio")]
+    print(heading(["case", *titles]), flush=True)
+    rows = []
+    for case, make in CASES:
+        if options.k not in case:
+            continue
+        alone: dict[str, list[float]] = {name: [] for name in libraries}
+        ratios: dict[str, list[float]] = {name: [] for name in libraries}
+        for _ in range(options.rounds):
+            for name, library in libraries.items():
+                one = per_second(make, library, 1, options.seconds, clock)
+                alone[name].append(1e9 / one)
+                ratios[name].append(per_second(make, library, options.threads, options.seconds, clock) / one)
+        found = {
+            name: (statistics.median(alone[name]), statistics.median(ratios[name])) for name in libraries
+        }
+        cells = [text for ns, ratio in found.values() for text in (f"{ns:.0f}", f"{ratio:.2f}")]
+        print(line([case, *cells]), flush=True)
+        rows.append({"case": case, "found": found})
+    write_json(options.json, {"threads": options.threads, "lock": lock, "rows": rows})
