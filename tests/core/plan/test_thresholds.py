@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from benchmarks.__main__ import BENCHMARKS
+from benchmarks.__main__ import programs
 from stride0._core.plan import plan
 from stride0._tables.thresholds import THRESHOLDS, Threshold
 from stride0.autograd import grad
@@ -68,7 +68,7 @@ def test_the_compiled_modules_know_each_threshold_of_the_table() -> None:
 
 
 def test_each_threshold_names_its_benchmark() -> None:
-    assert {threshold.benchmark for threshold in THRESHOLDS} <= BENCHMARKS.keys()
+    assert {threshold.benchmark for threshold in THRESHOLDS} <= programs("benchmarks").keys()
 
 
 def test_an_unknown_threshold_is_refused() -> None:
