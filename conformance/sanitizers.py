@@ -1,10 +1,10 @@
 """
 Run the tests on a build with sanitizers.
 
-    python conformance/sanitizers.py                        # of memory: with and without the block cache
-    python conformance/sanitizers.py --cache off -- tests/chapters/test_indexing.py -k mask
-    python conformance/sanitizers.py --keep ../sanitized    # build there, or take the build that is there
-    python conformance/sanitizers.py --of threads           # of races between Python threads
+    python -m conformance sanitizers                        # of memory: with and without the block cache
+    python -m conformance sanitizers --cache off -- tests/chapters/test_indexing.py -k mask
+    python -m conformance sanitizers --keep ../sanitized    # build there, or take the build that is there
+    python -m conformance sanitizers --of threads           # of races between Python threads
 
 `--of memory` is AddressSanitizer and UndefinedBehaviorSanitizer, and needs GCC with them. `--of threads` is
 ThreadSanitizer, for a free-threaded Python that is built with it, too (``configure --disable-gil
@@ -193,7 +193,3 @@ def main() -> int:
         caches = list(CACHES) if given.cache == "both" else [given.cache]
         passed = [run(sanitizers, folder, cache, jobs, given.arguments) for cache in caches]
     return 0 if all(passed) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

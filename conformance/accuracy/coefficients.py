@@ -1,7 +1,8 @@
 """Every coefficient of vecmath.h and vecmath_special.h, computed anew; `--check` compares with the headers.
 
-    python coefficients.py            # prints name, log2 of the error, coefficients
-    python coefficients.py --check    # says which of them the headers lack
+    python -m conformance coefficients            # prints name, log2 of the error, coefficients
+    python -m conformance coefficients --check    # says which of them the headers lack
+    python -m conformance coefficients erf i0     # special functions with one of these words in their names
 
 Needs mpmath; takes some minutes. How a fit is made stands in `minimax.py`.
 """
@@ -15,8 +16,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import mpmath as mp  # type: ignore[import-untyped, import-not-found, unused-ignore]
-import special_coefficients
-from minimax import as_c, fit, fit_rational, rounded, split
+
+from conformance.accuracy import special_coefficients
+from conformance.accuracy.minimax import as_c, fit, fit_rational, rounded, split
 
 HEADERS = pathlib.Path(__file__).resolve().parents[2] / "src" / "stride0" / "_core" / "math"
 LITERAL = re.compile(r"-?0x[0-9a-f]\.?[0-9a-f]*p[+-]?\d+")
@@ -208,16 +210,16 @@ def words_of_two_over_pi(count: int = 20) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with the headers")
-    check = parser.parse_args().check
+    parser.add_argument("words", nargs="*", help="only special functions with these words in their names")
+    options = parser.parse_args()
+    check, words = options.check, options.words
     text = "".join(path.read_text() for path in sorted(HEADERS.glob("vecmath*.h")))
     # Signs are left to the eye: a minus may be an operator.
     present = {0.5} | {abs(float.fromhex(number)) for number in LITERAL.findall(text)}
     missing = 0
     for name, values, error in (
-        *polynomials(),
-        *quotients(),
-        *constants(),
-        *special_coefficients.polynomials(),
+        *(() if words else (*polynomials(), *quotients(), *constants())),
+        *special_coefficients.polynomials(words),
     ):
         if not check:
             print(f"{name}: {', '.join(values)}" + (f"  (2**{error:.1f})" if error is not None else ""))
@@ -226,13 +228,9 @@ def main() -> None:
                 missing += 1
                 print(f"{name}: the headers do not have {value}")
     for word in words_of_two_over_pi():
-        if check and word not in text:
+        if check and not words and word not in text:
             missing += 1
             print(f"2/pi: the headers do not have {word}")
     if check:
         print(f"{missing} missing")
         raise SystemExit(missing > 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,17 +1,13 @@
-"""Every polynomial of vecmath_special.h and of what it includes, computed anew.
-
-python special_coefficients.py            # prints name, log2 of the error, coefficients
-python special_coefficients.py erf i0     # those whose names contain one of these words
-"""
+"""Every polynomial of vecmath_special.h and of the headers that it includes; `coefficients` prints them."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import mpmath as mp  # type: ignore[import-untyped, import-not-found, unused-ignore]
-from minimax import BITS, as_c, fit, fit_rational, rounded
+
+from conformance.accuracy.minimax import BITS, as_c, fit, fit_rational, rounded
 
 Real = Any  # an mpf: mpmath has no types
 Function = Callable[[Real], Real]
@@ -350,8 +346,3 @@ def polynomials(words: list[str] | None = None) -> Iterator[Found]:
         both_parts = {"numerator": top, "denominator": below}
         for part, found in both_parts.items():
             yield f"{name} {part}", [as_c(rounded(c, BITS["d"]), "d") for c in found], float(mp.log(error, 2))
-
-
-if __name__ == "__main__":
-    for name, values, error in polynomials(sys.argv[1:]):
-        print(f"{name}: {', '.join(values)}  (2**{error:.1f})", flush=True)

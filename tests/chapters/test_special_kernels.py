@@ -5,11 +5,8 @@ The references and the arguments are those of `conformance/accuracy/specials.py`
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
-import pathlib
-import sys
 from typing import Any
 
 import mpmath
@@ -19,27 +16,15 @@ import scipy.special
 from helpers import DTYPES, LAYOUTS, assert_same, function_of, pair
 
 import stride0 as xp
+from conformance.accuracy import specials
 from stride0._core.elementwise import special
 from stride0._tables.operations import OPS
 
 ROWS = {row.name: row for row in OPS if row.namespace == "special"}
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "conformance" / "accuracy"
 REALS = ("float32", "float64")
 
 every_row = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 every_real = pytest.mark.parametrize("dtype", REALS)
-
-
-def load(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # for the annotations of its classes
-    spec.loader.exec_module(module)
-    return module
-
-
-specials = load("specials")
 
 
 def call(row: Any, *operands: Any) -> Any:

@@ -1,11 +1,10 @@
-"""The runner of other libraries' tests, conformance/downstream.py: it counts crashes, hangs and failures.
+"""`python -m conformance downstream`, which runs other libraries' tests, counts crashes, hangs and failures.
 
 In the place of pytest it is given programs that write what the plugin writes, and then die, hang or end.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from collections import Counter
@@ -14,7 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-CONFORMANCE = Path(__file__).resolve().parents[2] / "conformance"
+from conformance import records
+from conformance.downstream import plugin, watch
+from conformance.downstream import run as downstream
+from conformance.official import outcomes, report
 
 # Runs the tests a to e of a file as pytest with the plugin does, with what is to happen to some of them. What
 # was begun earlier is not begun again: it is read from the record.
@@ -52,20 +54,7 @@ sys.exit(1 if failed else 0)
 """
 
 
-@pytest.fixture(scope="module")
-def runner() -> Any:
-    """The modules of conformance/, which are programs and not in a package."""
-    sys.path.insert(0, str(CONFORMANCE))
-    try:
-        yield importlib.import_module("downstream"), importlib.import_module("downstream_watch")
-    finally:
-        sys.path.remove(str(CONFORMANCE))
-
-
-def watched(
-    runner: Any, tmp_path: Path, plan: dict[str, Any], budget: float = 60.0, limit: float = 30.0
-) -> Any:
-    watch = runner[1]
+def watched(tmp_path: Path, plan: dict[str, Any], budget: float = 60.0, limit: float = 30.0) -> Any:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     record = tmp_path / "events"
@@ -73,9 +62,9 @@ def watched(
     return watch.watch(command, ["part/tests/test_it.py"], record, {}, watch.Limits(budget, limit))
 
 
-def found_of(outcomes: dict[str, str], runner: Any) -> Any:
+def found_of(outcomes: dict[str, str]) -> Any:
     """What a run would have found."""
-    found = runner[1].Found(selected=list(outcomes))
+    found = watch.Found(selected=list(outcomes))
     for test, outcome in outcomes.items():
         found.take({"event": outcome, "test": test, "reason": "signal 11" if outcome == "crashed" else ""})
     return found
@@ -85,16 +74,16 @@ def bad(found: Any) -> dict[str, str]:
     return {test[-1]: outcome for test, outcome in found.outcomes.items() if outcome != "passed"}
 
 
-def test_all_pass(runner: Any, tmp_path: Path) -> None:
-    found = watched(runner, tmp_path, {})
+def test_all_pass(tmp_path: Path) -> None:
+    found = watched(tmp_path, {})
     assert found.clean()
     assert bad(found) == {}
     assert found.counts()["passed"] == 5
     assert found.by_module()["part"]["passed"] == 5
 
 
-def test_failures_and_skips(runner: Any, tmp_path: Path) -> None:
-    found = watched(runner, tmp_path, {"b": "failed", "c": "skipped", "d": "xfailed"})
+def test_failures_and_skips(tmp_path: Path) -> None:
+    found = watched(tmp_path, {"b": "failed", "c": "skipped", "d": "xfailed"})
     assert not found.clean()
     assert bad(found) == {"b": "failed", "c": "skipped", "d": "xfailed"}
     assert found.with_reasons("failed") == [
@@ -103,8 +92,8 @@ def test_failures_and_skips(runner: Any, tmp_path: Path) -> None:
     assert found.reasons_counted("skipped") == {"because": 1}
 
 
-def test_a_crash_costs_one_test(runner: Any, tmp_path: Path) -> None:
-    found = watched(runner, tmp_path, {"b": "crash", "d": "leave"})
+def test_a_crash_costs_one_test(tmp_path: Path) -> None:
+    found = watched(tmp_path, {"b": "crash", "d": "leave"})
     assert bad(found) == {"b": "crashed", "d": "crashed"}
     assert found.counts()["passed"] == 3
     assert not found.left()
@@ -113,18 +102,18 @@ def test_a_crash_costs_one_test(runner: Any, tmp_path: Path) -> None:
     assert reasons == {"b": "signal 11", "d": "exit code 0"}
 
 
-def test_a_hang_costs_one_test(runner: Any, tmp_path: Path) -> None:
-    found = watched(runner, tmp_path, {"c": "hang"}, limit=2.0)
+def test_a_hang_costs_one_test(tmp_path: Path) -> None:
+    found = watched(tmp_path, {"c": "hang"}, limit=2.0)
     assert bad(found) == {"c": "hung"}
     assert found.counts()["passed"] == 4
     assert not found.clean()
 
 
-def test_time_that_is_up_leaves_tests_over(runner: Any, tmp_path: Path) -> None:
+def test_time_that_is_up_leaves_tests_over(tmp_path: Path) -> None:
     for budget in (2.0, 8.0, 32.0):  # a busy machine may take longer to start the program
         folder = tmp_path / str(budget)
         folder.mkdir()
-        found = watched(runner, folder, {"b": "hang"}, budget=budget, limit=1000.0)
+        found = watched(folder, {"b": "hang"}, budget=budget, limit=1000.0)
         assert "time was up" in found.trouble
         assert not found.clean()
         if found.outcomes:
@@ -133,25 +122,25 @@ def test_time_that_is_up_leaves_tests_over(runner: Any, tmp_path: Path) -> None:
     assert found.counts()["notrun"] == 4  # the one that was running has no outcome
 
 
-def test_a_death_outside_tests_is_a_failed_run(runner: Any, tmp_path: Path) -> None:
-    found = watched(runner, tmp_path, {"at the end": True})
+def test_a_death_outside_tests_is_a_failed_run(tmp_path: Path) -> None:
+    found = watched(tmp_path, {"at the end": True})
     assert found.counts()["passed"] == 5
     assert "signal 6 outside any test" in found.trouble
     assert not found.clean()
 
 
-def test_expected_failures(runner: Any, tmp_path: Path) -> None:
+def test_expected_failures(tmp_path: Path) -> None:
     expected = {f"lib/part/tests/test_it.py::test_{letter}": "cannot" for letter in "bc"}
-    found = watched(runner, tmp_path, {"b": "failed", "c": "failed"})
+    found = watched(tmp_path, {"b": "failed", "c": "failed"})
     found.excuse(expected)
     assert found.clean()
     assert bad(found) == {"b": "expected", "c": "expected"}
     (tmp_path / "again").mkdir()
-    found = watched(runner, tmp_path / "again", {"b": "failed"})
+    found = watched(tmp_path / "again", {"b": "failed"})
     found.excuse(expected)
     assert not found.clean()  # c passes, although it is listed
     assert bad(found) == {"b": "expected", "c": "failed"}
-    found = found_of({"lib/t.py::test_a[1]": "failed", "lib/t.py::test_a[2]": "failed"}, runner)
+    found = found_of({"lib/t.py::test_a[1]": "failed", "lib/t.py::test_a[2]": "failed"})
     found.excuse({"lib/t.py::test_a[2]": "cannot"})
     assert found.counts()["failed"] == found.counts()["expected"] == 1
     found.miss(["lib/t.py::test_a", "lib/t.py::test_a[1]"])
@@ -159,35 +148,48 @@ def test_expected_failures(runner: Any, tmp_path: Path) -> None:
     found.miss(["lib/t.py::test_b"])  # of another version of the library
     assert found.counts()["failed"] == 2
     (tmp_path / "crashing").mkdir()
-    found = watched(runner, tmp_path / "crashing", {"b": "crash", "c": "failed"})
+    found = watched(tmp_path / "crashing", {"b": "crash", "c": "failed"})
     found.excuse(expected)
     assert not found.clean()  # no crash is ever excused
 
 
-def test_what_is_recorded_shows_on_the_page(runner: Any, tmp_path: Path) -> None:
-    downstream = runner[0]
-    report = importlib.import_module("report")
+def test_what_is_recorded_shows_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (library, *_) = downstream.LIBRARIES
-    outcomes = {
+    tests = {
         "scipy/fft/tests/test_it.py::test_a": "passed",
         "scipy/io/tests/test_it.py::test_b": "crashed",
     }
-    found = found_of(outcomes, runner)
+    found = found_of(tests)
     about = {"version": "9.9", "instruction_set": "v3", "package": "nowhere"}
-    for quick in (["--quick"], []):
-        options = downstream.parse([*quick, "--results", str(tmp_path)])
-        path = downstream.write_summary(options, library, "1.2.3", about, found)
-        assert json.loads(path.read_text())["clean"] is False
-    assert sorted(path.name for path in tmp_path.glob("*.json")) == [
-        "downstream-scipy-stride0-v3-quick.json",
-        "downstream-scipy-stride0-v3.json",
-    ]
-    assert report.whole_runs(tmp_path) == []  # these are no results of the official suite
-    (result,) = report.downstream_runs(tmp_path)  # a part of the tests does not stand for all of them
-    page = report.downstream([result])
+    record, written = tmp_path / "record.json", tmp_path / "page.md"
+    monkeypatch.setattr(report, "RECORD", record)
+    monkeypatch.setattr(report, "PAGE", written)
+    records.write(record, {"official": {}, "downstream": {}})
+    for arguments in (["--quick"], ["--results", str(tmp_path / "summaries")]):
+        where = downstream.write_summary(downstream.parse(arguments), library, "1.2.3", about, found)
+        assert records.read(record)["downstream"] == {}
+    assert records.read(Path(where.removeprefix("summary in ")))["clean"] is False
+    downstream.write_summary(downstream.parse([]), library, "1.2.3", about, found)
+    page = written.read_text(encoding="utf-8")
     assert "| scipy 1.2.3 | stride0 9.9, v3 | 1 | 1 |" in page
     assert "| fft | 1 | 0 |" in page and "| io | 0 | 1 |" in page
     assert "`scipy/io/tests/test_it.py::test_b`: signal 11" in page
+
+
+def test_the_conformance_page_shows_the_record() -> None:
+    assert report.PAGE.read_text(encoding="utf-8") == report.text_of(records.read(report.RECORD))
+
+
+def test_a_recorded_run_stands_for_a_smaller_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Only of the same sources, and without failures."""
+    run = {"suite": "s", "module": "stride0", "instruction_set": "v3", "examples": 100, "seed": 0}
+    run |= {"total": {"passed": 5, "failed": 0}, "source_hash": records.source_hash()}
+    other, failed = {**run, "source_hash": "0"}, {**run, "total": {"passed": 5, "failed": 1}}
+    monkeypatch.setattr(outcomes, "RECORD", tmp_path / "record.json")
+    records.write(outcomes.RECORD, {"official": {"run": run, "other": other, "failed": failed}})
+    assert outcomes.recorded("stride0", None, 20, 0, "s") == ["run"]
+    assert outcomes.recorded("stride0", "v4", 20, 0, "s") == []
+    assert outcomes.recorded("stride0", "v3", 1000, 0, "s") == []
 
 
 class Item(NamedTuple):
@@ -197,8 +199,8 @@ class Item(NamedTuple):
     nodeid: str
 
 
-def test_a_sample_has_every_function_and_small_files_whole(runner: Any) -> None:
-    sample = importlib.import_module("downstream_plugin").sample
+def test_a_sample_has_every_function_and_small_files_whole() -> None:
+    sample = plugin.sample
     small = [Item("small.py", f"small.py::test_{number}") for number in range(30)]
     large = [
         Item("large.py", f"large.py::test_{name}[{number}]")
@@ -212,9 +214,9 @@ def test_a_sample_has_every_function_and_small_files_whole(runner: Any) -> None:
     assert functions == {"large.py::test_a": 90, "large.py::test_b": 9, "large.py::test_c": 1}
 
 
-def test_the_list_of_expected_failures(runner: Any) -> None:
-    entries = runner[0].expected_failures()
+def test_the_list_of_expected_failures() -> None:
+    entries = downstream.expected_failures()
     assert entries, "the list is empty: remove it, and what reads it"
     for test, reason in entries.items():
-        assert test.partition("/")[0] in {library.package for library in runner[0].LIBRARIES}
+        assert test.partition("/")[0] in {library.package for library in downstream.LIBRARIES}
         assert "::" in test and reason

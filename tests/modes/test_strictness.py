@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from conformance.strictness import page
+from conformance.strictness import run as strictness
 
 
 @pytest.fixture(scope="module")
-def strictness() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(ROOT / "conformance"))
-    try:
-        yield importlib.import_module("strictness")
-    finally:
-        sys.path.remove(str(ROOT / "conformance"))
+def lines() -> list[Any]:
+    return strictness.read_lines()
 
 
 @pytest.fixture(scope="module")
-def lines(strictness: ModuleType) -> list[Any]:
-    found: list[Any] = strictness.read_lines()
-    return found
+def record(lines: list[Any]) -> dict[str, Any]:
+    return strictness.read_record(lines)
 
 
-@pytest.fixture(scope="module")
-def record(strictness: ModuleType) -> dict[str, Any]:
-    found: dict[str, Any] = strictness.read_record()
-    return found
-
-
-def test_each_line_is_there_once_with_a_rule(strictness: ModuleType, lines: list[Any]) -> None:
+def test_each_line_is_there_once_with_a_rule(lines: list[Any]) -> None:
     broken = [line.key for line in lines if line.config != strictness.LEGAL]
     assert len(broken) == len(set(broken)) >= 660
     assert all(
@@ -44,7 +29,7 @@ def test_each_line_is_there_once_with_a_rule(strictness: ModuleType, lines: list
     assert all(set(line.without) <= set(strictness.STRIDE0.SETTINGS) for line in lines)
 
 
-def test_each_line_passes_somewhere(strictness: ModuleType, lines: list[Any], record: dict[str, Any]) -> None:
+def test_each_line_passes_somewhere(lines: list[Any], record: dict[str, Any]) -> None:
     """So none of them is refused by mistake."""
     columns = [column for name, column in record["outcomes"].items() if name != strictness.STRIDE0.name]
     for line in lines:
@@ -53,15 +38,13 @@ def test_each_line_passes_somewhere(strictness: ModuleType, lines: list[Any], re
 
 
 @pytest.mark.parametrize("column", ["stride0", "stride0 by default"])
-def test_outcomes(column: str, strictness: ModuleType, lines: list[Any], record: dict[str, Any]) -> None:
+def test_outcomes(column: str, lines: list[Any], record: dict[str, Any]) -> None:
     run = strictness.run([strictness.STRIDE0], lines)["stride0"]
     found = run if column == "stride0" else strictness.lenient(lines)
     assert found == record["outcomes"][column]
 
 
-def test_outcomes_of_array_api_strict(
-    strictness: ModuleType, lines: list[Any], record: dict[str, Any]
-) -> None:
+def test_outcomes_of_array_api_strict(lines: list[Any], record: dict[str, Any]) -> None:
     name = strictness.STRICT.name
     if not strictness.STRICT.is_installed():
         pytest.skip(f"{name} is not installed")
@@ -73,20 +56,17 @@ def test_outcomes_of_array_api_strict(
     assert caught == {key for key, outcome in recorded.items() if outcome != strictness.PASSED}
 
 
-def test_nothing_that_array_api_strict_catches_is_let_through(
-    strictness: ModuleType, record: dict[str, Any]
-) -> None:
+def test_nothing_that_array_api_strict_catches_is_let_through(record: dict[str, Any]) -> None:
     ours, theirs = record["outcomes"]["stride0"], record["outcomes"][strictness.STRICT.name]
     passed = strictness.PASSED
     assert [key for key in ours if ours[key] == passed != theirs[key]] == []
 
 
-def test_lines_that_the_standard_defines_pass(strictness: ModuleType, lines: list[Any]) -> None:
+def test_lines_that_the_standard_defines_pass(lines: list[Any]) -> None:
     """In strict mode and with every flag, but for what the flag itself takes away."""
     assert list(strictness.false_alarms(lines)) == []
     assert not any("strict" in line.without for line in lines)
 
 
 def test_the_page_shows_what_is_recorded(lines: list[Any], record: dict[str, Any]) -> None:
-    page = importlib.import_module("strictness_page")
     assert page.PAGE.read_text(encoding="utf-8") == page.page(lines, record, page.read_speed())

@@ -25,7 +25,7 @@ TEXT = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Prose: what stands in code is no link and no heading.
 PROSE = {page: re.sub(r"`[^`\n]*`", "", FENCE.sub("", text)) for page, text in TEXT.items()}
-# Written by conformance/run.py, from results of whole runs: it may not be there yet.
+# Written by `python -m conformance official`, from results of whole runs: it may not be there yet.
 GENERATED = ROOT / "docs" / "evidence" / "conformance.md"
 
 

@@ -63,12 +63,6 @@ def test_version_of_the_citation() -> None:
     assert cited == version
 
 
-def test_recorded_results_are_left_out_of_the_sdist() -> None:
-    """Meson makes the sdist by `git archive`, which leaves out what .gitattributes says."""
-    attributes = (ROOT / ".gitattributes").read_text(encoding="utf-8")
-    assert re.findall(r"^(\S+) export-ignore$", attributes, re.MULTILINE) == ["conformance/results"]
-
-
 @pytest.fixture(scope="module")
 def commands() -> Any:
     pytest.importorskip("spin")

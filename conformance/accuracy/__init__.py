@@ -1,0 +1,1 @@
+"""Errors of functions, and coefficients of their polynomials."""

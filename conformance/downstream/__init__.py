@@ -1,0 +1,1 @@
+"""Tests that SciPy and scikit-learn ship."""

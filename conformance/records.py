@@ -1,0 +1,87 @@
+"""Recorded results: one file in `results` for each page that shows them, with a hash of the sources."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "conformance" / "results"
+EVIDENCE = ROOT / "docs" / "evidence"
+
+_REASON_LENGTH = 200
+_ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:)?[/\\](?:[\w.+~-]+[/\\])+([\w.+-]+)")
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write(path: Path, record: dict[str, Any]) -> None:
+    """Write a record as JSON with a line for each entry, and for each entry of a table in it."""
+    path.write_text(_text(record, depth=2) + "\n", encoding="utf-8")
+
+
+def _text(value: Any, depth: int) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    if depth == 0 or not isinstance(value, dict | list) or len(text) < 500:
+        return text
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(_text(each, depth - 1) for each in value) + "\n]"
+    lines = (
+        f"{json.dumps(key, ensure_ascii=False)}: {_text(each, depth - 1)}" for key, each in value.items()
+    )
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def source_hash() -> str:
+    """A hash over what decides how the library behaves: src/stride0, and the build file with its flags."""
+    digest = hashlib.sha256()
+    package = ROOT / "src" / "stride0"
+    for path in sorted([*package.rglob("*"), ROOT / "meson.build"], key=lambda path: path.as_posix()):
+        built = path.suffix in (".so", ".pyc", ".pyd", ".o") or "__pycache__" in path.parts
+        if not path.is_file() or built:
+            continue
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(ROOT).as_posix()} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def installed_from_here(package: Path) -> bool:
+    """Whether the installed package has this tree's Python files: no result is filed under other sources."""
+    sources = ROOT / "src" / "stride0"
+    # Scripts of the build are not installed.
+    return all(
+        (package / path.relative_to(sources)).is_file()
+        and (package / path.relative_to(sources)).read_bytes() == path.read_bytes()
+        for path in sources.rglob("*.py")
+        if "generators" not in path.relative_to(sources).parts
+    )
+
+
+def hash_of(module: str, package: Path) -> str | None:
+    """Return the hash of the sources if the module is stride0 and installed from them, else None."""
+    if module != "stride0":
+        return None
+    if not installed_from_here(package):
+        print("\nnote: the installed stride0 is not of this tree, so the summary names no source hash")
+        return None
+    return source_hash()
+
+
+def environment() -> dict[str, str]:
+    return {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "platform": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def one_line(reason: str) -> str:
+    """A reason fit to be recorded: one line, short, and without paths of the machine it ran on."""
+    line = _ABSOLUTE_PATH.sub(r"\1", " ".join(reason.split()))
+    return line if len(line) <= _REASON_LENGTH else line[: _REASON_LENGTH - 1] + "…"

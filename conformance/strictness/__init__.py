@@ -1,0 +1,1 @@
+"""Lines of code that break the standard."""
