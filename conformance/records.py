@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,27 @@ def _text(value: Any, depth: int) -> str:
         f"{json.dumps(key, ensure_ascii=False)}: {_text(each, depth - 1)}" for key, each in value.items()
     )
     return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown; columns of numbers are aligned on the right."""
+    body = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
+    cells = ["\n".join(row[k] for row in body) for k in range(len(head))]
+    numeric = [re.fullmatch(r"[-\d.,\n]*\d[-\d.,\n]*", column) for column in cells]
+    rule = f"|{'|'.join('---:' if right else '---' for right in numeric)}|"
+    return "\n".join([f"| {' | '.join(head)} |", rule, *(f"| {' | '.join(row)} |" for row in body)]) + "\n"
+
+
+def columns(
+    title: str, rows: dict[str, dict[str, int]], total: dict[str, int], outcomes: Sequence[str]
+) -> str:
+    """Return counts as plain text: a line for each row, then the total."""
+    width = max(map(len, (title, *rows)))
+    lines = [f"{title:<{width}}" + "".join(f"{outcome:>10}" for outcome in outcomes)]
+    for name, counts in [*rows.items(), ("total", total)]:
+        lines.append(f"{name:<{width}}" + "".join(f"{counts[outcome]:>10}" for outcome in outcomes))
+    rule = "-" * len(lines[0])
+    return "\n".join([lines[0], rule, *lines[1:-1], rule, lines[-1]])
 
 
 def source_hash() -> str:

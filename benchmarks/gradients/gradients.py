@@ -9,10 +9,12 @@ call, compared with the same call of which nothing is recorded.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from benchmarks.common.machine import installed, limit_threads
 from benchmarks.common.tables import compare, parser, write_json
+from benchmarks.common.timing import Call
 
 YARDSTICK = "torch"
 RECORDED = 100  # small calls per backward pass
@@ -46,8 +48,8 @@ def network(xp: Any, w1: Any, b1: Any, w2: Any, b2: Any, x: Any, labels: Any) ->
     return -xp.mean(xp.sum(logarithms * labels, axis=1))
 
 
-def cases() -> dict[str, tuple[Loss, list[Any], int]]:
-    """Name to loss, arrays, and how many of those are differentiated by."""
+def cases() -> dict[str, tuple[Loss, int, list[Any]]]:
+    """Name to loss, by how many arrays it is differentiated, and the arrays."""
     import numpy
 
     rng = numpy.random.default_rng(0)
@@ -59,55 +61,20 @@ def cases() -> dict[str, tuple[Loss, list[Any], int]]:
     weights = [normal(784, 256, dtype="float32") / 28, normal(256, dtype="float32") / 28]
     weights += [normal(256, 10, dtype="float32") / 16, normal(10, dtype="float32") / 16]
     return {
-        "sum((a*b+c)**2), 10 elements": (polynomial, [normal(10), normal(10), normal(10)], 3),
-        "50 times sin, 10 elements": (waves, [normal(10)], 1),
-        "sum(a*b), (2000,1) and (1,2000)": (outer, [normal(2000, 1), normal(1, 2000)], 2),
+        "sum((a*b+c)**2), 10 elements": (polynomial, 3, [normal(10), normal(10), normal(10)]),
+        "50 times sin, 10 elements": (waves, 1, [normal(10)]),
+        "sum(a*b), (2000,1) and (1,2000)": (outer, 2, [normal(2000, 1), normal(1, 2000)]),
         "chain of broadcasts, 1000x1000 float32": (
             chain,
-            [
-                normal(1000, 1000, dtype="float32"),
-                normal(1000, dtype="float32"),
-                normal(1000, 1, dtype="float32"),
-            ],
             3,
+            [normal(*shape, dtype="float32") for shape in ((1000, 1000), (1000,), (1000, 1))],
         ),
         "784-256-10 network, batch of 256, float32": (
             network,
-            [*weights, normal(256, 784, dtype="float32"), labels],
             4,
+            [*weights, normal(256, 784, dtype="float32"), labels],
         ),
     }
-
-
-def ours(loss: Loss, arrays: list[Any], count: int) -> Callable[[], Any]:
-    import stride0 as xp
-    from stride0.autograd import value_and_grad
-
-    values = [xp.asarray(a, copy=True) for a in arrays]
-    both = value_and_grad(lambda *given: loss(xp, *given), argnums=tuple(range(count)))
-    return lambda: both(*values)
-
-
-def torchs(loss: Loss, arrays: list[Any], count: int) -> Callable[[], Any]:
-    import array_api_compat.torch as namespace
-    import torch
-
-    values = [torch.tensor(a, requires_grad=k < count) for k, a in enumerate(arrays)]
-    # Without the wrappers of array_api_compat, where they would add to PyTorch's time.
-    plain = torch if loss is not network else namespace
-
-    def run() -> Any:
-        return torch.autograd.grad(loss(plain, *values), values[:count])
-
-    return run
-
-
-def jaxs(loss: Loss, arrays: list[Any], count: int) -> Callable[[], Any]:
-    import jax
-
-    values = [jax.numpy.asarray(a) for a in arrays]
-    both = jax.jit(jax.value_and_grad(lambda *given: loss(jax.numpy, *given), argnums=tuple(range(count))))
-    return lambda: jax.block_until_ready(both(*values))
 
 
 def squares(xp: Any, b: Any, x: Any) -> Any:
@@ -130,10 +97,6 @@ def two_layers(xp: Any, w1: Any, w2: Any, x: Any) -> Any:
     return xp.tanh(xp.tanh(x @ w1) @ w2)
 
 
-def energy(xp: Any, b: Any, x: Any) -> Any:
-    return xp.sum(xp.tanh(b @ x) ** 2)
-
-
 def directional() -> dict[str, tuple[Loss, str, list[Any]]]:
     """Name to function, transformation, and arrays, by the last of which the function is differentiated."""
     import numpy
@@ -150,8 +113,8 @@ def directional() -> dict[str, tuple[Loss, str, list[Any]]]:
         "jvp of 50 times sin, 10 elements": (waves, "jvp", [normal(10)]),
         "jvp of two layers, batch of 4, 64-64-64": (two_layers, "jvp", [*weights, normal(4, 64)]),
         "jvp of two layers, batch of 512, 64-64-64": (two_layers, "jvp", [*weights, normal(512, 64)]),
-        "hvp of sum(tanh(B @ x)**2), 10 parameters": (energy, "hvp", [normal(10, 10), normal(10)]),
-        "hvp of sum(tanh(B @ x)**2), 500 parameters": (energy, "hvp", [normal(500, 500), normal(500)]),
+        "hvp of sum(tanh(B @ x)**2), 10 parameters": (squares, "hvp", [normal(10, 10), normal(10)]),
+        "hvp of sum(tanh(B @ x)**2), 500 parameters": (squares, "hvp", [normal(500, 500), normal(500)]),
         "hvp of sum(exp(sin(x) * x) / (1 + x * x)), 1e5 parameters": (
             lambda xp, x: xp.sum(sines(xp, x)),
             "hvp",
@@ -180,31 +143,44 @@ def transformed() -> dict[str, tuple[Loss, str, list[Any]]]:
     }
 
 
-def our_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
+def ours(function: Loss, kind: Any, arrays: list[Any]) -> Call:
     import stride0 as xp
-    from stride0.autograd import grad, hessian, jacobian, vmap
+    from stride0.autograd import grad, hessian, hvp, jacobian, jvp, value_and_grad, vmap
 
     values = [xp.asarray(a, copy=True) for a in arrays]
-
-    def f(*given: Any) -> Any:
-        return function(xp, *given)
-
+    f, last, x = partial(function, xp), partial(function, xp, *values[:-1]), values[-1]
+    v = xp.ones_like(x)
+    if kind == "hvp":
+        return lambda: hvp(last, x, v)
+    if kind == "jvp":
+        return lambda: jvp(last, (x,), (v,))
     if kind == "per example":
         whole = vmap(grad(f, argnums=(0, 1)), in_axes=(None, None, 0, 0))
+    elif kind == "hessian":
+        whole = hessian(f, argnums=1)
+    elif isinstance(kind, str):
+        whole = jacobian(f, argnums=1)
     else:
-        whole = (hessian if kind == "hessian" else jacobian)(f, argnums=1)
+        whole = value_and_grad(f, argnums=tuple(range(kind)))
     return lambda: whole(*values)
 
 
-def torchs_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
+def torchs(function: Loss, kind: Any, arrays: list[Any]) -> Call:
+    import array_api_compat.torch as namespace
     import torch
-    from torch.func import grad, hessian, jacfwd, jacrev, vmap
+    from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
 
+    # Without the wrappers of array_api_compat, where they would add to PyTorch's time.
+    f = partial(function, torch if function is not network else namespace)
+    if isinstance(kind, int):
+        given = [torch.tensor(a, requires_grad=k < kind) for k, a in enumerate(arrays)]
+        return lambda: torch.autograd.grad(f(*given), given[:kind])
     values = [torch.tensor(a) for a in arrays]
-
-    def f(*given: Any) -> Any:
-        return function(torch, *given)
-
+    last, x = partial(f, *values[:-1]), values[-1]
+    v = torch.ones_like(x)
+    if kind in ("jvp", "hvp"):
+        whole = grad(last) if kind == "hvp" else last
+        return lambda: jvp(whole, (x,), (v,))
     if kind == "per example":
         whole = vmap(grad(f, argnums=(0, 1)), in_dims=(None, None, 0, 0))
     else:
@@ -212,62 +188,25 @@ def torchs_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[
     return lambda: whole(*values)
 
 
-def jaxs_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
+def jaxs(function: Loss, kind: Any, arrays: list[Any]) -> Call:
     import jax
 
     values = [jax.numpy.asarray(a) for a in arrays]
-
-    def f(*given: Any) -> Any:
-        return function(jax.numpy, *given)
-
-    if kind == "per example":
-        whole = jax.jit(jax.vmap(jax.grad(f, argnums=(0, 1)), in_axes=(None, None, 0, 0)))
+    f = partial(function, jax.numpy)
+    whole: Any
+    if kind in ("jvp", "hvp"):
+        last = partial(f, *values[:-1])
+        derived, values = jax.grad(last) if kind == "hvp" else last, [values[-1]]
+        values.append(jax.numpy.ones_like(values[0]))
+        whole = lambda x, v: jax.jvp(derived, (x,), (v,))  # noqa: E731
+    elif kind == "per example":
+        whole = jax.vmap(jax.grad(f, argnums=(0, 1)), in_axes=(None, None, 0, 0))
+    elif isinstance(kind, str):
+        whole = {"hessian": jax.hessian, "jacobian": jax.jacrev}.get(kind, jax.jacfwd)(f, argnums=1)
     else:
-        made = {"hessian": jax.hessian, "jacobian": jax.jacrev}.get(kind, jax.jacfwd)
-        whole = jax.jit(made(f, argnums=1))
-    return lambda: jax.block_until_ready(whole(*values))
-
-
-def our_direction(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
-    import stride0 as xp
-    from stride0.autograd import hvp, jvp
-
-    *fixed, x = [xp.asarray(a, copy=True) for a in arrays]
-
-    def f(x: Any) -> Any:
-        return function(xp, *fixed, x)
-
-    v = xp.ones_like(x)
-    return (lambda: hvp(f, x, v)) if kind == "hvp" else lambda: jvp(f, (x,), (v,))
-
-
-def torchs_direction(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
-    import torch
-    from torch.func import grad, jvp
-
-    *fixed, x = [torch.tensor(a) for a in arrays]
-
-    def f(x: Any) -> Any:
-        return function(torch, *fixed, x)
-
-    v, whole = torch.ones_like(x), grad(f) if kind == "hvp" else f
-    return lambda: jvp(whole, (x,), (v,))
-
-
-def jaxs_direction(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
-    import jax
-
-    *fixed, x = [jax.numpy.asarray(a) for a in arrays]
-
-    def f(x: Any) -> Any:
-        return function(jax.numpy, *fixed, x)
-
-    v, whole = jax.numpy.ones_like(x), jax.grad(f) if kind == "hvp" else f
-    run = jax.jit(lambda x, v: jax.jvp(whole, (x,), (v,)))
-    return lambda: jax.block_until_ready(run(x, v))
-
-
-TRANSFORMS = {"stride0": our_transform, "torch": torchs_transform, "jax.jit": jaxs_transform}
+        whole = jax.value_and_grad(f, argnums=tuple(range(kind)))
+    compiled = jax.jit(whole)
+    return lambda: jax.block_until_ready(compiled(*values))
 
 
 def small_calls() -> dict[str, tuple[Loss, list[Any]]]:
@@ -289,7 +228,7 @@ def small_calls() -> dict[str, tuple[Loss, list[Any]]]:
     }
 
 
-def our_calls(call: Loss, arrays: list[Any], recorded: bool) -> Callable[[], Any]:
+def our_calls(call: Loss, arrays: list[Any], recorded: bool) -> Call:
     import stride0 as xp
     from stride0.autograd import vjp
 
@@ -302,7 +241,7 @@ def our_calls(call: Loss, arrays: list[Any], recorded: bool) -> Callable[[], Any
     return (lambda: vjp(repeated, *values)[1](cotangents)) if recorded else (lambda: repeated(*values))
 
 
-def torchs_calls(call: Loss, arrays: list[Any]) -> Callable[[], Any]:
+def torchs_calls(call: Loss, arrays: list[Any]) -> Call:
     import torch
 
     values = [torch.tensor(a, requires_grad=True) for a in arrays]
@@ -314,7 +253,6 @@ def torchs_calls(call: Loss, arrays: list[Any]) -> Callable[[], Any]:
     return lambda: torch.autograd.grad(repeated(), values, cotangents, allow_unused=True)
 
 
-DIRECTIONS = {"stride0": our_direction, "torch": torchs_direction, "jax.jit": jaxs_direction}
 LIBRARIES = {"stride0": ours, "torch": torchs, "jax.jit": jaxs}
 
 
@@ -323,13 +261,13 @@ def main() -> None:
     limit_threads(options.threads)
     names = installed([*LIBRARIES], options.without)
     rows = []
-    for title, found, makers in (
-        ("case", cases, LIBRARIES),
-        ("batched passes", transformed, TRANSFORMS),
-        ("derivatives in a direction", directional, DIRECTIONS),
+    for title, found in (
+        ("case", cases),
+        ("batched passes", transformed),
+        ("derivatives in a direction", directional),
     ):
         calls = (
-            (case, {name: makers[name](*facts) for name in names})
+            (case, {name: LIBRARIES[name](*facts) for name in names})
             for case, facts in found().items()
             if options.k in case
         )

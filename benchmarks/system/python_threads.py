@@ -19,88 +19,38 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from benchmarks.common.machine import OURS, YARDSTICK, describe, limit_threads, load
 from benchmarks.common.tables import heading, line, parser, write_json
+from benchmarks.common.timing import Call
 
-Call = Callable[[Any], Callable[[], Any]]
-
-
-def operands(xp: Any, size: int) -> tuple[Any, Any]:
-    return xp.asarray([1.5] * size), xp.asarray([0.5] * size)
-
-
-def nothing(xp: Any) -> Callable[[], Any]:
-    return lambda: None
-
-
-def operator(size: int) -> Call:
-    def make(xp: Any) -> Callable[[], Any]:
-        x, y = operands(xp, size)
-        return lambda: x + y
-
-    return make
+# Statements and sizes of their operands x and y; `column` is y as a column, `total` the function `sum`.
+CASES = {
+    "nothing": ("None", 1),
+    "x + y, 4 elements": ("x + y", 4),
+    "x + y, 100 elements": ("x + y", 100),
+    "x + y, 1,000 elements": ("x + y", 1000),
+    "(x + y) * 2.0 - x, 100 elements": ("(x + y) * 2.0 - x", 100),
+    "exp(x), 100 elements": ("exp(x)", 100),
+    "xp.sin(x), 100 elements": ("xp.sin(x)", 100),
+    "sum(x), 100 elements": ("total(x)", 100),
+    "x[1:3]": ("x[1:3]", 100),
+    "x + column, 30 by 30": ("x + column", 30),
+}
 
 
-def expression(size: int) -> Call:
-    def make(xp: Any) -> Callable[[], Any]:
-        x, y = operands(xp, size)
-        return lambda: (x + y) * 2.0 - x
-
-    return make
-
-
-def function(name: str, size: int) -> Call:
-    def make(xp: Any) -> Callable[[], Any]:
-        x, _ = operands(xp, size)
-        call = getattr(xp, name)
-        return lambda: call(x)
-
-    return make
-
-
-def attribute(size: int) -> Call:
-    def make(xp: Any) -> Callable[[], Any]:
-        x, _ = operands(xp, size)
-        return lambda: xp.sin(x)
-
-    return make
-
-
-def item(size: int) -> Call:
-    def make(xp: Any) -> Callable[[], Any]:
-        x, _ = operands(xp, size)
-        return lambda: x[1:3]
-
-    return make
-
-
-def broadcast(size: int) -> Call:
-    def make(xp: Any) -> Callable[[], Any]:
-        x, y = operands(xp, size)
-        column = xp.reshape(y, (size, 1))
-        return lambda: x + column
-
-    return make
-
-
-CASES: tuple[tuple[str, Call], ...] = (
-    ("nothing", nothing),
-    ("x + y, 4 elements", operator(4)),
-    ("x + y, 100 elements", operator(100)),
-    ("x + y, 1,000 elements", operator(1000)),
-    ("(x + y) * 2.0 - x, 100 elements", expression(100)),
-    ("exp(x), 100 elements", function("exp", 100)),
-    ("xp.sin(x), 100 elements", attribute(100)),
-    ("sum(x), 100 elements", function("sum", 100)),
-    ("x[1:3]", item(100)),
-    ("x + column, 30 by 30", broadcast(30)),
-)
+def call_of(statement: str, size: int, xp: Any) -> Call:
+    """Return a function with the statement as its body and its operands as local names."""
+    x, y = xp.asarray([1.5] * size), xp.asarray([0.5] * size)
+    names = {"xp": xp, "x": x, "y": y, "column": xp.reshape(y, (size, 1)), "exp": xp.exp, "total": xp.sum}
+    made: Call = eval(f"(lambda {', '.join(names)}: lambda: {statement})", {})(*names.values())
+    return made
 
 
 def per_second(
-    make: Call, xp: Any, threads: int, seconds: float, clock: Callable[[], float] = time.perf_counter
+    make: Callable[[], Call], threads: int, seconds: float, clock: Callable[[], float] = time.perf_counter
 ) -> float:
     """Operations of all threads together, for each second of each thread's clock."""
     start = threading.Barrier(threads + 1)
@@ -109,7 +59,7 @@ def per_second(
     stop = False
 
     def run(number: int) -> None:
-        call = make(xp)
+        call = make()
         done = 0
         start.wait()
         began = clock()
@@ -153,16 +103,17 @@ def main() -> None:
     titles = [title for name in libraries for title in (f"{name}, ns", f"{name}, ratio")]
     print(heading(["case", *titles]), flush=True)
     rows = []
-    for case, make in CASES:
+    for case, (statement, size) in CASES.items():
         if options.k not in case:
             continue
         alone: dict[str, list[float]] = {name: [] for name in libraries}
         ratios: dict[str, list[float]] = {name: [] for name in libraries}
         for _ in range(options.rounds):
             for name, library in libraries.items():
-                one = per_second(make, library, 1, options.seconds, clock)
+                make = partial(call_of, statement, size, library)
+                one = per_second(make, 1, options.seconds, clock)
                 alone[name].append(1e9 / one)
-                ratios[name].append(per_second(make, library, options.threads, options.seconds, clock) / one)
+                ratios[name].append(per_second(make, options.threads, options.seconds, clock) / one)
         found = {
             name: (statistics.median(alone[name]), statistics.median(ratios[name])) for name in libraries
         }

@@ -277,14 +277,13 @@ def table(
     rows: Rows, functions: list[str], dtypes: tuple[str, ...], libraries: tuple[str, ...] = LIBRARIES
 ) -> str:
     heads = ["Function", "Dtype", *libraries, "Inputs", "of the others"]
-    lines = ["| " + " | ".join(heads) + " |", "| " + " | ".join("---" for _ in heads) + " |"]
+    lines = []
     for name in functions:
         for dtype in dtypes:
             if row := rows.get(f"{name} {dtype}"):
                 cells = [cell(row["errors"].get(library)) for library in libraries]
-                counts = [f"{row['inputs']:,}", f"{row['shared']:,}"]
-                lines.append("| " + " | ".join([f"`{name}`", dtype, *cells, *counts]) + " |")
-    return "\n".join(lines) + "\n"
+                lines.append([f"`{name}`", dtype, *cells, f"{row['inputs']:,}", f"{row['shared']:,}"])
+    return records.table(heads, lines)
 
 
 def page(rows: Rows) -> str:

@@ -168,7 +168,8 @@ def run_library(
     seconds = time.monotonic() - began
     if not found.outcomes and not found.trouble:
         found.trouble = "no test takes a namespace in what was selected"
-    print("\n" + table(found))
+    modules, total = found.by_module(), found.counts()
+    print("\n" + records.columns("module", modules, total, [each for each in total if total[each]]))
     for outcome in ("failed", "crashed", "hung", "expected"):
         entries = found.with_reasons(outcome)
         if entries:
@@ -223,21 +224,6 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
         test, _, reason = (part.strip() for part in line.partition("#"))
         if test:
             yield test, reason
-
-
-def table(found: Found) -> str:
-    """The outcomes of each part of the library that has any, in columns."""
-    modules, total = found.by_module(), found.counts()
-    shown = [outcome for outcome in total if total[outcome]]
-    width = max(len("module"), *map(len, modules), 0) if modules else len("module")
-    lines = [f"{'module':<{width}}" + "".join(f"{outcome:>10}" for outcome in shown)]
-    rule = "-" * len(lines[0])
-    lines.append(rule)
-    for name, counts in [*modules.items(), ("total", total)]:
-        if name == "total":
-            lines.append(rule)
-        lines.append(f"{name:<{width}}" + "".join(f"{counts[outcome]:>10}" for outcome in shown))
-    return "\n".join(lines)
 
 
 def write_summary(

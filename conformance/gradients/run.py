@@ -350,9 +350,8 @@ def page(record: dict[str, Any]) -> str:
     rows = rows_of(record)
     rows["**all**"] = sum(rows.values(), Counter())
     columns = (*OUTCOMES, FORM, PATCHED)
-    lines = [["calls", *columns], ["---", *["---:"] * len(columns)]]
-    lines += [[name, *(str(counts[column]) for column in columns)] for name, counts in rows.items()]
-    parts.append("".join(f"| {' | '.join(line)} |\n" for line in lines))
+    lines = [[name, *(counts[column] for column in columns)] for name, counts in rows.items()]
+    parts.append(records.table(["calls", *columns], lines))
     for outcome in OUTCOMES:
         listed: dict[tuple[str, str], list[str]] = {}
         for name, found in calls.items():

@@ -64,16 +64,6 @@ def read_record(path: Path) -> Outcomes:
     return found
 
 
-def table(found: Outcomes) -> str:
-    rows = [(chapter, *row.values()) for chapter, row in found.chapters().items()]
-    rows.append(("total", *found.counts().values()))
-    width = max(len(str(row[0])) for row in rows)
-    lines = [f"{'chapter':<{width}}" + "".join(f"{outcome:>9}" for outcome in OUTCOMES)]
-    lines += [f"{row[0]:<{width}}" + "".join(f"{count:>9}" for count in row[1:]) for row in rows]
-    rule = "-" * len(lines[0])
-    return "\n".join([lines[0], rule, *lines[1:-1], rule, lines[-1]])
-
-
 def file_name(
     module: str, isa: str | None, examples: int, seed: int, selection: dict[str, Any], version: str
 ) -> str:

@@ -57,12 +57,6 @@ def whole_runs(found: Result, version: str = suite.VERSION) -> list[Result]:
     )
 
 
-def table(header: list[str], rows: list[list[Any]]) -> str:
-    """A table in Markdown, numbers to the right."""
-    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
-
-
 def runs_of_stride0(results: list[Result]) -> str:
     rows = [
         [
@@ -74,7 +68,7 @@ def runs_of_stride0(results: list[Result]) -> str:
         for result in results
         if result["module"] == "stride0"
     ]
-    return table(["instruction set", "examples", "seed", *OUTCOMES], rows)
+    return records.table(["instruction set", "examples", "seed", *OUTCOMES], rows)
 
 
 def beside_peers(results: list[Result]) -> str:
@@ -92,7 +86,7 @@ def beside_peers(results: list[Result]) -> str:
     rows.append(["skipped", *(result["total"]["skipped"] for result in chosen.values())])
     rows.append(["version", *(result["module_version"] for result in chosen.values())])
     rows.append(["examples", *(result["examples"] for result in chosen.values())])
-    return table(["failed tests", *chosen], rows)
+    return records.table(["failed tests", *chosen], rows)
 
 
 def skipped_tests(results: list[Result]) -> str:
@@ -125,14 +119,14 @@ def downstream(results: list[Result]) -> str:
         ]
         for result in results
     ]
-    parts = ["## Downstream\n", DOWNSTREAM, table(["tests of", "on", *outcomes], rows)]
+    parts = ["## Downstream\n", DOWNSTREAM, records.table(["tests of", "on", *outcomes], rows)]
     for result in results:
         if result["module"] == "stride0":
             rows = [
                 [module, *(counts[outcome] for outcome in outcomes)]
                 for module, counts in result["modules"].items()
             ]
-            parts += [f"{rows_title(result)}\n", table([result["library"], *outcomes], rows)]
+            parts += [f"{rows_title(result)}\n", records.table([result["library"], *outcomes], rows)]
     listed = {
         entry for result in results if result["module"] == "stride0" for entry in result["not passed"].items()
     }

@@ -180,7 +180,7 @@ def run_seed(
 
     problem = trouble(code, found)
     if found.by_test:
-        print("\n" + outcomes.table(found))
+        print("\n" + records.columns("chapter", found.chapters(), found.counts(), outcomes.OUTCOMES))
     for outcome in ("failed", "xfailed", "skipped"):
         entries = found.with_reasons(outcome)
         if entries:

@@ -84,7 +84,7 @@ def page(lines: Sequence[Line], record: dict[str, Any], speed: dict[str, Any]) -
         "## Configurations\n",
         "Each line runs in the configuration for its rule: one of stride0, and the nearest one of\n"
         "array-api-strict.\n",
-        table(
+        records.table(
             ("configuration", "flags of stride0", "array-api-strict", "lines", OURS, THEIRS),
             [
                 (f"`{config}`", *texts, *counts(of_config(broken, config), found, (OURS, THEIRS)))
@@ -92,7 +92,7 @@ def page(lines: Sequence[Line], record: dict[str, Any], speed: dict[str, Any]) -
             ],
         ),
         "## Rules\n",
-        table(
+        records.table(
             ("rule", "lines", *NAMES, "for example"),
             [
                 (rule, *counts(group, found, NAMES), f"`{shown(group[0].code)}`")
@@ -116,7 +116,9 @@ def totals(lines: list[Line], found: dict[str, dict[str, str]]) -> str:
     strict, others = of_config(lines, "strict"), [line for line in lines if line.config != "strict"]
     rows = [("rules of the standard (strict mode)", strict)]
     rows += [("behaviour that the standard leaves open (other configurations)", others), ("together", lines)]
-    return table(("", "lines", *NAMES), [(title, *counts(group, found, NAMES)) for title, group in rows])
+    return records.table(
+        ("", "lines", *NAMES), [(title, *counts(group, found, NAMES)) for title, group in rows]
+    )
 
 
 def of_config(lines: list[Line], config: str) -> list[Line]:
@@ -137,7 +139,7 @@ def speeds(speed: dict[str, Any]) -> str:
         f"on one thread (SciPy {version}). array-api-strict is always strict; stride0 is strict\n"
         "in the last row only. The tests that fail there fail in SciPy's own code, which passes NumPy\n"
         "integers as sizes and lets `asarray` cast. Failing tests end early, so the last row does less.\n\n"
-        + table(("namespace", "seconds", "passed", "failed"), rows)
+        + records.table(("namespace", "seconds", "passed", "failed"), rows)
     )
 
 
@@ -170,12 +172,3 @@ def listed(lines: Iterable[Line], wanted: Callable[[Line], bool]) -> str:
 
 def shown(code: str) -> str:
     return code.replace("\n", "; ")
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown; columns of numbers are aligned on the right."""
-    body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    numeric = [all(row[k].replace(".", "").isdigit() for row in body) for k in range(len(head))]
-    lines = [" | ".join(head), "|".join("---:" if right else "---" for right in numeric)]
-    lines += [" | ".join(row) for row in body]
-    return "\n".join(f"| {line} |" if "---" not in line else f"|{line}|" for line in lines) + "\n"
