@@ -23,7 +23,8 @@ from typing import Any
 
 from benchmarks.common.machine import describe, peak, reset_peak
 from benchmarks.common.timing import Timer, alternate
-from benchmarks.compare.cases import FULL, LAYOUTS, OURS, QUICK, TINY, Operand, Row, rows, spelled, values
+from benchmarks.compare.cases import FULL, OURS, QUICK, TINY, Row, rows
+from benchmarks.compare.operands import LAYOUTS, Operand, spelled, values
 
 # With one thread, the clock is that of the processor time, which on an idle machine is the time that passes,
 # and on a busy one leaves out what others took. Samples longer than a turn of the scheduler count at once.

@@ -1,8 +1,8 @@
 """What `rows` compares: every public function and method that NumPy has too, as a table of statements.
 
 A statement is written in the standard's words, as in `compare/cases.py`, and has the public name that it
-measures. Letters in it are operands, which `operand` makes for each size, dtype and layout; `{n}`, `{q}` and
-`{dtype}` are filled in. What is not measured stands in `EXCEPTIONS` with its reason.
+measures. Letters in it are operands, which `operands.py` makes for each size, dtype and layout; `{n}`, `{q}`
+and `{dtype}` are filled in. What is not measured stands in `EXCEPTIONS` with its reason.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from benchmarks.compare.cases import Operand, Row
+from benchmarks.compare.cases import Row
+from benchmarks.rows.operands import operand
 
 SIZES: Final = (10, 1_000, 100_000)
 LAYOUTS: Final = ("contiguous", "transposed", "sliced")
@@ -24,31 +25,6 @@ C: Final = ("complex128",)
 INT: Final = ("int64",)
 B: Final = ("bool",)
 FC, FI, N, IB, ALL = F + C, F + INT, F + C + INT, INT + B, F + C + INT + B
-
-# Where every result is finite and exact enough to be compared; elsewhere operands are from 1 to 100.
-DOMAINS: Final[dict[str, tuple[float, float]]] = {
-    **dict.fromkeys(("acos", "asin", "atanh"), (-0.9, 0.9)),
-    **dict.fromkeys(("exp", "expm1", "sinh", "cosh", "tanh", "logaddexp", "atan", "asinh", "atan2"), (-5, 5)),
-    **dict.fromkeys(("sin", "cos", "tan", "round", "floor", "ceil", "trunc", "sign", "abs"), (-20, 20)),
-    **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift", "pow"), (1, 5)),
-    **dict.fromkeys(("Array.__lshift__", "Array.__rshift__", "Array.__pow__"), (1, 5)),
-    **dict.fromkeys(("Array.__rlshift__", "Array.__rrshift__", "Array.__rpow__"), (1, 5)),
-    # Done over and over on the same array: what neither grows nor shrinks.
-    **dict.fromkeys(
-        ("Array.__imul__", "Array.__itruediv__", "Array.__ipow__", "Array.__ifloordiv__"), (1, 1)
-    ),
-    **dict.fromkeys(("Array.__ilshift__", "Array.__irshift__"), (0, 1)),
-    **dict.fromkeys(
-        ("prod", "cumulative_prod", "nanprod", "nancumprod", "Array.prod", "Array.cumprod"), (1, 1)
-    ),
-}
-
-
-# What would grow or shrink where complex numbers of such parts are larger than 1.
-REPEATED: Final = ("Array.__imul__", "Array.__itruediv__", "Array.__ipow__")
-
-# Equal numbers have no order of their own; and whole numbers from 1 to 100 are sorted faster than others.
-DISTINCT: Final = ("sort", "argsort", "Array.argsort")
 
 
 def of(names: str, form: str, dtypes: tuple[str, ...], **more: Any) -> Iterator[Case]:
@@ -349,68 +325,6 @@ EXCEPTIONS: Final[dict[str, str]] = {
     **dict.fromkeys(("Array.__hash__", "Array.__delitem__"), "it raises, in NumPy too"),
     "Array.__round__": "NumPy's arrays have none",
 }
-
-
-def shape_of(n: int) -> tuple[int, int]:
-    """The shape of a matrix of about `n` elements."""
-    rows = {10: 2, 1_000: 25, 100_000: 250}.get(n) or math.isqrt(n)
-    return rows, n // rows
-
-
-def operand(letter: str, name: str, n: int, dtype: str, layout: str) -> Operand:
-    """What a letter stands for in a statement that measures `name`."""
-    low, high = DOMAINS.get(name, (1, 100))
-    rows, columns = shape_of(n)
-    side = math.isqrt(n)
-    matrix, square = (rows, columns), (side, side)
-    # Numbers that are whole, so that sums do not depend on the order in which they are added.
-    kind = "distinct" if name in DISTINCT else "whole" if (low, high) == (1, 100) else "uniform"
-    if name in REPEATED and dtype == "complex128":
-        kind = "turns"
-
-    def made(shape: tuple[int, ...], **more: Any) -> Operand:
-        options: dict[str, Any] = {"low": low, "high": high, "values": kind} | more
-        turned = layout == "transposed" and len(shape) < 2
-        return Operand(shape, dtype, **({"layout": "contiguous" if turned else layout} | options))
-
-    whole = matrix if layout == "transposed" else (n,)
-    match letter:
-        case "x" | "y":
-            return made(whole)
-        case "z":  # what a loop assigns to
-            return made((1,), layout="contiguous")
-        case "m":
-            return Operand(whole, "bool", values="mask", layout=layout)
-        case "v" | "u":
-            return made((n,))
-        case "a" | "b":
-            return made(matrix)
-        case "w":
-            return made((columns,))
-        case "f":
-            return made((side,))
-        case "d":
-            return made((max(1, n // 3), 3))
-        case "s" | "t":
-            return made(square)
-        case "r":
-            return made(square, values="identity")
-        case "p":
-            return made(square, values="definite")
-        case "g":
-            return made((max(1, n // 16), 4, 4), values="definite")
-        case "o":
-            return made((n,), values="sorted", high=1000)
-        case "e":
-            return made((), layout="contiguous", values="uniform")
-        case "l":
-            return made((n,), layout="contiguous", values=f"list {kind}")
-        case "i" | "j" | "k":
-            size = {"i": n, "j": rows, "k": columns}[letter]
-            return Operand((size,), "int64", 0, size, "whole")
-        case "h":
-            return Operand(matrix, "int64", 0, columns, "whole")
-    raise ValueError(letter)
 
 
 def layouts_of(statement: str) -> tuple[str, ...]:

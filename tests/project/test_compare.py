@@ -19,7 +19,7 @@ import pytest
 import stride0 as xp
 from benchmarks.__main__ import programs
 from benchmarks.common import timing
-from benchmarks.compare import cases, report, worker
+from benchmarks.compare import cases, operands, report, worker
 from benchmarks.compare import run as compare
 
 TINY = cases.rows(cases.TINY)
@@ -129,12 +129,12 @@ def test_wrong_results_are_found() -> None:
     ],
 )
 def test_spelling(library: str, statement: str, expected: str) -> None:
-    assert cases.spelled(statement, library) == expected
+    assert operands.spelled(statement, library) == expected
 
 
 def test_values() -> None:
     def values(*arguments: Any, **named: Any) -> Any:
-        return cases.values(cases.Operand(*arguments, **named), 1)
+        return operands.values(operands.Operand(*arguments, **named), 1)
 
     assert np.array_equal(values((9,)), values((9,)))
     assert len(np.unique(values((5, 5), "float32", values="distinct"))) == 25

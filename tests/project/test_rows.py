@@ -14,6 +14,7 @@ import pytest
 
 import stride0 as xp
 from benchmarks.compare import worker
+from benchmarks.compare.operands import Operand
 from benchmarks.rows import cases, reasons
 from benchmarks.rows import run as report
 
@@ -86,7 +87,7 @@ def test_rows_agree_with_numpy(size: int) -> None:
 
 def test_layouts_are_what_they_are_called() -> None:
     for layout, strides in (("contiguous", (24, 8)), ("transposed", (8, 16)), ("sliced", (48, 16))):
-        operand = cases.Operand((2, 3), "float64", layout=layout)
+        operand = Operand((2, 3), "float64", layout=layout)
         array = worker.native_operand(operand, 1, "numpy", np)
         assert array.shape == (2, 3) and array.strides == strides
         ours = worker.native_operand(operand, 1, "stride0", xp)
