@@ -1,4 +1,4 @@
-"""What `compare` compares: the goals, and the rows of every group.
+"""The goals of `compare`, and the rows of every group.
 
 A row is one statement, written in the standard's words; if a library says it in other words, SPELLED of
 `operands.py` has them. Names in it that are no operands (`sum`, `float32`) are looked up in the library,

@@ -33,8 +33,8 @@ LAYOUTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
-# What is written otherwise than in the standard. No adaptor may run inside of a timed statement, so it is the
-# text of the statement that changes: patterns and what replaces them, applied one after the other.
+# Statements that a library writes in other words. No adaptor may run inside of a timed statement, so the text
+# of the statement changes: patterns and what replaces them, applied one after the other.
 SPELLED: dict[str, tuple[tuple[str, str], ...]] = {
     "numpy": (
         (r"\bcumulative_prod\(", "cumprod("),

@@ -1,4 +1,4 @@
-"""What `compare` says about its figures: speedups, means, and whether the goals are reached."""
+"""The report of `compare`: speedups, means, and whether the goals are reached."""
 
 from __future__ import annotations
 

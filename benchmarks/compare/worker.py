@@ -45,7 +45,7 @@ Namespace = dict[str, Any]
 
 def serve(request: dict[str, Any]) -> None:
     """Measure what `compare` asks for."""
-    # The rows of `compare.cases`, or those of another module, with its options.
+    # The rows of `compare.cases`, or the rows of another module, with its options.
     module, options = request.get("cases") or (
         "benchmarks.compare.cases",
         {"scale": QUICK if request["quick"] else FULL},

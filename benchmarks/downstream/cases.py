@@ -1,4 +1,4 @@
-"""What `downstream` times: scikit-learn and SciPy on arrays of any library of the standard.
+"""The calls of `downstream`: scikit-learn and SciPy on arrays of any library of the standard.
 
 A case takes the data (`data`, whose arrays are of one library) and returns an array, or a number, that does
 not depend on signs of vectors, so that libraries can be compared. What gives NumPy's arrays whatever it is

@@ -57,7 +57,7 @@ def calls_of(name: str, nin: int, dtype: str, size: int) -> dict[str, Call]:
 
 def main() -> None:
     command = parser(__doc__, rounds=15)
-    command.add_argument("functions", nargs="*", help="which ones; all if none is named")
+    command.add_argument("functions", nargs="*", help="names of functions (default: all)")
     command.add_argument("--sizes", type=int, nargs="+", default=[10, 1000, 100_000])
     options = command.parse_args()
     limit_threads(options.threads)

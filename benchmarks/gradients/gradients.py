@@ -170,7 +170,7 @@ def torchs(function: Loss, kind: Any, arrays: list[Any]) -> Call:
     import torch
     from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
 
-    # Without the wrappers of array_api_compat, where they would add to PyTorch's time.
+    # The wrappers of array_api_compat would add to PyTorch's time; only the network needs them.
     f = partial(function, torch if function is not network else namespace)
     if isinstance(kind, int):
         given = [torch.tensor(a, requires_grad=k < kind) for k, a in enumerate(arrays)]

@@ -1,4 +1,4 @@
-"""What `rows` compares: every public function and method that NumPy has too, as a table of statements.
+"""The statements of `rows`: every public function and method that NumPy has too.
 
 A statement is written in the standard's words, as in `compare/cases.py`, and has the public name that it
 measures. Letters in it are operands, which `operands.py` makes for each size, dtype and layout; `{n}`, `{q}`

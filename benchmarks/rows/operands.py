@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from benchmarks.compare.operands import Operand
 
-# Where every result is finite and exact enough to be compared; elsewhere operands are from 1 to 100.
+# Ranges in which every result is finite and exact enough to be compared. Other operands are from 1 to 100.
 DOMAINS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("acos", "asin", "atanh"), (-0.9, 0.9)),
     **dict.fromkeys(("exp", "expm1", "sinh", "cosh", "tanh", "logaddexp", "atan", "asinh", "atan2"), (-5, 5)),
@@ -15,7 +15,7 @@ DOMAINS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift", "pow"), (1, 5)),
     **dict.fromkeys(("Array.__lshift__", "Array.__rshift__", "Array.__pow__"), (1, 5)),
     **dict.fromkeys(("Array.__rlshift__", "Array.__rrshift__", "Array.__rpow__"), (1, 5)),
-    # Done over and over on the same array: what neither grows nor shrinks.
+    # Repeated on the same array, whose values must neither grow nor shrink.
     **dict.fromkeys(
         ("Array.__imul__", "Array.__itruediv__", "Array.__ipow__", "Array.__ifloordiv__"), (1, 1)
     ),
@@ -26,7 +26,7 @@ DOMAINS: Final[dict[str, tuple[float, float]]] = {
 }
 
 
-# What would grow or shrink where complex numbers of such parts are larger than 1.
+# Repeated on the same array: complex numbers have modulus 1, so that they neither grow nor shrink.
 REPEATED: Final = ("Array.__imul__", "Array.__itruediv__", "Array.__ipow__")
 
 # Equal numbers have no order of their own; and whole numbers from 1 to 100 are sorted faster than others.
@@ -40,7 +40,7 @@ def shape_of(n: int) -> tuple[int, int]:
 
 
 def operand(letter: str, name: str, n: int, dtype: str, layout: str) -> Operand:
-    """What a letter stands for in a statement that measures `name`."""
+    """Return the operand of a letter in a statement that measures `name`."""
     low, high = DOMAINS.get(name, (1, 100))
     rows, columns = shape_of(n)
     side = math.isqrt(n)

@@ -7,9 +7,9 @@ Each thread has arrays of its own, and repeats one operation on them; all start 
 compute large arrays are another matter (docs/design/threads.md): the libraries get one thread for each call.
 The runs on one thread and on several alternate in rounds, and the median of the ratios of a round is
 reported. Functions that do nothing are the reference: no operation can be expected to do better than they do.
-On a machine that does other work besides, the ratio says what is left for the second thread;
+On a machine that does other work, the ratio says how much time is left for the second thread;
 `--cpu-time` leaves that out. It finds what threads lose by memory that they write to by turns (reference
-counts) and by spinning, not by sleeping; and less of it where the threads rarely run at the same time.
+counts) and by spinning, not by sleeping; and less of it if the threads rarely run at the same time.
 """
 
 from __future__ import annotations
@@ -106,16 +106,16 @@ def main() -> None:
     for case, (statement, size) in CASES.items():
         if options.k not in case:
             continue
-        alone: dict[str, list[float]] = {name: [] for name in libraries}
+        single: dict[str, list[float]] = {name: [] for name in libraries}
         ratios: dict[str, list[float]] = {name: [] for name in libraries}
         for _ in range(options.rounds):
             for name, library in libraries.items():
                 make = partial(call_of, statement, size, library)
                 one = per_second(make, 1, options.seconds, clock)
-                alone[name].append(1e9 / one)
+                single[name].append(1e9 / one)
                 ratios[name].append(per_second(make, options.threads, options.seconds, clock) / one)
         found = {
-            name: (statistics.median(alone[name]), statistics.median(ratios[name])) for name in libraries
+            name: (statistics.median(single[name]), statistics.median(ratios[name])) for name in libraries
         }
         cells = [text for ns, ratio in found.values() for text in (f"{ns:.0f}", f"{ratio:.2f}")]
         print(line([case, *cells]), flush=True)

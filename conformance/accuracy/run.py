@@ -324,7 +324,7 @@ def main() -> None:
                 measure_complex(name, options, rows)
             if options.kind in (None, "special") and name in specials.CASES:
                 measure_special(name, options, rows)
-            # What another run has measured meanwhile is kept.
+            # Another run may have measured other functions meanwhile.
             records.write(RECORD, dict(sorted({**records.read(RECORD), **rows}.items())))
             print(name, file=sys.stderr)
     rows = records.read(RECORD)

@@ -9,8 +9,8 @@ Each library's tests run in a process of their own, which is watched: one that d
 was in, and another process goes on with the rest. Tests that cannot pass are listed in xfails.txt.
 Requirements: pip install -r conformance/downstream/requirements.txt. A run over all tests is recorded for
 docs/evidence/conformance.md, unless `--results` names a folder. The exit code is 0 only if all selected
-tests ran and none failed that is not on the list: 1 is a failed test, or one left over when the time was up;
-2 a run that could not be made.
+tests ran and no test failed that is not on the list: 1 is a failed test, or one left over when the time was
+up; 2 a run that could not be made.
 """
 
 from __future__ import annotations
@@ -180,9 +180,9 @@ def run_library(
             print(f"  and {len(entries) - MOST_SHOWN} more, which the summary of --results names")
     if found.trouble:
         print(f"\n{found.trouble}")
-    where = write_summary(options, library, version, about, found)
+    written = write_summary(options, library, version, about, found)
     verdict = "clean" if found.clean() else "NOT CLEAN"
-    print(f"\n{library.package}: {verdict} after {seconds:.0f} s; {where}", flush=True)
+    print(f"\n{library.package}: {verdict} after {seconds:.0f} s; {written}", flush=True)
     return found.clean()
 
 

@@ -1,4 +1,4 @@
-"""What a run of the official suite found: outcomes, the table per chapter, and recorded runs."""
+"""The outcomes of a run of the official suite, and the recorded runs."""
 
 from __future__ import annotations
 

@@ -190,8 +190,8 @@ def run_seed(
     if problem:
         print(f"\n{problem}")
     if found.by_test:
-        where = write_summary(options, seed, about, found, problem)
-        print(f"\n{seconds:.0f} s; {where}", flush=True)
+        written = write_summary(options, seed, about, found, problem)
+        print(f"\n{seconds:.0f} s; {written}", flush=True)
     return not problem and not found.of("failed")
 
 

@@ -5,9 +5,9 @@
     python -m conformance strictness --missed stride0   list what a library lets through
 
 The lines are in the files of conformance/strictness/lines, in groups with the configuration that is to catch
-them and the rule of the standard. A line is caught where it raises: an error of the library, or the
+them and the rule of the standard. A line is caught if it raises: an error of the library, or the
 AssertionError of a line that asserts what the standard leaves open. Each line passes in at least one
-library: no line fails by mistake. The exit code is 1 where outcomes differ from the recorded ones of the
+library: no line fails by mistake. The exit code is 1 if outcomes differ from the recorded ones of the
 same version of a library.
 """
 

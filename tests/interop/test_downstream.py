@@ -166,9 +166,9 @@ def test_what_is_recorded_shows_on_the_page(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(report, "PAGE", written)
     records.write(record, {"official": {}, "downstream": {}})
     for arguments in (["--quick"], ["--results", str(tmp_path / "summaries")]):
-        where = downstream.write_summary(downstream.parse(arguments), library, "1.2.3", about, found)
+        kept = downstream.write_summary(downstream.parse(arguments), library, "1.2.3", about, found)
         assert records.read(record)["downstream"] == {}
-    assert records.read(Path(where.removeprefix("summary in ")))["clean"] is False
+    assert records.read(Path(kept.removeprefix("summary in ")))["clean"] is False
     downstream.write_summary(downstream.parse([]), library, "1.2.3", about, found)
     page = written.read_text(encoding="utf-8")
     assert "| scipy 1.2.3 | stride0 9.9, v3 | 1 | 1 |" in page
