@@ -1,4 +1,4 @@
-"""Orthogonal factors of matrices with more rows than columns: the kernels of `tall.h`."""
+"""Orthogonal factors of matrices with more rows than columns: the kernels of `tall_matrices.h`."""
 
 from __future__ import annotations
 

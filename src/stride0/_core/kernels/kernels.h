@@ -103,7 +103,7 @@ typedef struct {
     double *factor, *exponent;  /* a determinant is the first one times 2 to the power of the second one */
 } s0_systems;
 
-/* A stack of matrices with many more rows than columns, and what is computed of them: `tall.h`. Squares have `pitch` columns,
+/* A stack of matrices with many more rows than columns, and what is computed of them: `tall_matrices.h`. Squares have `pitch` columns,
  * a multiple of 8. Of the rows of a matrix, sections are factored by themselves, block after block. */
 typedef struct {
     const char *a;
@@ -169,7 +169,7 @@ typedef struct {
     s0_product products[S0_DTYPES];
     int (*solve_systems)(const s0_systems *all, Py_ssize_t first, Py_ssize_t last);
     int (*factor_definite)(const s0_systems *all, Py_ssize_t first, Py_ssize_t last);
-    /* Of tall.h, in this order: sections, then matrices, matrices, and sections. */
+    /* Of tall_matrices.h, in this order: sections, then matrices, matrices, and sections. */
     int (*tall_factor)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, double *scratch);
     int (*tall_join)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last);
     int (*tall_spread)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, const double *by, double *scratch);

@@ -14,7 +14,7 @@
 #include "scanning.h"
 #include "storage_dtypes.h"
 #include "systems.h"
-#include "tall.h"
+#include "tall_matrices.h"
 #include "tiles.h"
 
 #endif

@@ -1,4 +1,4 @@
-# Orthogonal factors of matrices with more rows than columns, by kernels of our own (`tall.h`).
+# Orthogonal factors of matrices with more rows than columns, by kernels of our own (`tall_matrices.h`).
 #
 # Note [Tall matrices]
 #     LAPACK applies one reflector after another to all rows of a narrow matrix, which do not stay in a cache, and once more to

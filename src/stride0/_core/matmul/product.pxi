@@ -51,7 +51,7 @@
 #              numpy.matmul       1250                           numpy.matmul    1.4        5       33        6
 #
 #     Large products of int64 and uint64 are computed in double where their elements are small enough for exact sums
-#     (`products64.h`). 128x128 with AVX2: 119 so, and 194 by halves of 32 bits for other elements.
+#     (`integer_products.h`). 128x128 with AVX2: 119 so, and 194 by halves of 32 bits for other elements.
 
 
 # Note [Thresholds of matrix products]

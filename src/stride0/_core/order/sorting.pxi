@@ -2,14 +2,14 @@
 #
 # Note [Sorting]
 #     Lanes of real numbers are sorted by kernels of our own (`sorting.h`), always stably: that costs no time here.
-#     Several short lanes of a matrix, along either axis, are sorted in place side by side (`aside.h`): a lane to each lane of the
+#     Several short lanes of a matrix, along either axis, are sorted in place side by side (`sort_lanes.h`): a lane to each lane of the
 #     vectors. Longer lanes along another axis than the last are sorted in a transposed copy, which costs less than the sort. The
 #     columns of a small matrix are sorted one by one in place. NumPy sorts complex numbers, for the set functions.
 #
 #     Threads sort different lanes. Where there are fewer lanes than threads, they sort parts of one lane, which are merged;
 #     the words that are sorted have one order only, so that the result is the same.
 #
-#     Selection (`selecting.h`) finds the words of the first and the last rank that are wanted, by the same divisions, of which it
+#     Selection (`select_words.h`) finds the words of the first and the last rank that are wanted, by the same divisions, of which it
 #     goes on with the parts that contain these ranks: some 1.5 n words are moved for a median. A pass over all words takes the
 #     indices of what lies between, and these alone are sorted. The words of a few least ranks are found without divisions: none is
 #     greater than the greatest of as many of the least words of groups. Threads select from different lanes.

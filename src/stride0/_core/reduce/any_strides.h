@@ -3,8 +3,8 @@
        A reduction of its own over any strides would have one element in a register at a time, and more accumulators than
        registers. Instead, a part of the elements, few enough for the first-level cache, is copied to contiguous memory, and the
        loop for that is run: the order of a reduction stays the same, and so does every bit. */
-#ifndef STRIDE0_PARTS_H
-#define STRIDE0_PARTS_H
+#ifndef STRIDE0_ANY_STRIDES_H
+#define STRIDE0_ANY_STRIDES_H
 
 #include "dtypes.h"
 #include "kernels.h"

@@ -1,4 +1,4 @@
-/* Sorting of several lanes side by side, a lane to each lane of the vectors, for which ordering.h includes this file.
+/* Sorting of several lanes side by side, a lane to each lane of the vectors, for which sort_words.h includes this file.
  *
  * The lanes are the columns of rows of vectors, which Batcher's bitonic merges sort: blocks of 16 rows in registers, then runs
  * that are twice as long each time. All exchanges put the lesser words into the upper row, so that rows beyond the last one, in

@@ -1,6 +1,6 @@
 /* Sorting of lanes that need no words or hardly any: of booleans, and of a few elements. For sorting.h. */
-#ifndef STRIDE0_FEW_H
-#define STRIDE0_FEW_H
+#ifndef STRIDE0_SORT_SHORT_H
+#define STRIDE0_SORT_SHORT_H
 
 /* --- booleans: every byte but 0 is true, since memory of other libraries may hold others than 1 */
 

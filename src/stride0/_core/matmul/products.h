@@ -275,7 +275,7 @@ S0_PRODUCT(u16, uint16_t, uint32_t, uint16_t, 0, s0_tiles_u16)
 S0_TILE(u32, uint32_t, uint32_t, 0)
 S0_PRODUCT(u32, uint32_t, uint32_t, uint32_t, 0, s0_tiles_u32)
 
-#include "products64.h"
+#include "integer_products.h"
 S0_PRODUCT(u64, uint64_t, uint64_t, uint64_t, 0, s0_large_u64)
 
 S0_TILE(f32, float, double, -0.0)

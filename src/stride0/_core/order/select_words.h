@@ -1,4 +1,4 @@
-/* Selection from words: which of them have the ranks from `first` to `last`, for which ordering.h includes this file.
+/* Selection from words: which of them have the ranks from `first` to `last`, for which sort_words.h includes this file.
  *
  * Divisions by pivots, as in a sort, but only of the parts that the two outermost ranks are in, give the words of these ranks,
  * and a pass over all words the indices of those between. Of equal words the one that comes first has the lower rank. */

@@ -1,7 +1,7 @@
 /* Sorting of one lane of real numbers or booleans: always stable, -0.0 equal to 0.0, NaN last (first if descending).
  *
  * Elements are encoded as signed words of the same order, for a descending sort as their complements, so that equal elements
- * keep their order too; the words are sorted (ordering.h) and decoded. Each step works on a part of the lane, so that several
+ * keep their order too; the words are sorted (sort_words.h) and decoded. Each step works on a part of the lane, so that several
  * threads sort a long one: then the sorted parts are merged.
  *
  * An argsort keeps the indices of the elements in the low bits of the words; where the words have fewer bits left than the
@@ -76,7 +76,7 @@ static void s0_order_aside32(void *columns, Py_ssize_t n);
 #define S0_BYTES 8
 #define S0_MOVEMASK(x) ((unsigned)_mm256_movemask_pd((__m256d)(x)))
 #define S0_DIVISION(bits) s0_divisions_64[bits]
-#include "ordering.h"
+#include "sort_words.h"
 #undef S0_WORD
 #undef S0_BYTES
 #undef S0_LANE_MASK
@@ -87,7 +87,7 @@ static void s0_order_aside32(void *columns, Py_ssize_t n);
 #define S0_BYTES 4
 #define S0_MOVEMASK(x) ((unsigned)_mm256_movemask_ps((__m256)(x)))
 #define S0_DIVISION(bits) s0_division_32(bits)
-#include "ordering.h"
+#include "sort_words.h"
 #undef S0_WORD
 #undef S0_BYTES
 #undef S0_LANE_MASK
@@ -304,7 +304,7 @@ static int s0_finish_lane(const s0_lane *lane)
     return 1;
 }
 
-#include "few.h"
+#include "sort_short.h"
 
 static void s0_sort_lane(s0_lane *lane)
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "packs.h"
-#include "parts.h"
+#include "any_strides.h"
 
 #if S0_ACCUMULATORS != 32
 #error "the levels of a run are written for 32 lanes"

@@ -6,8 +6,8 @@
  *
  * Else, with AVX2, from halves of 32 bits, by s0_tile_u64: products of low halves are summed up in 64 bits; those of a low and a high
  * half, which count 2^32, in 32 bits, and are shifted once. */
-#ifndef STRIDE0_PRODUCTS64_H
-#define STRIDE0_PRODUCTS64_H
+#ifndef STRIDE0_INTEGER_PRODUCTS_H
+#define STRIDE0_INTEGER_PRODUCTS_H
 
 enum {
     S0_EXACT = 44,

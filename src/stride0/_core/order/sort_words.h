@@ -440,9 +440,9 @@ static int S0_NAMED(s0_merge)(const s0_word *words, s0_word *other, Py_ssize_t f
     return 1;
 }
 
-#include "selecting.h"
+#include "select_words.h"
 #if S0_LANES >= 4
-#include "aside.h"
+#include "sort_lanes.h"
 #endif
 
 #undef s0_word

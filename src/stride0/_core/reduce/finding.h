@@ -3,7 +3,7 @@
 #define STRIDE0_FINDING_H
 
 #include "packs.h"
-#include "parts.h"
+#include "any_strides.h"
 
 /* Equality of the elements of two vectors as a bit mask: one bit for each element, or one for each of its bytes. */
 #if S0_VECTOR == 64

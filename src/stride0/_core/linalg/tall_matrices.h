@@ -1,11 +1,11 @@
 /* Orthogonal factors of matrices with many more rows than columns, Note [Tall matrices] of linalg/tall_matrices.pxi. Sums go down
  * rows, in an order that the shape alone determines: neither the instruction set nor the threads change a bit. */
-#ifndef STRIDE0_TALL_H
-#define STRIDE0_TALL_H
+#ifndef STRIDE0_TALL_MATRICES_H
+#define STRIDE0_TALL_MATRICES_H
 
 #include "kernels.h"
 #include "products.h"
-#include "reflecting.h"
+#include "reflectors.h"
 
 /* Elements of the first factor that are smaller may have the other sign without rounding errors. */
 #define S0_LEAST_OWN 0x1p-44

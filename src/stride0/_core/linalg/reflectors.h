@@ -1,7 +1,7 @@
 /* Reflectors that eliminate the columns of a block of rows, Note [Tall matrices] of linalg/tall_matrices.pxi: a panel of columns at a time,
  * whose reflectors are applied to all other columns at once. Sums go down rows, in an order that the shape alone determines. */
-#ifndef STRIDE0_REFLECTING_H
-#define STRIDE0_REFLECTING_H
+#ifndef STRIDE0_REFLECTORS_H
+#define STRIDE0_REFLECTORS_H
 
 #include <math.h>
 
