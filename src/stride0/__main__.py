@@ -70,10 +70,13 @@ def run() -> int:
             # Also after help, which ends in SystemExit: Python prints a traceback if its own flush fails.
             if sys.stdout is not None:
                 sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         # Python flushes the stream once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLOSED_PIPE
+        if isinstance(error, BrokenPipeError):
+            return CLOSED_PIPE
+        print(f"python -m stride0: writing the output failed: {error.strerror}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

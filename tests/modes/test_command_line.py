@@ -42,3 +42,12 @@ def test_open_pipe() -> None:
     done = started(COMMANDS[0], subprocess.PIPE)
     assert (done.returncode, done.stderr) == (0, "") and "axis" in done.stdout
     assert started(("explain", "x"), subprocess.PIPE).returncode == 2
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device without space")
+@pytest.mark.parametrize("options", [(), ("-u",)], ids=["buffered", "unbuffered"])
+def test_full_device(options: tuple[str, ...]) -> None:
+    with open("/dev/full", "wb") as device:
+        done = started(COMMANDS[0], device.fileno(), *options)
+    assert done.returncode == 1
+    assert done.stderr == "python -m stride0: writing the output failed: No space left on device\n"

@@ -109,7 +109,7 @@ class Reduction(NamedTuple):
     gains: tuple[str, ...] = ()  # as of an operation
     merged: bool = True  # whether adjacent short rows are folded as one, which is another order of a sum
     folded_by: str = ""  # the reduction of plain elements that folds its accumulators; "" is the row itself
-    # Whether the second operand is one value for the whole run: layout 4 has a loop then, instead of layout 0.
+    # Whether the second operand is one value for a whole run: layout 4 has a loop then, layout 0 has none.
     constant_second: bool = False
     # The loops that `folding.h` and `finding.h` have, by layout: of which dtypes. They are over any strides.
     written: dict[int, tuple[str, ...]] = {}  # noqa: RUF012
