@@ -1,11 +1,11 @@
-/* Blocks of memory from the system, and a clock: the calls of C and of the operating system that `storage.pyx` makes.
+/* Blocks of memory from the system, and a clock: the calls of libc and the operating system that `storage.pyx` makes.
 
    Note [Alignment]
-       4K aliasing: a processor takes a load to depend on an earlier store when their addresses are equal in the lowest
-       twelve bits, and delays the load. A loop whose operand begins a few cache lines before its result, modulo the
-       page size, is delayed for every element (docs/design/memory.md has figures), and consecutive blocks of malloc
-       lie like that. So the data of all but the smaller blocks are aligned to a page: every load is then ahead of the
-       stores. */
+       4K aliasing: if a load and an earlier store have addresses that are equal in the lowest twelve bits, the processor
+       assumes that the load depends on the store, and delays the load. A loop whose operand begins a few cache lines
+       before its result, modulo the page size, is delayed at every element (docs/design/memory.md has figures).
+       Consecutive blocks of malloc lie like that. So the data of larger blocks are aligned to a page, which keeps every
+       load ahead of the stores. */
 
 #ifndef S0_BLOCKS_H
 #define S0_BLOCKS_H
@@ -31,7 +31,7 @@
 #define S0_PAGE ((size_t)4096)
 #define S0_HUGE_PAGE ((size_t)1 << 21)
 
-/* Blocks of this size or more (the smallest class that a huge page is not too large for) are mappings of their own. */
+/* Blocks of this size or more are mappings of their own. For the smallest of them, a huge page is just not more than 25 % too long. */
 #define S0_MAPPED ((size_t)13 << 17)
 
 /* Data are aligned to a cache line, or to a page in blocks of this size or more: Note [Alignment]. */
@@ -54,7 +54,7 @@ static inline int64_t s0_milliseconds(void)
 #endif
 }
 
-/* Position of the highest bit that is set. */
+/* The position of the highest set bit. */
 static inline int s0_highest_bit(uint64_t n)
 {
     return 63 - __builtin_clzll((unsigned long long)n);
@@ -71,13 +71,13 @@ static inline size_t s0_alignment(size_t size)
     return size < S0_PAGE_ALIGNED ? S0_CACHE_LINE : S0_PAGE;
 }
 
-/* Bytes of an allocation of `size` bytes of data, with the padding that aligns them. */
+/* The size of an allocation for `size` bytes of data, with the padding for their alignment. */
 static inline size_t s0_extent(size_t size)
 {
     return s0_is_mapped(size) ? size : size + s0_alignment(size);
 }
 
-/* Length of a mapping of `size` bytes: whole huge pages, unless they are more than a quarter larger. */
+/* The length of a mapping for `size` bytes: whole huge pages, unless these are more than 25 % longer. */
 static inline size_t s0_mapping(size_t size)
 {
     size_t huge = (size + S0_HUGE_PAGE - 1) & ~(S0_HUGE_PAGE - 1);
@@ -106,7 +106,7 @@ static int s0_has_huge_pages(void)
 #endif
 }
 
-/* A block from the system; NULL where there is no memory. From malloc, or a mapping aligned to huge pages. */
+/* A block from the system, by malloc or as a mapping aligned to huge pages; NULL if there is no memory. */
 static void *s0_obtain(size_t size, int zeroed)
 {
 #if S0_MAPS
@@ -117,7 +117,7 @@ static void *s0_obtain(size_t size, int zeroed)
             return NULL;
         }
         if ((uintptr_t)block & (S0_HUGE_PAGE - 1)) {
-            /* Not aligned to a huge page: map again with one huge page more, and unmap what is outside. */
+            /* Not aligned to a huge page: map one huge page more, and unmap the surplus. */
             munmap(block, length);
             block = (char *)mmap(NULL, length + S0_HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (block == (char *)MAP_FAILED) {
@@ -149,18 +149,18 @@ static void s0_release(void *block, size_t size)
     free(block);
 }
 
-/* Make a mapping's pages reclaimable: the system takes them when it needs memory, unless they are written to first. */
+/* Make a mapping's pages reclaimable: the system may take them until they are written to again. */
 static void s0_make_reclaimable(void *block, size_t size)
 {
 #if S0_MAPS
-    /* Whole huge pages: part of one would be split into small ones. */
+    /* Whole huge pages only: the system would split a huge page of which it takes a part. */
     madvise(block, s0_mapping(size) & ~(S0_HUGE_PAGE - 1), MADV_FREE);
 #else
     (void)block, (void)size;
 #endif
 }
 
-/* Make a mapping read as zeros, by giving its pages back; 0 where the system refuses. */
+/* Make a mapping read as zeros, by giving its pages back; 0 if the system refuses. */
 static int s0_discard(void *block, size_t size)
 {
 #if S0_MAPS

@@ -18,14 +18,14 @@ cdef extern from "dtypes.h":
         COMPLEX64 "S0_COMPLEX64"
         COMPLEX128 "S0_COMPLEX128"
         N_DTYPES "S0_DTYPES"
-        LARGEST_ITEM "S0_LARGEST_ITEM"  # bytes of an element, at most
+        LARGEST_ITEM "S0_LARGEST_ITEM"  # size in bytes of the largest element
     const signed char S0_ARITHMETIC[1]
     const signed char S0_ITEMSIZE[1]
     const char S0_LETTER[1]
     const signed char S0_PROMOTE[1][N_DTYPES]
 
 cdef enum:
-    # What a name that is no dtype gives.
+    # The result for a name that is not a dtype.
     NO_DTYPE = -1
 
 
@@ -41,7 +41,7 @@ cdef class DType:
 
 ctypedef int (*s0_dtype_guard)(str attribute) except -1
 
-# What is called, where a flag is set, before an attribute is shown or a dtype compared with what stands for one.
+# Set a function to call, while `flag` is set, before an attribute is read or a dtype is compared with another object.
 cdef void guard_dtypes(s0_shared_flag* flag, s0_dtype_guard guard) noexcept
 cdef DType dtype_at(int code)
 cpdef DType known_dtype(object value)
@@ -52,13 +52,13 @@ cdef inline int promote_codes(int code1, int code2) noexcept nogil:
 
 
 cdef inline Py_ssize_t itemsize_at(int code) noexcept nogil:
-    """Bytes of an element."""
+    """Size of an element in bytes."""
     return S0_ITEMSIZE[code]
 
 
 cdef extern from *:
     """
-    /* GCC would copy a few bytes, of a number that it does not know, by an instruction that takes 10 ns to start. */
+    /* If the size is not a constant, GCC copies by an instruction (rep movs) that takes 10 ns to start. */
     static inline void s0_copy_item(char *out, const char *from, int code) {
         switch (S0_ITEMSIZE[code]) {
             case 1: memcpy(out, from, 1); break;
@@ -68,7 +68,7 @@ cdef extern from *:
             default: memcpy(out, from, 16);
         }
     }
-    /* Whether an element is not 0. A boolean one is a byte, as NumPy's are; a floating-point one is 0 with either sign. */
+    /* Whether an element is not 0. A boolean is a byte; -0.0 is 0, too. */
     static inline int s0_is_true(const char *place, int code) {
         unsigned long long bits[2] = {0, 0}, sign = 1;
         const int parts = S0_LETTER[code] == 'c' ? 2 : 1;

@@ -1,4 +1,4 @@
-"""The data type objects, how they combine, and single values between Python and memory."""
+"""The dtype objects, their promotion, and single values between Python and memory."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from cpython.object cimport PyObject
@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 cdef extern from "Python.h":
     ctypedef struct Py_complex:
         double real, imag
-    Py_complex PyComplex_AsCComplex(object value) noexcept      # of a complex number, which cannot fail
+    Py_complex PyComplex_AsCComplex(object value) noexcept# cannot fail for a complex number
     object PyComplex_FromDoubles(double real, double imag)
     int64_t PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
 
@@ -19,11 +19,11 @@ import warnings
 from stride0._tables import dtypes as dtype_table
 from stride0._base.errors import CastError, DTypeError, RangeError, brief
 
-cdef bint SEALED = False  # once all are there
+cdef bint SEALED = False  # True once all dtypes exist
 cdef list OBJECTS = []
-cdef list LIMITS = []  # least and greatest integer, as Python integers
+cdef list LIMITS = []  # the smallest and largest integer of each dtype, as Python integers
 
-# Set from above, where strict mode is.
+# Set by strict mode, in a higher layer.
 cdef s0_shared_flag NOBODY = False
 cdef s0_shared_flag* GUARDED = &NOBODY
 cdef s0_dtype_guard GUARD = NULL
@@ -34,7 +34,7 @@ cdef void guard_dtypes(s0_shared_flag* flag, s0_dtype_guard guard) noexcept:
     GUARDED, GUARD = flag, guard
 
 
-# Order of the kinds in promotion; a Python scalar of a kind not above the array's takes its dtype.
+# Rank of a kind in promotion; a Python scalar takes the array's dtype if its kind does not rank higher.
 cdef int rank_of(char letter) noexcept nogil:
     if letter == c"b":
         return 0
@@ -59,9 +59,8 @@ cdef class DType:
 
     Notes
     -----
-    A dtype equals what stands for it in a ``dtype=`` argument as well: ``float``, ``"float64"``, ``numpy.float64``. Its
-    hash is its own all the same, as with NumPy's dtypes: in a set and among the keys of a dictionary, dtypes are found
-    by dtypes alone.
+    A dtype also equals the objects that stand for it in a ``dtype=`` argument: ``float``, ``"float64"``, ``numpy.float64``.
+    Its hash differs from theirs, as with NumPy's dtypes: look up dtypes, not their names, in sets and dictionaries.
 
     References
     ----------
@@ -132,26 +131,26 @@ cdef class DType:
 
     @property
     def type(self):
-        """The type of NumPy's scalars of this dtype, as NumPy's dtypes have it: SciPy makes scalars of it."""
+        """The NumPy scalar type of this dtype, as `numpy.dtype.type`. SciPy creates scalars by it."""
         if GUARDED[0]:
             GUARD("type")
         return self.__numpy_dtype__.type
 
     @property
     def dtype(self):
-        """What NumPy before 2.4 asks for in the place of `__numpy_dtype__`."""
+        """The attribute that NumPy before 2.4 reads instead of `__numpy_dtype__`."""
         if GUARDED[0]:
             GUARD("dtype")
         return self.__numpy_dtype__
 
 
 def arithmetic_dtype(DType dtype not None):
-    """The dtype that a dtype computes in: itself, unless it is a storage dtype."""
+    """The dtype of computations on this dtype: the dtype itself, unless it is a storage dtype."""
     return dtype_at(arithmetic_code(dtype.code))
 
 
 def numpy_dtype(DType dtype not None):
-    """The NumPy dtype of the same name; DTypeError where that is of a package that is not installed."""
+    """The NumPy dtype of the same name; DTypeError if it belongs to a package that is not installed."""
     import numpy
 
     cdef str module = dtype_table.ROWS[dtype.code].numpy
@@ -163,12 +162,12 @@ def numpy_dtype(DType dtype not None):
         raise DTypeError("numpy", f"NumPy has no dtype {dtype.name}", (), f"the package {module}, which has one; or astype, to another dtype") from None
 
 
-# What a ``dtype=`` argument may be, for annotations; the stub has NumPy's dtypes besides, which nobody imports here.
+# What a ``dtype=`` argument may be, for annotations; the stub adds NumPy's dtypes, which are not imported here.
 DTypeLike = DType | str | type
 
 
 def _by_name(name):
-    """The dtype of that name (pickling needs a function to name)."""
+    """The dtype with this name: pickles refer to this function."""
     return OBJECTS[dtype_table.CODES[name]]
 
 
@@ -204,16 +203,16 @@ __all__ = ["DType", *[made.name for made in DTYPES]]
 cdef tuple BUILTIN_DTYPES = ((bool, dtype_at(BOOL)), (int, dtype_at(INT64)), (float, dtype_at(FLOAT64)), (complex, dtype_at(COMPLEX128)))
 cdef frozenset NUMPY_MODULES = frozenset([row.numpy for row in dtype_table.ROWS])
 cdef dict NAMED_DTYPES = {made.name: made for made in DTYPES}
-# By the types of NumPy's scalars; made when first asked for.
+# The dtypes by NumPy scalar type; filled when first read.
 cdef dict NUMPY_TYPES = {}
 
 
 cdef dict numpy_types():
-    """The dtypes by the types of NumPy's scalars."""
+    """The dtypes by NumPy scalar type."""
     if not NUMPY_TYPES:
         import numpy
 
-        # Of numbers alone: asked for the dtype of an abstract type, or of times without a unit, NumPy warns.
+        # Numbers only: numpy.dtype warns for abstract types, and for times without a unit.
         letters = "?" + numpy.typecodes["AllInteger"] + numpy.typecodes["AllFloat"]
         made = [numpy.dtype(letter) for letter in letters]
         NUMPY_TYPES.update({dtype.type: NAMED_DTYPES[dtype.name] for dtype in made if dtype.name in NAMED_DTYPES})
@@ -221,19 +220,19 @@ cdef dict numpy_types():
 
 
 cpdef DType known_dtype(object value):
-    """The dtype that a value stands for; None where it is none. Raises nothing, whatever the value."""
+    """The dtype that a value stands for, or None. Never raises."""
     if type(value) is DType or value is None:
         return <DType>value
     if isinstance(value, str):
         return NAMED_DTYPES.get(value) or numpys_dtype(value)
     kind = type(value)
     if isinstance(value, type):
-        # By identity: a metaclass may have an equality of its own, and no hash.
+        # By identity: a metaclass may redefine equality and have no hash.
         for builtin, found in BUILTIN_DTYPES:
             if value is builtin:
                 return found
         kind = value
-    # NumPy's dtypes, and the types of its scalars; whoever has one has imported NumPy.
+    # NumPy's dtypes, and the types of its scalars; a caller that has one has imported NumPy.
     module = getattr(kind, "__module__", None)
     if not isinstance(module, str) or module.partition(".")[0] not in NUMPY_MODULES:
         return None
@@ -242,26 +241,26 @@ cpdef DType known_dtype(object value):
     if isinstance(value, numpy.dtype):
         return NAMED_DTYPES.get(value.name) if value.isnative else None
     if isinstance(value, type) and module != "numpy":
-        # Of ml_dtypes: the module is where the row says.
+        # Types of ml_dtypes; the row in the table names their module.
         found = NAMED_DTYPES.get(value.__name__)
         return found if found is not None and dtype_table.ROWS[(<DType>found).code].numpy == module else None
     return numpy_types().get(value) if isinstance(value, type) else None
 
 
 cdef DType numpys_dtype(str name):
-    """The dtype that NumPy takes a text for, "f4" or "<i8" for example; None where that is none of ours."""
+    """The dtype of a NumPy string, "f4" or "<i8" for example; None if stride0 does not have that dtype."""
     import numpy
 
     try:
-        with warnings.catch_warnings(action="ignore"):  # of spellings that NumPy has given up
+        with warnings.catch_warnings(action="ignore"):  # deprecated spellings
             found = numpy.dtype(name)
-    except Exception:  # which error, depends on the text
+    except Exception:  # the type of error depends on the text
         return None
     return NAMED_DTYPES.get(found.name) if found.isnative else None
 
 
 cdef object compare_dtype(DType x, object other, bint unequal):
-    """`x == other` or `x != other` for what is no dtype of ours; NumPy's dtypes without a counterpart know the answer."""
+    """`x == other` or `x != other` if `other` is not a DType. A NumPy dtype without a counterpart here decides itself."""
     cdef DType found = known_dtype(other)
     if found is None:
         return NotImplemented
@@ -287,8 +286,8 @@ def promote_all(dtypes):
     """
     Dtype that one or more dtypes combine to, in any order.
 
-    Promotion by pairs is not associative across kinds: int16 with uint16 is int32, which needs float64 beside
-    float32, though float32 holds both. So the widest kind goes first.
+    Promotion by pairs is not associative across kinds: int16 with uint16 is int32, which promotes to float64 with float32,
+    although float32 holds both. So the widest kind goes first.
     """
     cdef list entries = list(dtypes)
     cdef DType dtype

@@ -1,16 +1,16 @@
-/* Functions of glibc under the first of their versions, so that a wheel runs with an older glibc than it was built with.
+/* Functions of glibc under their first version, so that a wheel runs with an older glibc than it was built with.
 
-   What glibc 2.32 and 2.34 moved into libc.so from libpthread and libdl got a second version there, which linkers
-   choose. It is the same function, and the first version remains. */
+   glibc 2.32 and 2.34 moved functions from libpthread and libdl into libc.so and gave them a second version, which linkers
+   prefer. The functions are the same, and the first version remains. */
 
 #ifndef S0_GLIBC_H
 #define S0_GLIBC_H
 
 #if defined(__linux__)
-#include <features.h> /* defines __GLIBC__, and not that of another C library */
+#include <features.h> /* defines __GLIBC__, musl, for example, does not */
 #endif
 
-/* Earlier ones have the first version alone. */
+/* Older ones have the first version only. */
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 34)
 #if defined(__x86_64__) && !defined(__ILP32__)
 #define S0_FIRST_VERSION(name) __asm__(".symver " #name ", " #name "@GLIBC_2.2.5");

@@ -1,7 +1,7 @@
-/* What a free-threaded interpreter needs where another one has its lock: docs/design/threads.md, "Python threads".
+/* Replacements for the interpreter's lock (GIL) in a free-threaded interpreter: docs/design/threads.md, "Python threads".
  *
- * With the interpreter's lock (the GIL) all of this is nothing: a variable of a thread is one of the process, a lock is not
- * there, and a reference count is what it says. */
+ * With the GIL they cost nothing: a thread-local variable is a global one, locks are empty, and a reference count is
+ * read directly. */
 #ifndef STRIDE0_GUARDS_H
 #define STRIDE0_GUARDS_H
 
@@ -16,8 +16,8 @@
 #define S0_FREE_THREADED 0
 #endif
 
-/* A variable that each thread has one of, with the GIL too: threads take turns while code of Python runs, so what is set
- * meanwhile must not be seen by another one. The model makes it as cheap as another variable; it is for a few bytes. */
+/* A thread-local variable, with the GIL too: threads take turns while Python code runs, so one thread must not see what
+ * another has set. The TLS model makes it as cheap as a global variable, but the space is limited: a few bytes. */
 #if defined(__GLIBC__)
 #define S0_PER_THREAD static _Thread_local __attribute__((tls_model("initial-exec")))
 #else
@@ -30,17 +30,17 @@
 
 #define s0_read(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define s0_write(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELEASE)
-/* A variable that this thread alone writes, and others may read: it orders nothing else. */
+/* A variable that only this thread writes and others may read; no memory order. */
 #define s0_peek(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define s0_put(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELAXED)
 #define s0_add_own(x, n) s0_put(x, s0_peek(x) + (n))
 
-/* Variables that threads read and write as they like: flags, limits, counts. Reading one costs what another one costs. */
+/* Variables that any thread reads and writes: flags, limits, counts. Reading one costs as much as an ordinary variable. */
 typedef _Atomic int s0_shared_int;
 typedef _Atomic int64_t s0_shared_long;
 typedef _Atomic Py_ssize_t s0_shared_size;
 
-/* --- locks for a few instructions, within which nothing of Python is called: whoever waits keeps its thread state. */
+/* --- locks for a few instructions without calls of Python: a waiting thread keeps its thread state. */
 
 typedef char s0_lock;
 
@@ -60,7 +60,7 @@ static inline void s0_leave(s0_lock *lock)
     __atomic_clear(lock, __ATOMIC_RELEASE);
 }
 
-/* --- a lock that a thread may acquire again, and within which it may call Python. Whoever waits is detached. */
+/* --- a recursive lock whose holder may call Python. Waiting threads are detached from the interpreter. */
 
 typedef struct {
     PyMutex mutex;
@@ -88,10 +88,10 @@ static inline void s0_leave_section(s0_section *section)
     }
 }
 
-/* Whether the section is left by the next `s0_leave_section`. */
+/* Whether the next `s0_leave_section` releases the section. */
 #define s0_is_last_leave(section) ((section)->depth == 1)
 
-/* Let others enter, as an interpreter with a lock does where it releases that; what to resume with. */
+/* Let other threads enter, where the GIL would be released; returns the argument of the function that resumes. */
 static inline int s0_pause_section(s0_section *section)
 {
     int depth = section->depth;
@@ -108,7 +108,7 @@ static inline void s0_resume_section(s0_section *section, int depth)
     section->depth = depth;
 }
 
-/* In a forked process, whose other threads are gone. */
+/* For a forked process, which has no other threads. */
 static inline void s0_reset_section(s0_section *section)
 {
     if (section->owner != PyThread_get_thread_ident()) {
@@ -120,15 +120,15 @@ static inline void s0_reset_section(s0_section *section)
 
 /* --- references */
 
-/* Whether there are exactly `count` references, all of this thread's: others may have dropped or taken some in between
- * two reads of a count that has two parts, so any other answer is no. */
+/* Whether there are exactly `count` references, all held by this thread. The count has two parts, between whose reads other
+ * threads may change it: then the answer is no. */
 static inline int s0_has_references(PyObject *x, Py_ssize_t count)
 {
     return _Py_IsOwnedByCurrentThread(x) && __atomic_load_n(&x->ob_ref_local, __ATOMIC_RELAXED) == (uint32_t)count
         && __atomic_load_n(&x->ob_ref_shared, __ATOMIC_RELAXED) >> _Py_REF_SHARED_SHIFT == 0;
 }
 
-/* From here on `s0_try_incref` serves for an object, which the calling thread has just made. */
+/* Allow `s0_try_incref` for an object that the calling thread has just created. */
 static inline void s0_enable_try_incref(PyObject *x)
 {
 #if PY_VERSION_HEX >= 0x030E0000
@@ -139,7 +139,7 @@ static inline void s0_enable_try_incref(PyObject *x)
 #endif
 }
 
-/* Take a reference to an object that another thread may be about to free; 0 where it is. */
+/* Take a reference to an object that another thread may be about to free; 0 if it is being freed. */
 static inline int s0_try_incref(PyObject *x)
 {
 #if PY_VERSION_HEX >= 0x030E0000
@@ -150,7 +150,7 @@ static inline int s0_try_incref(PyObject *x)
     if (local == _Py_IMMORTAL_REFCNT_LOCAL)
         return 1;
     if (_Py_IsOwnedByCurrentThread(x)) {
-        /* 0 where this thread itself is freeing it. */
+        /* 0 if this thread itself is freeing it. */
         if (local == 0)
             return 0;
         __atomic_store_n(&x->ob_ref_local, local + 1, __ATOMIC_RELAXED);
@@ -166,7 +166,7 @@ static inline int s0_try_incref(PyObject *x)
 #endif
 }
 
-/* Never free an object, which the calling thread has just made: all threads use it, and would wait for its count. */
+/* Never free an object, just created by the calling thread: all threads use it, and would contend for its count. */
 static inline void s0_immortalize(PyObject *x)
 {
 #if PY_VERSION_HEX >= 0x030F0000
@@ -204,17 +204,17 @@ typedef char s0_section;
 
 #endif
 
-/* The new value of a shared variable, in one step. */
+/* Add to a shared variable atomically; returns the new value. */
 #define s0_add(x, n) ((x) += (n))
 
-/* --- references that are dropped later, when `s0_drop_all` is called by this thread: not each within the one before */
+/* --- references that `s0_drop_all` drops later in this thread, so that destructors do not nest */
 
 enum { S0_FEW_DROPS = 8 };
 
 typedef struct {
     Py_ssize_t count, room;
     int dropping;
-    PyObject **more;                /* those after the first few */
+    PyObject **more;                /* the references beyond `few` */
     PyObject *few[S0_FEW_DROPS];
 } s0_drops;
 

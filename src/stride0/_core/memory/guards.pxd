@@ -1,4 +1,4 @@
-# Threads of Python without the interpreter's lock: see `guards.h`.
+# Locks and references for free-threaded Python: see `guards.h`.
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
@@ -30,7 +30,7 @@ cdef extern from "guards.h":
     ctypedef int s0_shared_int
     ctypedef int64_t s0_shared_long
     ctypedef Py_ssize_t s0_shared_size
-    # Macros, whose first argument is a variable.
+    # Macros; their first argument is a variable.
     Py_ssize_t s0_add(s0_shared_size x, Py_ssize_t n) noexcept nogil
     void s0_count_int "s0_add"(s0_shared_int x, int n) noexcept nogil
     int64_t s0_count_up "s0_add"(s0_shared_long x, int n) noexcept nogil

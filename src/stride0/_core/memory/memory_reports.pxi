@@ -3,12 +3,12 @@
 
 def memory_statistics(*, bint reset_peak=False):
     """
-    Bytes that arrays own now and owned at most, and the number of allocations so far.
+    Bytes that arrays own now, the most they have owned, and the number of allocations so far.
 
     Parameters
     ----------
     reset_peak : bool
-        Start a new peak from what is owned now, after reading the old one.
+        Restart the peak from the bytes owned now, after reading it.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def memory_statistics(*, bint reset_peak=False):
 
 
 cdef s0_stacks counted(bint reset_peak) noexcept:
-    """What all threads have counted; `count[0]` blocks are cached beside the cache of all, of `kept[0].size` bytes."""
+    """The sums of all threads' counters; `count[0]` and `kept[0].size` are the number and bytes of blocks that threads keep."""
     cdef s0_stacks found
     cdef s0_stacks* one
     cdef int bin, count, k
@@ -60,7 +60,7 @@ cdef s0_stacks counted(bint reset_peak) noexcept:
 
 
 def cache_statistics():
-    """The cached blocks, their bytes, the reclaimable ones of these; and the allocations that were served from the cache."""
+    """The number of cached blocks, their bytes, the reclaimable bytes, and the allocations served from the cache."""
     cdef s0_stacks found = counted(False)
     cdef Py_ssize_t blocks = found.count[0], nbytes, reclaimable
     cdef int which, k
@@ -78,12 +78,12 @@ def cache_statistics():
     }
 
 
-# Functions that free what other modules keep between calls.
+# Functions that free the arrays that other modules keep between calls.
 cdef list EMPTYING = []
 
 
 def when_emptied(function):
-    """Register a function that frees arrays that are kept between calls; `empty_cache` calls it before it frees blocks."""
+    """Register a function that frees arrays kept between calls; `empty_cache` calls it before it frees blocks."""
     EMPTYING.append(function)
 
 
@@ -91,8 +91,7 @@ def empty_cache():
     """
     Give every cached block back to the system, and the tables of Fourier transforms.
 
-    The tables are up to 32 MiB of roots of unity, which transforms of the same lengths reuse. NumPy keeps its own tables for the
-    lengths that it transforms.
+    The tables are up to 32 MiB of roots of unity, which transforms of the same lengths reuse. NumPy's own tables remain.
 
     Examples
     --------
@@ -108,16 +107,16 @@ def empty_cache():
 
 
 def empty_after_fork():
-    """In a forked process: the blocks of its parent, and the stacks of threads that are not there."""
+    """For a forked process: free the parent's cached blocks, and the stacks of threads that no longer exist."""
     s0_after_fork_stacks()
     drop_all()
 
 
 def memory_of_machine(str root="/"):
     """
-    Bytes of memory that this process may use: the machine's, or less where a control group limits it.
+    Bytes of memory that this process may use: the machine's, or the limit of a control group.
 
-    `root` is where the file system begins; tests make one of their own.
+    `root` is the root of the file system; tests pass a folder.
     """
     try:
         found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -135,7 +134,7 @@ def memory_of_machine(str root="/"):
 
 
 cdef list control_files(str root):
-    """Files that may say how much memory this process's control groups have, from within a container too."""
+    """Files that may hold the memory limits of this process's control groups, also within a container."""
     try:
         with open(os.path.join(root, "proc/self/cgroup"), encoding="utf-8") as file:
             lines = [line.strip().split(":", 2) for line in file]
@@ -145,7 +144,7 @@ cdef list control_files(str root):
     for line in lines:
         if len(line) != 3 or (line[1] and "memory" not in line[1].split(",")):
             continue
-        # The second version of control groups has one tree without a name, the first one for each resource.
+        # Version 2 of control groups has one unnamed tree, version 1 has a tree per resource.
         tree = os.path.join(root, "sys/fs/cgroup/memory" if line[1] else "sys/fs/cgroup")
         name = "memory.limit_in_bytes" if line[1] else "memory.max"
         group = line[2].strip("/")
@@ -157,11 +156,11 @@ cdef list control_files(str root):
 
 
 def set_cache_limit(bound=None):
-    """Most bytes that are cached; None sets the default: an eighth of the memory, an eighth of that for medium blocks."""
+    """Limit the cached bytes. None sets the default: 1/8 of the memory, of which medium blocks may take 1/8."""
     global limit, medium_limit, large_limit, stack_limit
     cdef Py_ssize_t most = memory_of_machine() // 8 if bound is None else bound
     limit = most
-    # The system takes reclaimable blocks when it needs them. The others are ours until we give them back.
+    # The system takes reclaimable blocks when it needs them. Other cached blocks remain ours until we give them back.
     medium_limit = most // 8 if bound is None else most
     large_limit = most // 8
     stack_limit = STACK_DEPTH if most else 0
@@ -173,7 +172,7 @@ def set_cache_limit(bound=None):
 
 
 def set_idle_limit(long long milliseconds):
-    """How long a block stays cached, checked whenever a larger block is allocated or freed; for tests."""
+    """Set how long a block stays cached, checked when a block above the small ones is allocated or freed; for tests."""
     global idle_limit
     idle_limit = milliseconds
 

@@ -42,8 +42,8 @@ ctypedef fused integer:
 
 
 cdef int write_integer(object value, int code, char* out, str operation) except -1:
-    """Write a Python int that must fit."""
-    cdef uint64_t pattern[2]    # room for the largest element, which `copy_item` may ask for
+    """Write a Python int; RangeError if it does not fit."""
+    cdef uint64_t pattern[2]    # the size of the largest element, which `copy_item` may read
     cdef int overflow = 0, unused = 64 - 8 * <int>itemsize_at(code)
     cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
     cdef bint fits = overflow == 0
@@ -76,10 +76,10 @@ cdef extern from "dtypes.h":
 
 
 cdef object odd_float(object value):
-    """A Python int that a double need not hold, rounded to odd: what rounds it further rounds it only once."""
+    """A Python int rounded to odd if a double cannot hold it, so that a second rounding gives the same as a single one."""
     cdef Py_ssize_t low = value.bit_length() - 53
     if low > 0:
-        # Only shifts of Python integers: `1 << low` would be a C int.
+        # Shifts of Python integers only: `1 << low` would be a C int.
         kept = value >> low
         value = (kept | (kept << low != value)) << low
     return float(value)

@@ -1,5 +1,5 @@
-/* The stacks of small blocks, and what is counted beside them: of the process, or in a free-threaded interpreter of each
- * thread. Only storage.pyx may include it, so that its variables exist once. */
+/* The stacks of small blocks and the counters of memory: per process, or per thread in a free-threaded interpreter.
+ * Only storage.pyx may include this file, so that its variables exist once. */
 #ifndef STRIDE0_SMALL_BLOCKS_H
 #define STRIDE0_SMALL_BLOCKS_H
 
@@ -11,7 +11,7 @@ enum {
     S0_BINS = 32,        /* blocks of 1 to 32 units */
     S0_STACK_DEPTH = 32,
     S0_KEPT = 4,
-    S0_KEPT_SIZE = 1 << 16, /* of these, at most */
+    S0_KEPT_SIZE = 1 << 16, /* size of the largest kept block */
 };
 
 typedef struct {
@@ -22,11 +22,11 @@ typedef struct {
 typedef struct s0_stacks {
     void *blocks[S0_BINS][S0_STACK_DEPTH];
     int count[S0_BINS];
-    Py_ssize_t live, most;          /* bytes that arrays own, now and at most, since they were last added to the totals */
+    Py_ssize_t live, most;          /* bytes that arrays own and their peak, since this was last added to the totals */
     Py_ssize_t allocations, reused;
     unsigned emptied;               /* `s0_emptied` when the stacks were last emptied */
     s0_kept kept[S0_KEPT];          /* freed blocks above the small ones, youngest first: Note [Blocks of threads] */
-    struct s0_stacks *next, *before; /* those of other threads */
+    struct s0_stacks *next, *before; /* the list of all threads' stacks */
 } s0_stacks;
 
 static void s0_empty_stacks(s0_stacks *stacks)
@@ -43,7 +43,7 @@ static void s0_empty_stacks(s0_stacks *stacks)
         }
 }
 
-/* What threads have counted that have ended, and what others have added: Note [Counts of threads]. */
+/* The counters of threads that have ended, and the counts that were moved here: Note [Counts of threads]. */
 static s0_stacks s0_totals;
 
 #if !S0_FREE_THREADED
@@ -65,18 +65,18 @@ static inline void s0_empty_all_stacks(void)
 #else
 
 /* Note [Counts of threads]
-       Each thread counts for itself; a counter of all would be passed from processor to processor in every call. What a
-       thread has counted is added to the totals when it is more than S0_MOST_UNCOUNTED bytes. The peak of the process is
-       that of a thread on top of the totals: exact where one thread allocates, else too high or too low by so many
-       bytes for each thread. */
+       Each thread counts for itself; a shared counter would be passed from processor to processor in every call. A thread
+       adds its count to the totals when it exceeds S0_MOST_UNCOUNTED bytes. The peak of the process is the totals plus the
+       peaks of the threads. It is exact if one thread allocates. Otherwise each thread makes it wrong by at most
+       S0_MOST_UNCOUNTED bytes. */
 enum { S0_MOST_UNCOUNTED = 1 << 16 };
 
 /* Note [Blocks of threads]
-       A lock around the cached blocks would make threads wait for each other that work on arrays of some kilobytes. So each
-       thread keeps the last blocks of up to S0_KEPT_SIZE bytes that it has freed, and gives older ones to the
-       cache. It has them until it needs them or ends, like its small blocks. */
+       With a lock around the cached blocks, threads that work on arrays of some kilobytes would wait for each other. So each
+       thread keeps the last blocks of up to S0_KEPT_SIZE bytes that it has freed, until it reuses them or ends, and
+       passes older ones to the cache. */
 
-/* A block of that size that this thread keeps, or NULL. */
+/* A block of `size` bytes that this thread keeps, or NULL. */
 static inline void *s0_take_kept(s0_stacks *own, Py_ssize_t size)
 {
     for (int k = 0; k < S0_KEPT; k++)
@@ -88,14 +88,14 @@ static inline void *s0_take_kept(s0_stacks *own, Py_ssize_t size)
     return NULL;
 }
 
-/* Others count what is kept. */
+/* Atomic stores, because other threads count the kept blocks. */
 static inline void s0_put_kept(s0_kept *at, const s0_kept *block)
 {
     s0_put(at->block, block->block);
     s0_put(at->size, block->size);
 }
 
-/* Keep a freed block; whether another one is to be cached in its place, which `block` is then. */
+/* Keep a freed block. If that displaces an older block, returns 1 and stores that one in `block`, to be cached. */
 static inline int s0_keep(s0_stacks *own, s0_kept *block)
 {
     s0_kept last = own->kept[S0_KEPT - 1];
@@ -119,7 +119,7 @@ static s0_lock s0_cache_lock = 0;
 S0_OF_THREAD s0_stacks *s0_mine = NULL;
 static s0_stacks *s0_first = NULL;
 #define s0_first_stacks() s0_first
-/* How often all stacks were emptied: each thread empties its own, when it next uses them. */
+/* How often all stacks were emptied. Each thread empties its own stacks when it next uses them. */
 static unsigned s0_emptied = 0;
 
 static void s0_add_counts(s0_stacks *own)
@@ -141,7 +141,7 @@ static inline void s0_add_to_totals(s0_stacks *own)
     }
 }
 
-/* Take stacks out of the list, whose thread ends or is gone; the caller holds the lock. */
+/* Remove the stacks of a thread that ends or no longer exists from the list; the caller holds the lock. */
 static void s0_unlist(s0_stacks *own)
 {
     s0_add_counts(own);
@@ -166,7 +166,7 @@ static void s0_free_stacks(void *stacks)
     free(own);
 }
 
-/* Have the stacks freed when this thread ends. */
+/* Free the stacks when this thread ends. */
 #if defined(_WIN32)
 #include <windows.h>
 static DWORD s0_stacks_key = FLS_OUT_OF_INDEXES;
@@ -220,7 +220,7 @@ static s0_stacks *s0_new_stacks(void)
     return own;
 }
 
-/* The stacks of this thread; NULL where there is no memory for them. */
+/* The stacks of this thread; NULL if there is no memory for them. */
 static inline s0_stacks *s0_own_stacks(void)
 {
     s0_stacks *own = s0_mine;
@@ -242,7 +242,7 @@ static inline void s0_empty_all_stacks(void)
     __atomic_fetch_add(&s0_emptied, 1, __ATOMIC_RELAXED);
 }
 
-/* In a forked process: the other threads are gone. They were stopped outside of these functions. */
+/* For a forked process, which has no other threads. They were not stopped within these functions. */
 static void s0_after_fork_stacks(void)
 {
     s0_stacks *at = s0_first, *next;

@@ -1,23 +1,22 @@
-"""Reference-counted memory: what arrays are views of.
+"""Reference-counted memory that arrays are views of.
 
 Note [Small blocks]
-    The smallest arrays cost more in malloc and free than in arithmetic. Freed blocks of up to
-    BINS times 64 bytes are cached in a stack per size, at most STACK_DEPTH of each, for the next array of that size.
+    For the smallest arrays malloc and free cost more than the arithmetic. Freed blocks of up to BINS times 64 bytes are
+    cached in one stack per size, at most STACK_DEPTH in each, for the next array of that size.
 
 Note [Cached blocks]
-    A fresh block costs a page fault per page, which for a large result is more than the arithmetic; so freed
-    blocks above the small ones are cached too, in size classes (eight to each power of two), youngest first. They
-    are also in one of three queues by age. *Reclaimable* blocks are marked MADV_FREE: the system takes their pages
-    when it is short of memory, even for other processes. *Large* blocks may be marked so, but were freed later:
-    MADV_FREE makes the next write to a block a quarter slower, and most blocks are reused at once. What exceeds the
-    limit of large blocks becomes reclaimable, oldest first. All others are *medium*. What exceeds the limits, or has
-    been idle for longer than `idle_limit`, goes back to the system, oldest first; so does the oldest of more than NODES blocks. This is checked whenever a
-    block above the small ones is allocated or freed; there is no thread for it.
+    A fresh block costs a page fault per page, which for a large result is more than the arithmetic. So freed blocks
+    above the small ones are cached too, in size classes (eight to each power of two), youngest first. They are also in
+    one of three queues by age. *Reclaimable* blocks are marked MADV_FREE: the system takes their pages when it is short
+    of memory, even for other processes. *Large* blocks may be marked later: MADV_FREE makes the next write to a block
+    25 % slower, and most blocks are reused at once. If large blocks exceed their limit, the oldest become reclaimable.
+    All others are *medium*. Blocks go back to the system, oldest first, if they exceed a limit, if they have been idle
+    for longer than `idle_limit`, or if there are more than NODES. This is checked whenever a block above the small ones
+    is allocated or freed; no thread does it.
 
-    All of this is touched only with the interpreter's lock held, so it needs no lock of its own, and
-    os.fork, which takes the interpreter's lock, never finds it half changed. In a free-threaded interpreter small blocks
-    are cached by each thread for itself, and one lock protects all others; os.fork stops the other threads, which are
-    never stopped while they hold it.
+    With the GIL all of this is touched only while the GIL is held, and os.fork, which takes the GIL, never finds it half
+    changed. In a free-threaded interpreter each thread caches its own small blocks, and one lock protects all others;
+    os.fork stops the other threads, but never while they hold this lock.
 """
 
 cimport cython
@@ -33,15 +32,15 @@ import os
 from stride0._base.environment import read_number
 
 cdef enum:
-    FIRST = 11  # the smallest class begins above 2**11 bytes, where the small blocks end
+    FIRST = 11  # the smallest class begins above 2**11 bytes, the largest small block
     CLASSES = 8 * 29  # up to 2**40 bytes; larger blocks are not cached
-    NODES = 1024  # most blocks that are cached
+    NODES = 1024  # maximum number of cached blocks
     NONE = -1
     MEDIUM = 0
     LARGE = 1
     RECLAIMABLE = 2
     QUEUES = 3
-    LARGE_SIZE = 1 << 23  # bytes from which pages may be reclaimable, and zeros are fresh pages
+    LARGE_SIZE = 1 << 23  # minimum size for reclaimable pages, and for zeros by fresh pages
 
 cdef extern from "blocks.h":
     bint s0_is_mapped(size_t size) noexcept nogil
@@ -87,8 +86,8 @@ cdef struct Node:
     void* block
     Py_ssize_t size
     int64_t since
-    int above, below  # in its class: freed later, freed earlier
-    int younger, older  # in its queue
+    int above, below  # neighbours in its class: freed later, freed earlier
+    int younger, older  # neighbours in its queue
     int size_class, queue
 
 cdef struct Queue:
@@ -105,7 +104,7 @@ cdef bint has_huge_pages = s0_has_huge_pages()
 cdef s0_shared_long idle_limit = 10000  # milliseconds
 
 
-# --- the cached blocks: Note [Cached blocks]. Their lock is held by the callers of these functions.
+# --- the cached blocks: Note [Cached blocks]. Callers of these functions hold the lock.
 
 
 cdef void initialize() noexcept:
@@ -123,7 +122,7 @@ cdef void initialize() noexcept:
 
 
 cdef int class_of(Py_ssize_t* size) noexcept:
-    """The size class of a size above the small ones, which is rounded up to that of the class; NONE above all classes."""
+    """The class of a size above the small ones; rounds the size up to the class. NONE above the largest class."""
     cdef int power = s0_highest_bit(size[0] - 1)
     cdef Py_ssize_t base = <Py_ssize_t>1 << power, width = base >> 3, eighth = (size[0] - 1 - base) // width
     cdef Py_ssize_t found = (power - FIRST) * 8 + eighth
@@ -203,7 +202,7 @@ cdef Py_ssize_t queued_bytes() noexcept:
 
 
 cdef int oldest_node() noexcept:
-    """The node that has been idle longest of all."""
+    """The node that has been idle longest."""
     cdef int which, k, found = NONE
     for which in range(QUEUES):
         k = queues[which].oldest
@@ -213,7 +212,7 @@ cdef int oldest_node() noexcept:
 
 
 cdef void trim(int64_t now) noexcept:
-    """Make reclaimable or give back what exceeds the limits, give back what has been idle too long."""
+    """Make blocks above the limits reclaimable or give them back; give back blocks that have been idle too long."""
     cdef int k
     while queues[MEDIUM].nbytes > medium_limit:
         drop(queues[MEDIUM].oldest)
@@ -229,12 +228,12 @@ cdef void trim(int64_t now) noexcept:
 
 
 cdef void* take(int size_class) noexcept:
-    """A cached block; NULL where there is none of the class."""
+    """A cached block; NULL if there is none of the class."""
     return NULL if top[size_class] == NONE else unlink(top[size_class])
 
 
 cdef void put(void* block, Py_ssize_t size) noexcept:
-    """Cache a freed block, or give it back where the limits forbid that."""
+    """Cache a freed block, or give it back if the limits require it."""
     global unused
     cdef Py_ssize_t same = size
     cdef int k, size_class = class_of(&same), which = LARGE if may_be_reclaimable(size) else MEDIUM
@@ -259,7 +258,7 @@ cdef void put(void* block, Py_ssize_t size) noexcept:
 
 
 cdef void drop_all() noexcept:
-    """Give all blocks back; other threads do so with their small ones when they next use such."""
+    """Give all blocks back. Other threads give back their small ones when they next use one."""
     cdef int k
     s0_acquire_cache()
     while True:
@@ -272,7 +271,7 @@ cdef void drop_all() noexcept:
 
 
 cdef void* large_block(Py_ssize_t* size, bint zeroed, s0_stacks* own) noexcept:
-    """A block above the small ones; its size is rounded up. NULL where there is no memory."""
+    """A block above the small ones; rounds the size up. NULL if there is no memory."""
     cdef int size_class = class_of(size)
     cdef void* block = NULL
     if size_class == NONE:
@@ -297,7 +296,7 @@ cdef void* large_block(Py_ssize_t* size, bint zeroed, s0_stacks* own) noexcept:
 # --- storages
 
 
-# Without the garbage collector, as arrays are: small results are made by the million.
+# No garbage collection, as for arrays: programs create millions of small results.
 @cython.final
 @cython.no_gc
 @cython.freelist(64)
@@ -337,7 +336,7 @@ cdef void set_forget(void (*function)(Storage storage) noexcept) noexcept:
 
 
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
-    """A storage with memory of our own, aligned by its size (`s0_alignment`); MemoryError where there is none."""
+    """A storage with memory of our own, aligned by its size (`s0_alignment`); MemoryError if that fails."""
     cdef Storage storage = Storage.__new__(Storage)
     cdef s0_stacks* own = s0_own_stacks()
     cdef Py_ssize_t size = nbytes
@@ -362,7 +361,7 @@ cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
         block = large_block(&size, zeroed, own)
         storage.capacity = size
     if block is NULL:
-        # The system may have memory once the cache has given its blocks back.
+        # Give the cached blocks back to the system, then try again.
         drop_all()
         block = s0_obtain(size, zeroed)
         if block is NULL:
@@ -380,7 +379,7 @@ cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
 
 
 cdef Storage foreign_storage(char* data, Py_ssize_t nbytes, object owner, bint readonly):
-    """Memory of another library, alive as long as `owner`."""
+    """A storage on the memory of another library; keeps `owner` alive."""
     cdef Storage storage = Storage.__new__(Storage)
     storage.block = NULL
     storage.data = data
