@@ -1,35 +1,37 @@
-# Preparing a chain: which kernels run on which views and slots, in which layouts.
+# Preparing a chain: choose the kernels, the views and slots that they run on, and the layouts.
 #
 # Note [Tiles]
 #     A single kernel that can read its operands directly runs on the two innermost axes at once. All other chains run in
-#     tiles: some elements along the innermost axis by some along another one. An operand that a kernel cannot read directly
-#     is first written to a slot, a buffer of the size of a tile: a leaf of another dtype is cast; one that is contiguous
-#     along the tile's other axis is transposed, since a loop along the innermost axis would read one element of every cache
-#     line and need the next one after the line has been evicted. A copy is transposed into the result itself. The result of a step that another step reads is in a slot
-#     too. A slot is reused after the last step that reads it.
+#     tiles: a range along the innermost axis by a range along another axis. An operand that a kernel cannot read directly
+#     is first written to a slot, a buffer of the size of a tile. A leaf of another dtype is cast. A leaf that is contiguous
+#     along the tile's other axis is transposed: a loop along the innermost axis would read one element of every cache line,
+#     and the line would be evicted before its next element is read. A copy is transposed into the result itself. If
+#     another step reads the result of a step, that result is in a slot too. A slot is reused after the last step that reads it.
 #
 #     A value that does not vary along an axis of the tile (a broadcast leaf, or a value computed from such leaves only) has
 #     one element along it in its slot.
 #
-#     Tiles change no bit: elementwise kernels may start at any element, and a tile that is folded has the elements that a
+#     Tiles change no bit: elementwise kernels may start at any element, and a folded tile has the elements that a
 #     reduction folds at once, by Note [Order of a reduction]: whole blocks along a run, rows in fours.
 #
 # Note [Non-temporal stores]
-#     A result that is larger than the last cache is written by stores that bypass the caches, if the kernel has a loop for
-#     that: a cache line that is written completely need not be read before. For a transposed copy this pays for smaller
-#     results, since its lines are evicted before they are used. Not where the result is also an operand, whose line has just
-#     been read. Slow operations have no such loops: their loads would wait for the stores. Only contiguous elements fill cache lines. A chain of many calls computes for longer than its results take to
-#     be written, if they are prefetched: there, these stores would only cost their own copies of each line.
+#     A result that is larger than the last-level cache is written by stores that bypass the caches, if the kernel has a
+#     loop for that: a cache line that is written completely need not be read before. For a transposed copy this pays for
+#     smaller results too, since its lines are evicted before they are used. These stores are not used in the following
+#     cases. The result is also an operand, whose line has just been read. The operation is slow: its loads would wait for
+#     the stores, so it has no such loop. The elements are not contiguous and do not fill cache lines. The chain has many
+#     calls and its results are prefetched: it computes for longer than writing takes, and the stores would only add copies.
 #
 # Note [Prefetching]
-#     A tile alternates between calls that read or write memory and calls that compute in slots, and the processor does not
-#     look so far ahead that these overlap: it would wait for the memory of a tile, then compute, then wait again. So after each
-#     call a part of the memory of the next tile, the leaves that it reads and the outputs that it writes, is prefetched. This pays
-#     for data that is not in the second-level cache: from `prefetched_bytes` on. Non-temporal stores need no prefetching.
+#     A tile alternates between calls that read or write memory and calls that compute in slots. The processor does not
+#     look ahead far enough to overlap them: it would wait for the memory of a tile, then compute, then wait again. So each
+#     call is followed by prefetching a part of the next tile's memory: the leaves that it reads and the outputs that it
+#     writes. This pays for data outside of the second-level cache: from `prefetched_bytes` on. Non-temporal stores need
+#     no prefetching.
 
 
 cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil:
-    """Layout of a kernel for such strides of its operands, by Note [Layouts] of the generator."""
+    """The layout of a kernel whose operands have the strides `inner`, by Note [Layouts] of the generator."""
     cdef int k, nin = inputs_of(kernel), size, broadcasts = 0
     cdef bint rows, contiguous
     if kernel.kind == KIND_REDUCTION:
@@ -61,21 +63,21 @@ cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil:
 
 
 ctypedef struct Maker:
-    # The values of a chain while it is prepared.
+    # State of a chain while it is prepared.
     Program* program
     const Plan* plan
     int leaves
     int code[MAX_VALUES]
     int place[MAX_VALUES]
-    int cast_code[MAX_VALUES]       # a dtype to which the value was cast, and the place of that; -1 for none
+    int cast_code[MAX_VALUES]       # a dtype to which the value was cast, and the place of the cast value; or -1
     int cast_place[MAX_VALUES]
-    int varies[MAX_VIEWS]           # of the views
+    int varies[MAX_VIEWS]           # axes along which each view varies
     bint transposed[MAX_VIEWS]
     bint streamed[MAX_VIEWS]
 
 
 cdef int other_axis(const Plan* plan, int k) noexcept nogil:
-    """The axis of a plan along which an operand is contiguous, where the innermost one is not it; or 0."""
+    """The axis of a plan, other than the innermost, along which an operand is contiguous; 0 if there is no such axis."""
     cdef int d, size = itemsize_at(plan.code[k])
     cdef Py_ssize_t stride = plan.strides[k][0]
     if -2 * size < stride < 2 * size:
@@ -88,7 +90,7 @@ cdef int other_axis(const Plan* plan, int k) noexcept nogil:
 
 
 cdef bint choose_axis(Program* program, const Plan* plan, int leaves, bint* transposed) noexcept nogil:
-    """Which leaves are transposed and along which axes tiles extend; whether there are such leaves."""
+    """Choose the leaves to transpose and the axes of tiles; returns whether any leaf is transposed."""
     cdef int k, d, axis = 0
     cdef Py_ssize_t total = 1
     program.axis = 1 if plan.ndim > 1 else 0
@@ -113,16 +115,16 @@ cdef bint choose_axis(Program* program, const Plan* plan, int leaves, bint* tran
 
 
 cdef bint may_transpose(const Program* program, const Plan* plan, int axis) noexcept nogil:
-    """Whether a leaf that is contiguous along an axis is transposed: not where that changes the order of a reduction."""
+    """Whether a leaf that is contiguous along an axis may be transposed without changing the order of a reduction."""
     cdef const Py_ssize_t* result = plan.strides[plan.nop - 1]
     if not program.folds:
         return axis == 1 or not program.linear
-    # Runs of different accumulators, or complete runs one after the other. Rows that are added are fast without it.
+    # Allowed for runs of different accumulators, and for complete runs one by one. Adding rows is fast without transposing.
     return not program.rows and (result[axis] != 0 or (axis == 1 and plan.shape[0] <= FOLD_BLOCK))
 
 
 cdef bint streams(const Program* program, const Plan* plan, int k, int leaves, int64_t at_least) noexcept nogil:
-    """Whether an output, if it has so many bytes, is written by non-temporal stores."""
+    """Whether an output of `at_least` bytes or more is written by non-temporal stores."""
     cdef int d, size = itemsize_at(plan.code[k])
     cdef int64_t total = size
     if program.linear or program.folds or plan.ndim == 0 or plan.strides[k][0] != size or plan.shape[0] * size < tuning.streamed_run_bytes:
@@ -138,7 +140,7 @@ cdef bint streams(const Program* program, const Plan* plan, int k, int leaves, i
 
 
 cdef const s0_loop* loops_for(Kernel kernel, const Py_ssize_t* inner, bint streamed, int* layout) noexcept nogil:
-    """The loop to run: with non-temporal stores if these are chosen and there is such a loop for these strides."""
+    """The loop to run: with non-temporal stores if `streamed` and the kernel has one for these strides."""
     cdef const s0_loop* found
     cdef int k
     layout[0] = layout_of(kernel, inner)
@@ -157,7 +159,7 @@ cdef const s0_loop* loops_for(Kernel kernel, const Py_ssize_t* inner, bint strea
 
 
 cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear) noexcept nogil:
-    """Prepare one kernel, whose operands are those of the plan; a `linear` program is for `compute`."""
+    """Prepare one kernel for the operands of the plan; a `linear` program is for `compute`."""
     cdef int k, layout, result = plan.nop - 1, code
     cdef bint direct = True
     cdef bint transposed[MAX_VIEWS]
@@ -200,7 +202,7 @@ cdef bint prepare_chain(Program* program, const Plan* plan, const Chain* chain, 
     """
     Prepare a chain; its reduction, if it has one, reads leaves only.
 
-    `release_program` frees its memory. False, with nothing to free, where there is none.
+    `release_program` frees its memory. Returns False, with nothing to free, if there is no memory.
     """
     cdef int s, calls = chain.leaves + chain.outputs
     cdef Chain shorter
@@ -211,7 +213,7 @@ cdef bint prepare_chain(Program* program, const Plan* plan, const Chain* chain, 
     if is_single(chain):
         prepare(program, plan, chain.steps[0].kernel, linear)
         return True
-    # At most: each leaf transposed, each operand and each output cast.
+    # The maximum: each leaf transposed, each operand and each output cast.
     for s in range(chain.count):
         calls += inputs_of(chain.steps[s].kernel) + 1
     program.calls = <Call*>malloc(calls * sizeof(Call))

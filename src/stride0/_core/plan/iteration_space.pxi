@@ -1,11 +1,11 @@
-# The iteration space of a call and the strides of its operands in it, by functions on plain C structs.
+# The iteration space of a call and the strides of its operands in it, computed by functions on plain C structs.
 #
 # `broadcast` finds the common shape, `set_strides` gives each operand a stride per axis (0 where it is
 # broadcast), `order_axes` puts the fastest-moving axis innermost, `result_strides` is the memory order of
 # a new result, `coalesce` merges axes that are one contiguous run. None of them touches a Python object.
 
 cdef int broadcast(const Operand* operands, int nop, Py_ssize_t* shape, int* ndim) noexcept nogil:
-    """Common shape of the operands; the axis (negative) at which there is none, or 0."""
+    """Write the common shape of the operands; returns 0, or the (negative) axis whose sizes do not broadcast."""
     cdef int k, back, deepest = 0
     cdef Py_ssize_t size, found
     for k in range(nop):
@@ -26,7 +26,7 @@ cdef int broadcast(const Operand* operands, int nop, Py_ssize_t* shape, int* ndi
 
 
 cdef Py_ssize_t stride_at(const Operand* operand, int back) noexcept nogil:
-    """Stride of an operand along an axis counted from the last one; 0 where it is broadcast or missing."""
+    """Stride of an operand along an axis counted from the last one; 0 if the axis is broadcast or missing."""
     if back > operand.ndim or operand.shape[operand.ndim - back] == 1:
         return 0
     return operand.strides[operand.ndim - back]
@@ -35,7 +35,7 @@ cdef Py_ssize_t stride_at(const Operand* operand, int back) noexcept nogil:
 
 
 cdef void set_strides(Plan* plan, const Operand* operands, int nop, const Py_ssize_t* shape, int ndim) noexcept nogil:
-    """Axes of more than one element, innermost first, and the strides of the first `nop` operands."""
+    """Set the axes of more than one element, innermost first, and the strides of the first `nop` operands."""
     cdef int k, axis
     plan.nop = 0
     plan.ndim = 0
@@ -59,7 +59,7 @@ cdef void set_result(Plan* plan, const Operand* result, const Py_ssize_t* shape,
 
 cdef int compare_axes(const Plan* plan, int first, int second, bint result_first) noexcept nogil:
     """
-    Whether an axis belongs outside (1) or inside (-1) of another; 0 where no operand decides.
+    Whether an axis belongs outside (1) or inside (-1) of another axis; 0 if no operand decides.
 
     The first operand whose strides differ decides; a given result comes before the operands, since the
     memory order of writes matters most. A stride of 0 is compatible with any order.
@@ -89,10 +89,10 @@ cdef void swap_axes(Plan* plan, int first, int second) noexcept nogil:
 
 cdef void order_axes(Plan* plan, bint result_first) noexcept nogil:
     """
-    Order the axes, the one of the smallest strides innermost: Note [Order of axes].
+    Order the axes, the axis with the smallest strides innermost: Note [Order of axes].
 
-    An insertion sort, since the comparison is not transitive where strides are 0: an axis moves inwards
-    past those it must be inside of, and stops at the first that must be inside of it.
+    An insertion sort, because the comparison is not transitive if strides are 0: an axis moves inwards past each axis that
+    must be outside of it, and stops at an axis that must be inside of it.
     """
     cdef int start, there, here, order
     for start in range(1, plan.ndim):
@@ -100,7 +100,7 @@ cdef void order_axes(Plan* plan, bint result_first) noexcept nogil:
         for there in range(start - 1, -1, -1):
             order = compare_axes(plan, there, here, result_first)
             if order > 0:
-                # The axes between are undecided against both; swaps keep them between.
+                # The axes in between are undecided against both; swaps keep them in between.
                 swap_axes(plan, there, here)
                 here = there
             elif order < 0:
@@ -124,7 +124,7 @@ cdef void result_strides(const Plan* plan, const Py_ssize_t* shape, int ndim, Py
     for d in range(plan.ndim):
         strides[plan.axis[d]] = stride
         stride *= plan.shape[d] if plan.shape[d] > 0 else 1
-    # The stride of an axis of one element is arbitrary: that of C order.
+    # The stride of an axis of size 1 is arbitrary; use the stride in C order.
     stride = itemsize
     for axis in range(ndim - 1, -1, -1):
         if shape[axis] == 1:
@@ -134,7 +134,7 @@ cdef void result_strides(const Plan* plan, const Py_ssize_t* shape, int ndim, Py
 
 
 cdef void coalesce(Plan* plan, int first) noexcept nogil:
-    """Merge adjacent axes, from the axis `first` of the plan on, that are one run in every operand."""
+    """Merge adjacent axes, from the axis `first` of the plan on, if they are one run in every operand."""
     cdef int d, k, last = first
     cdef bint one_run
     if plan.ndim <= first + 1:
@@ -158,10 +158,10 @@ cdef void coalesce(Plan* plan, int first) noexcept nogil:
 
 cdef bint as_rows(Plan* plan, int axis, bint contiguous) noexcept nogil:
     """
-    Move a logical axis next to the innermost one, which is merged with as many of the others as possible.
+    Move a logical axis next to the innermost axis; merge as many other axes as possible with the innermost one.
 
-    False, with nothing done, where it is the innermost one itself, or where rows have to be `contiguous` and those of an
-    operand are not: then there are no rows.
+    False, with nothing done, if the axis is the innermost one, or if rows have to be `contiguous` but are not in some
+    operand.
     """
     cdef int d, k, at = 0
     cdef Py_ssize_t size
@@ -172,7 +172,7 @@ cdef bint as_rows(Plan* plan, int axis, bint contiguous) noexcept nogil:
     for k in range(plan.nop):
         if contiguous and plan.strides[k][0] != itemsize_at(plan.code[k]):
             return False
-    # Indices within a row of indices have 32 bits where the elements are narrow.
+    # Kernels with narrow elements use 32-bit indices within a row.
     if at == 0 or plan.shape[0] < tuning.transposed_side or plan.shape[at] > 0x7FFFFFFF:
         return False
     size = plan.shape[at]
@@ -192,7 +192,7 @@ cdef bint as_rows(Plan* plan, int axis, bint contiguous) noexcept nogil:
 
 
 cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil:
-    """First byte of the memory that an operand touches and the one past the last; equal where it is empty."""
+    """The first byte of the memory of an operand, and the byte past its last; equal if the operand is empty."""
     cdef int axis
     cdef Py_ssize_t reach
     low[0] = operand.data
@@ -243,7 +243,7 @@ cdef bint shares_location(const Operand* operand) noexcept nogil:
 
 
 cdef void copy_plan(Plan* out, const Plan* plan) noexcept nogil:
-    """Copy what is used of a plan."""
+    """Copy the used parts of a plan."""
     cdef int k
     copy_space(out, plan)
     for k in range(plan.nop):

@@ -1,4 +1,4 @@
-# The loops of a module of kernels, by what they compute: `kernels.h`.
+# The table of loops in a module of kernels: `kernels.h`.
 
 from libc.stdint cimport int64_t, uint64_t
 
@@ -46,7 +46,7 @@ cdef extern from "kernels.h":
         S0_LAYOUTS
         S0_REDUCE_LAYOUTS
         S0_WIDTHS
-        S0_UNSIGNED     # kinds of elements that are sorted
+        S0_UNSIGNED     # kinds of elements in sorts
         S0_SIGNED
         S0_FLOATING
         S0_BOOLEAN
@@ -54,9 +54,9 @@ cdef extern from "kernels.h":
         S0_SLACK
         S0_ASIDE
         S0_BESIDE
-        S0_FEW_ROWS     # of matrices that `solve_systems` takes
-        S0_MOST_COLUMNS # of matrices that `tall_factor` takes
-        S0_MOST_RADIX   # of the passes of Fourier transforms
+        S0_FEW_ROWS     # most rows of a matrix in `solve_systems`
+        S0_MOST_COLUMNS # most columns of a matrix in `tall_factor`
+        S0_MOST_RADIX   # largest radix of a pass of Fourier transforms
         FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
     int s0_bit_length(unsigned long long value) noexcept nogil
     ctypedef struct s0_systems:

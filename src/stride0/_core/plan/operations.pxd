@@ -28,7 +28,7 @@ cdef extern from "operations.h":
         OP_POW
         OP_REMAINDER
         OP_SQUARE
-    # Rows of operations and reductions, a column for each dtype that operands combine to: see `generators/operators.py`.
+    # Rows of operations and reductions, a column for each promoted dtype of the operands: see `generators/operators.py`.
     const signed char** S0_LOOP
     const signed char** S0_OUT
     const signed char** S0_ACCUMULATOR

@@ -1,16 +1,15 @@
 # Two steps of a chain in one loop.
 #
 # Note [Pairs of steps]
-#     A step in a slot writes and reads each element in the L1 cache, which takes longer than an addition. So the table has loops
-#     of two steps, for pairs that are frequent in floating point: the second one's operand is the first one's result, rounded as
-#     it would be in memory, and no contraction into fma is allowed, so that the bits are the same, except for the sign and payload
-#     of NaNs (Note [Same bits]). Two steps are paired where nothing
-#     else reads the result of the first; where both results vary along the same axes, or the first would be computed more often;
-#     and where there is a loop for the strides of the operands.
+#     A step in a slot writes and reads each element in the L1 cache, which takes longer than an addition. So the table has
+#     loops of two steps, for pairs that are frequent in floating point: the first result is an operand of the second step.
+#     It is rounded as it would be in memory, and never contracted into fma, so the bits are the same except for the sign
+#     and payload of NaNs (Note [Same bits]). Two steps are paired if nothing else reads the first result, if both results
+#     vary along the same axes (otherwise the first would be computed more often), and if there is a loop for the strides.
 
 
 cdef void copy_chain(Chain* out, const Chain* chain) noexcept nogil:
-    """Copy what is used of a chain."""
+    """Copy the used parts of a chain."""
     out.leaves, out.constants, out.count, out.outputs = chain.leaves, chain.constants, chain.count, chain.outputs
     memcpy(out.steps, chain.steps, chain.count * sizeof(Step))
     memcpy(out.stored, chain.stored, chain.outputs * sizeof(int))
@@ -19,12 +18,12 @@ cdef void copy_chain(Chain* out, const Chain* chain) noexcept nogil:
 
 
 ctypedef struct Uses:
-    # Of the values of a chain, before its steps are paired.
-    int reads[MAX_VALUES]       # how often it is read or stored
-    int along[MAX_VALUES]       # axes of the plan along which it varies, in bits
+    # Facts about the values of a chain, before its steps are paired.
+    int reads[MAX_VALUES]       # how often a value is read or stored
+    int along[MAX_VALUES]       # bits of the axes along which a value varies
     bint stored[MAX_VALUES]
-    bint paired[MAX_STEPS]      # a step with one before it
-    bint gone[MAX_STEPS]        # and that one
+    bint paired[MAX_STEPS]      # whether a step contains an earlier step,
+    bint gone[MAX_STEPS]        # or is contained in a later one
 
 
 cdef void pair_steps(const Plan* plan, const Chain* chain, Chain* out) noexcept nogil:
@@ -73,7 +72,7 @@ cdef bint is_in_runs(const Plan* plan, const Chain* chain, int value) noexcept n
 
 
 cdef bint pair_step(const Plan* plan, const Chain* chain, Uses* uses, int s, int at, Step* out) noexcept nogil:
-    """Make a step of one and that which computes its operand `at`; False, with nothing done, where that is not possible."""
+    """Make one step of step `s` and the step that computes its operand `at`; False, with nothing done, if impossible."""
     cdef int first = chain.leaves + chain.constants, value = chain.steps[s].inputs[at], p = value - first
     cdef int q, k, o, count = 0, stored, second
     cdef Kernel kernel = chain.steps[s].kernel
@@ -100,7 +99,7 @@ cdef bint pair_step(const Plan* plan, const Chain* chain, Uses* uses, int s, int
     for q in range(inputs_of(before.kernel)):
         made.inputs[count] = before.inputs[q]
         count += 1
-        # The memory of this leaf is written in between.
+        # An output in between overwrites this leaf.
         for o in range(chain.outputs):
             stored = chain.stored[o] - first
             if before.inputs[q] < chain.leaves and p < stored < s and plan.data[before.inputs[q]] == plan.data[chain.leaves + o]:
@@ -114,7 +113,7 @@ cdef bint pair_step(const Plan* plan, const Chain* chain, Uses* uses, int s, int
         k = made.inputs[q]
         inner[q] = plan.strides[k][0] if k < chain.leaves else itemsize_at(kernel.code) if uses.along[k] & 1 else 0
         if code_of(plan, chain, k) != kernel.code and inner[q] != 0:
-            # It is cast into a slot.
+            # The operand is cast into a slot.
             inner[q] = itemsize_at(kernel.code)
         if not is_in_runs(plan, chain, k):
             return False

@@ -1,10 +1,10 @@
-# How the work of a chain is partitioned: into chunks, for threads and for signals, and reductions into fixed chunks.
+# Partitions of a chain: chunks for threads and signal checks, and fixed chunks of reductions.
 #
 # Note [Partitions]
-#     No result depends on the number of threads, since work is only partitioned where results do not depend on it: an
-#     elementwise kernel anywhere; a reduction between the elements of its result. Where a result has few elements, the
-#     reduced elements are partitioned into fixed chunks, which depend only on the shape, the strides and the accumulator,
-#     not on threads: each has accumulators of its own, and these are folded in the order of the chunks.
+#     No result depends on the number of threads, because work is partitioned only where results do not depend on it: an
+#     elementwise kernel anywhere, a reduction between the elements of its result. If a result has few elements, the reduced
+#     elements are partitioned into fixed chunks. These depend only on the shape, the strides and the accumulator, not on
+#     threads. Each chunk has its own accumulators, which are folded in the order of the chunks.
 
 
 
@@ -12,7 +12,7 @@ cdef int64_t work_of(const Plan* plan, Kernel kernel, const Chain* chain) noexce
     """
     A rough estimate of the time of a plan on one thread, in nanoseconds, with its operands in a cache.
 
-    For a single kernel where `chain` is NULL.
+    If `chain` is NULL, the plan runs the single kernel.
     """
     cdef int64_t total = 1, moved, work = 0
     cdef int k, d, each = 0
@@ -48,20 +48,20 @@ cdef bint is_short(const Plan* plan, Kernel kernel) noexcept nogil:
 
 
 cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil:
-    """Whether an elementwise kernel takes so long, apart from memory access, that signals are checked in between."""
+    """Whether an elementwise kernel computes for so long that signals must be checked in between."""
     return kernel.kind == KIND_OP and size * cost_of(kernel) // 16 >= tuning.chunk_ns
 
 
 cdef int threads_for(int64_t work) noexcept nogil:
-    """The number of threads for a call of so many nanoseconds."""
+    """The number of threads for a call of `work` nanoseconds."""
     return threads_worth(work, tuning.wake_ns, tuning.per_thread_ns) if work >= tuning.threads_ns else 1
 
 
 cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil:
     """
-    The number of chunks of a call of so many nanoseconds: 1 where it is short on one thread.
+    The number of chunks of a call of `work` nanoseconds: 1 if the call is short and uses one thread.
 
-    If the data of each thread is small enough to be in its cache from the call before, each thread has one chunk.
+    If each thread's data may still be in its cache from the previous call, each thread has one chunk.
     """
     cdef int64_t least = 1 if threads < 2 else threads if work <= threads * tuning.cached_ns else threads * tuning.chunks_per_thread
     return <Py_ssize_t>min(max(least, work // tuning.chunk_ns), <int64_t>tuning.max_chunks)
@@ -82,7 +82,7 @@ cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t c
 
 
 cdef int run_in_chunks(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, Py_ssize_t chunks, int threads, int64_t work) except -1:
-    """`run_shared` for callers that choose the numbers of chunks and threads; short work is one chunk."""
+    """`run_shared` for a caller that chooses the numbers of chunks and threads; short work is one chunk."""
     cdef bint done
     if work < tuning.long_run_elements:
         each[0] = count
@@ -99,12 +99,12 @@ ctypedef struct Split:
     int axis
     Py_ssize_t extent       # of a chunk along the axis
     bint failed
-    # For a reduction in fixed chunks: the accumulators of each, and the element that ends it early.
+    # For a reduction in fixed chunks: the accumulators, and the element that ends the reduction early.
     char* accumulators
-    Py_ssize_t size         # of those of a fixed chunk
-    int fixed               # how many fixed chunks
-    int across              # an axis of the result along which each is partitioned, too, or -1
-    Py_ssize_t breadth      # of a part along it
+    Py_ssize_t size         # bytes of the accumulators of a fixed chunk
+    int fixed               # number of fixed chunks
+    int across              # an axis of the result along which fixed chunks are partitioned again, or -1
+    Py_ssize_t breadth      # size of a part along it
     int absorbing
     bint stop
 
@@ -137,9 +137,9 @@ cdef void take_part(Plan* plan, int axis, Py_ssize_t first, Py_ssize_t extent) n
 
 cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int whole, bint interruptible) noexcept nogil:
     """
-    Run in chunks, on several threads where that is faster: along an axis of the result, other than `whole`.
+    Run in chunks along an axis of the result other than `whole`, on several threads if that is faster.
 
-    False where there is no memory for slots, or with the exception of a signal handler set.
+    False if there is no memory for slots, or if a signal handler raised, with the exception set.
     """
     cdef int threads = threads_for(work), d, axis = -1, result = plan.nop - 1
     cdef Py_ssize_t chunks = chunks_for(work, threads), unit, most
@@ -171,10 +171,10 @@ cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int 
 
 cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexcept nogil:
     """
-    Run one kernel, whose operands are those of the plan: the chain of one step.
+    Run one kernel on the operands of the plan.
 
-    Operands of another dtype than the kernel's are cast. False where there is no memory for slots, or with the
-    exception of a signal handler set: an `interruptible` call checks for signals, and a reduction always does.
+    Operands of another dtype than the kernel's are cast. False if there is no memory for slots, or if a signal handler
+    raised, with the exception set: an `interruptible` call checks for signals, and a reduction always does.
     """
     cdef Program program
     cdef int64_t work = 0 if is_short(plan, kernel) else work_of(plan, kernel, NULL)
@@ -188,7 +188,7 @@ cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil:
     """
     Run a kernel that needs a complete axis of the plan, the innermost or the next one, in any layout.
 
-    False with the exception of a signal handler set.
+    False if a signal handler raised, with the exception set.
     """
     cdef Program program
     prepare(&program, plan, kernel, False)
@@ -198,7 +198,7 @@ cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil:
 
 
 cdef bint run_long(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssize_t n) noexcept nogil:
-    """One contiguous run, which is long: `run_contiguous`."""
+    """`run_contiguous` for a long run."""
     cdef Plan plan
     cdef int k, nin = inputs_of(kernel)
     plan.nop, plan.ndim, plan.pitch, plan.shape[0], plan.axis[0] = 0, 1, 1, n, 0
@@ -212,7 +212,7 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
     """
     Run a chain; Note [Chains] of `chain.pxd`. The operands of the plan are its leaves, then its outputs.
 
-    False as `run_kernel`; and where the chain exceeds the limits.
+    False as from `run_kernel`, and if the chain exceeds the limits.
     """
     cdef Program program
     cdef Plan space, reduced
@@ -229,7 +229,7 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
         return done
     if is_single(chain):
         return run_reduction(plan, last, NULL, NULL, work, True)
-    # Note [Computed operands]: the reduction reads dense arrays, which are the last outputs of the other steps.
+    # Note [Computed operands]: the reduction reads dense arrays, the last outputs of the other steps.
     copy_chain(&inner, chain)
     inner.count -= 1
     inner.outputs -= 1
@@ -272,7 +272,7 @@ cdef void set_dense(Plan* plan, int k) noexcept nogil:
 
 
 cdef bint move_last(Plan* space, Chain* chain, int value) noexcept nogil:
-    """Make the output that stores a value, in its dtype and dense in the order of the axes, the last one; whether there is one."""
+    """Move the output that stores a value, in its dtype and dense in the order of the axes, to the end; False if there is none."""
     cdef int o, d, k, last = space.nop - 1
     cdef Py_ssize_t stride
     cdef bint dense
@@ -313,13 +313,13 @@ def run_steps(leaves, steps, outputs, constants=()):
     Parameters
     ----------
     leaves : sequence of tuple
-        Address, name of the dtype, shape and strides in bytes of each.
+        Address, dtype name, shape and strides in bytes of each leaf.
     steps : sequence of tuple
-        Name of an operation or reduction of the table, "cast" or "where", of a dtype, and the numbers of the values.
+        Name of an operation or reduction of the table, "cast" or "where"; the dtype name; the numbers of the operands.
     outputs : sequence of tuple
-        As the leaves, and the number of the value that each holds.
+        As for the leaves, and the number of the stored value.
     constants : sequence of tuple
-        Address and name of the dtype of each.
+        Address and dtype name of each constant.
     """
     cdef Operand operands[MAX_VIEWS]
     cdef Py_ssize_t layouts[MAX_VIEWS][2 * MAX_NDIM]

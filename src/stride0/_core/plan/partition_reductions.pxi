@@ -1,7 +1,7 @@
 # Parts of reductions for threads: Note [Partitions].
 
 cdef Py_ssize_t widened(const Plan* plan) noexcept nogil:
-    """How many adjacent short rows are merged to a row of about `merged_row_columns` columns; 1 if they are not merged."""
+    """How many adjacent short rows are merged into a row of about `merged_row_columns` columns; 1 without merging."""
     cdef int k
     cdef Py_ssize_t several
     if plan.ndim != 2 or plan.strides[plan.nop - 1][0] == 0 or plan.strides[plan.nop - 1][1] != 0:
@@ -16,7 +16,7 @@ cdef Py_ssize_t widened(const Plan* plan) noexcept nogil:
 
 
 cdef Py_ssize_t fixed_chunks_of(const Plan* plan, int* axis, Py_ssize_t* extent) noexcept nogil:
-    """The number of fixed chunks of a reduction, their axis and extent; 1 where it is not partitioned."""
+    """The number of fixed chunks of a reduction, their axis and extent; 1 if it is not partitioned."""
     cdef int d, result = plan.nop - 1
     cdef bint rows = plan.ndim > 0 and plan.strides[result][0] != 0
     cdef Py_ssize_t total = 1, results = 1, unit, size, least, count, most = 1
@@ -31,7 +31,7 @@ cdef Py_ssize_t fixed_chunks_of(const Plan* plan, int* axis, Py_ssize_t* extent)
     for d in range(plan.ndim - 1, -1, -1):
         if plan.strides[result][d] != 0:
             continue
-        # Loops fold blocks of runs, and rows by fours: fixed chunks start at multiples, so that the order stays the same.
+        # Loops fold runs in blocks, and rows in fours. Fixed chunks start at multiples of these, which keeps the order.
         unit = FOLD_BLOCK if d == 0 else 4 if rows and d == 1 else 1
         least = tuning.fixed_chunk_elements // (total // plan.shape[d])
         if unit == 4:
@@ -46,9 +46,9 @@ cdef Py_ssize_t fixed_chunks_of(const Plan* plan, int* axis, Py_ssize_t* extent)
 
 cdef Py_ssize_t partition_results(Split* split, int threads) noexcept nogil:
     """
-    Partition fixed chunks between results along the outermost axis, where elementwise operations are; the number of parts.
+    Partition fixed chunks along the outermost axis of the result, as elementwise operations are; the number of parts.
 
-    So each thread reads what it has written: to read from the cache of another processor takes several times as long.
+    So each thread reads the elements that it has written: reading from another processor's cache takes several times as long.
     """
     cdef const Plan* plan = split.plan
     cdef int d = plan.ndim - 1
@@ -85,9 +85,9 @@ cdef bint run_alone(const Plan* plan, Kernel kernel) noexcept nogil:
 
 cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, const Plan* space, int64_t work, bint early) noexcept nogil:
     """
-    Accumulate into the result, whose stride is 0 along the reduced axes; False as `run_kernel`.
+    Accumulate into the result, whose stride is 0 along the reduced axes; False as from `run_kernel`.
 
-    The result holds the identity, or elements that may be folded again: every fixed chunk starts from it, by
+    The result holds the identity, or elements that may be folded again: every fixed chunk starts from its elements, by
     Note [Partitions]. `inner`, if not NULL, computes the operand over the plan `space`. With `early`, the reduction may
     end before it has read all elements.
     """
@@ -104,7 +104,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
         if plan.shape[d] == 0:
             return True
     if end >= 0 and is_broadcast(plan, result):
-        # Often the first elements decide. Folding them again changes nothing.
+        # Often the first elements decide. Folding them again later changes nothing.
         copy_plan(&whole, plan)
         whole.ndim = min(whole.ndim, 1)
         whole.shape[0] = min(whole.shape[0], <Py_ssize_t>FOLD_BLOCK)
@@ -143,14 +143,14 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
             continue
         each *= whole.shape[d]
     add_axis(&fold, count, each, 0)
-    # The kernel for rows iterates over the fixed chunks too; other axes are iterated over here.
+    # The kernel for rows also iterates over the fixed chunks; the loop here iterates over other axes.
     if fold.ndim > 2 and several == 1 and plan.strides[result][0] != 0:
         for d in range(fold.ndim - 1, 1, -1):
             swap_axes(&fold, d, d - 1)
     memory = <char*>malloc(count * each)
     if memory is NULL:
         return False
-    # Copy the start into the accumulators of every fixed chunk, and fold them into the result.
+    # Copy the result's initial elements into the accumulators of every fixed chunk; fold these into the result at the end.
     fold.data[0] = memory
     swap_operands(&fold)
     run_alone(&fold, cast_kernel(code, code))

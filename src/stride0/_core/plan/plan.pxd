@@ -12,7 +12,7 @@ from stride0._core.plan.threads cimport s0_chunk
 cdef enum:
     MAX_NDIM = 64
     MAX_OPERANDS = 4    # of a kernel
-    MAX_VIEWS = 24      # of a chain: its leaves, then its outputs
+    MAX_VIEWS = 24      # of a chain: leaves, then outputs
     MAX_CHAIN_NDIM = 16 # axes of a chain of several kernels
     MAX_STRIDES = MAX_VIEWS * MAX_CHAIN_NDIM    # of a plan: a single kernel has fewer
 
@@ -33,14 +33,14 @@ ctypedef struct Plan:
     Py_ssize_t shape[MAX_NDIM]
     char* data[MAX_VIEWS]
     int code[MAX_VIEWS]
-    # Of each operand along the axes: in `room`, which has `pitch` of them for each.
+    # Strides of each operand, in `room`, which has `pitch` entries for each operand.
     Py_ssize_t* strides[MAX_VIEWS]
     int pitch
     Py_ssize_t room[MAX_STRIDES]
 
 
 cdef inline void add_operand(Plan* plan, char* data, int code) noexcept nogil:
-    """Add an operand, whose strides the caller sets."""
+    """Add an operand; the caller sets its strides."""
     cdef int k = plan.nop
     plan.data[k], plan.code[k], plan.strides[k] = data, code, &plan.room[k * plan.pitch]
     plan.nop += 1
@@ -58,15 +58,15 @@ cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil
 cdef bint shares_location(const Operand* operand) noexcept nogil
 
 
-# The table of kernels, and facts about each: a kernel has an id.
+# The table of kernels, and facts about each kernel. A kernel is identified by kind, row and dtype.
 
 
-# The loops of every module of kernels that was loaded. Of an elementwise kernel or a reduction, `loops_of` finds them.
+# The loops of the loaded modules of kernels. `loops_of` finds the loops of an elementwise kernel or a reduction.
 cdef s0_kernels TABLE
 
 cdef enum:
     KIND_OP             # row of OPS
-    KIND_CAST           # row: the code of the dtype that is cast
+    KIND_CAST           # row: the code of the source dtype
     KIND_WHERE
     KIND_PAIR           # row of PAIRS: Note [Pairs of steps] of `pairs.pxi`
     KIND_REDUCTION      # row of REDUCTIONS
@@ -81,7 +81,7 @@ cdef enum:
 ctypedef struct Kernel:
     short kind
     short row
-    short code      # of the dtype that it reads; of a cast, that it writes; of a `where`, of what it selects
+    short code      # dtype that the kernel reads; of a cast, the target; of a `where`, the dtype of the selected operands
 
 
 cdef inline Kernel kernel_of(int kind, int row, int code) noexcept nogil:
@@ -112,17 +112,17 @@ cdef inline Kernel reduction_kernel(int reduction, int code) noexcept nogil:
 
 # Facts about the rows, read from the tables of operations when the module is imported.
 cdef struct Facts:
-    short cost[S0_OPS][S0_DTYPES]      # sixteenths of a nanosecond per element in addition to memory access, roughly
+    short cost[S0_OPS][S0_DTYPES]      # rough time per element besides memory access, in 1/16 ns
     signed char inputs[S0_OPS]
     signed char result[S0_OPS][S0_DTYPES]  # the dtype of an operation's result
     bint commutes[S0_OPS]               # whether the order of its operands makes no difference
-    signed char pair[S0_OPS][S0_OPS][2]     # of an operation and a second one, which has the first one's result for this operand; or -1
+    signed char pair[S0_OPS][S0_OPS][2]     # pair of a first operation and a second one that reads the result as this operand; or -1
     signed char pair_inputs[S0_PAIRS]
     short pair_cost[S0_PAIRS][S0_DTYPES]
     signed char folded[S0_REDUCTIONS]      # inputs of a reduction,
-    bint merged[S0_REDUCTIONS]             # whether its adjacent short rows are folded as one,
+    bint merged[S0_REDUCTIONS]             # whether adjacent short rows are folded as one,
     signed char folded_by[S0_REDUCTIONS]   # the reduction that folds its accumulators,
-    short absorbing[S0_REDUCTIONS]         # the accumulator that ends it early, or -1,
+    short absorbing[S0_REDUCTIONS]         # the accumulator that ends the reduction early, or -1,
     signed char accumulator[S0_REDUCTIONS][S0_DTYPES]     # and the dtype of the accumulators
 
 cdef Facts FACTS
@@ -155,7 +155,7 @@ cdef inline int result_code(Kernel kernel) noexcept nogil:
 
 
 cdef inline int cost_of(Kernel kernel) noexcept nogil:
-    """Sixteenths of a nanosecond per element in addition to memory access; 2 for kernels that fold, search or cast."""
+    """Time per element besides memory access, in 1/16 ns; 2 for kernels that fold, search or cast."""
     return FACTS.cost[kernel.row][kernel.code] if kernel.kind == KIND_OP else FACTS.pair_cost[kernel.row][kernel.code] if kernel.kind == KIND_PAIR else 2
 
 
@@ -169,12 +169,12 @@ cdef inline bint merges_rows(Kernel kernel) noexcept nogil:
 
 
 cdef inline Kernel fold_of(Kernel kernel) noexcept nogil:
-    """The reduction that folds the accumulators of another."""
+    """The reduction that folds the accumulators of a reduction."""
     return reduction_kernel(FACTS.folded_by[kernel.row], result_code(kernel))
 
 
 cdef inline const s0_loop* stream_loops_of(Kernel kernel) noexcept nogil:
-    """The loops whose stores are non-temporal, of a cast the contiguous one; NULL for kinds that have none."""
+    """The loops with non-temporal stores (for a cast only the contiguous one); NULL for kinds without such loops."""
     if kernel.kind == KIND_OP:
         return &TABLE.streams[kernel.row][kernel.code][0]
     if kernel.kind == KIND_PAIR:
@@ -251,7 +251,7 @@ cdef Tuning tuning
 
 cdef extern from *:
     """
-    /* Two threads may count once; an atomic addition would take a twentieth of the time of a small call. */
+    /* Two threads may count as one; an atomic addition would take 5 % of the time of a small call. */
     #define s0_count(counter) __atomic_store_n(&(counter), __atomic_load_n(&(counter), __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED)
     """
     void s0_count(int64_t counter) nogil
@@ -272,19 +272,20 @@ cdef Counters counters
 # A chain of kernels over one iteration space, and the program that the executor runs (docs/design/planner.md).
 #
 # Note [Chains]
-#     A chain is leaves, constants, steps and outputs. Its values are numbered: 0 to leaves - 1 are the leaves, which are the
-#     first operands of the plan; the constants, of one element each, follow; step s computes the value
-#     leaves + constants + s from earlier values. Output o, the operand leaves + o of the plan, stores the value stored[o]. A step
-#     reads its operands in the dtype of its kernel: operands of another dtype are cast, and so is a value that is stored in an
-#     output of another dtype. A reduction is the last step, stored in the last
-#     output: its stride is 0 along the reduced axes, and it holds the identity, or elements that may be folded again.
+#     A chain has leaves, constants, steps and outputs. Its values are numbered. Values 0 to leaves - 1 are the leaves, the
+#     first operands of the plan. The constants, of one element each, follow. Step s computes value leaves + constants + s
+#     from earlier values. Output o, operand leaves + o of the plan, stores the value stored[o]. A step reads operands in
+#     the dtype of its kernel: operands of another dtype are cast, and so are values stored in an output of another dtype.
+#     A reduction is the last step, stored in the last output. This output has stride 0 along the reduced axes, and holds
+#     the identity or elements that may be folded again.
 #
-#     A chain gives the bits of its steps run one by one, each into an array in the memory order of the plan's axes. The
-#     bits of a reduction depend on the order of the axes, so the caller orders them as the call before the reduction would.
+#     A chain gives the same bits as its steps run one by one, each into an array in the memory order of the plan's axes.
+#     The bits of a reduction depend on the order of the axes, so the caller orders them as for the call before the reduction.
 #
-#     Limits: MAX_VIEWS leaves and outputs together, MAX_CONSTANTS constants, MAX_STEPS steps, MAX_CHAIN_NDIM axes. The operands of a reduction after other steps are dense
-#     in the memory order of the plan's axes. A leaf and an output overlap only if they are the same elements in the same
-#     order; a value that is stored in a leaf is stored after the last step that reads that leaf.
+#     Limits: MAX_VIEWS leaves and outputs together, MAX_CONSTANTS constants, MAX_STEPS steps, MAX_CHAIN_NDIM axes. If a
+#     reduction follows other steps, its operands are dense in the memory order of the plan's axes. A leaf and an output
+#     overlap only if they are the same elements in the same order. A value that is stored in a leaf is stored after the
+#     last step that reads the leaf.
 
 
 cdef enum:
@@ -301,7 +302,7 @@ ctypedef struct Step:
 ctypedef struct Chain:
     int leaves
     int constants
-    int count       # of steps; without any, the outputs are copies of leaves
+    int count       # number of steps; if 0, the outputs are copies of leaves
     int outputs
     Step steps[MAX_STEPS]
     int stored[MAX_VIEWS]
@@ -309,14 +310,14 @@ ctypedef struct Chain:
     const char* constant[MAX_CONSTANTS]
 
 
-# A program is a prepared chain: written by `prepare`, for the executor alone.
+# A program is a prepared chain: written by `prepare` and read by the executor.
 
 cdef enum:
     CALL_LOOP           # kinds of calls
     CALL_TRANSPOSE
     CALL_STREAM         # copy rows by non-temporal stores
     CALL_COMPUTE        # Note [Computed operands]
-    CALL_RESERVE        # of the slot of a second computed operand: nothing
+    CALL_RESERVE        # reserve the slot of a second computed operand
 
 cdef enum:
     INNER = 1           # bits of `varies`
@@ -325,38 +326,38 @@ cdef enum:
 cdef enum:
     FIRST_CONSTANT = MAX_VIEWS
     FIRST_SLOT = FIRST_CONSTANT + MAX_CONSTANTS
-    # Most calls of a single kernel: each operand transposed, computed or cast, and the result cast.
+    # The most calls for a single kernel: each operand is transposed, computed or cast, and the result is cast.
     FEW_CALLS = 2 * MAX_OPERANDS
 
 ctypedef struct Call:
     int kind
-    s0_loop loop            # of a layout
+    s0_loop loop            # the loop of its layout
     int nop                 # the inputs, then the result
-    int place[MAX_OPERANDS] # a view, or FIRST_CONSTANT and the number of a constant, or FIRST_SLOT and the number of the call that writes the slot
-    int varies              # along which axes of a tile its result does
+    int place[MAX_OPERANDS] # a view, FIRST_CONSTANT + constant, or FIRST_SLOT + the call that writes the slot
+    int varies              # axes of a tile along which the result varies
     int size                # bytes of an element of the result
     int slot
-    int last                # call that reads its slot
-    int idle                # one of the slots that are free: scratch for `take_slots`
+    int last                # the last call that reads its slot
+    int idle                # a free slot: scratch for `take_slots`
 
 
 ctypedef struct Program:
     bint direct             # one kernel on the views themselves: no tiles
     s0_loop loop
-    bint folds              # into accumulators, by the last call
-    bint rows               # of accumulators
-    int transposed          # leaves
-    int axis                # of a tile, beside the innermost one; 0 where a tile is a part of a run
+    bint folds              # the last call folds into accumulators
+    bint rows               # the accumulators are rows
+    int transposed          # bits of the transposed leaves
+    int axis                # second axis of a tile; 0 if a tile is a part of a run
     bint linear             # computes an operand, in the order of the plan's axes: tiles extend along the two innermost ones
     bint streams
-    bint flat               # whether no slot varies along the other axis,
-    bint has_rows           # and whether some do not
-    int ahead               # views that are prefetched: Note [Prefetching]
+    bint flat               # whether no slot varies along the second axis,
+    bint has_rows           # and whether some slot does not
+    int ahead               # number of prefetched views: Note [Prefetching]
     int ahead_view[MAX_VIEWS]
     int widest              # largest item size of a slot
     int slots
     int count
-    # If the operands are computed: their prepared chain, and the plan of that, whose last operands they are, the first one last.
+    # If operands are computed: their prepared chain and its plan. They are the last operands of that plan, in reverse order.
     const Program* inner
     const Plan* space
     const char* const* constant
@@ -372,12 +373,10 @@ cdef void release_program(Program* program) noexcept nogil
 # The executor: runs a prepared chain, tile by tile.
 
 
-# How the work of a chain is partitioned: into chunks, for threads and for signals, and reductions into fixed chunks.
+# Partitions of a chain: chunks for threads and signal checks, and fixed chunks of reductions.
 
 
 cdef enum:
-    # Elements from which the interpreter's lock is released and threads may be used; below, both cost more time than
-    # they save.
     ALIGNMENT = 64      # of scratch memory for vectors, in bytes
 
 cdef extern from "Python.h":
@@ -396,25 +395,25 @@ cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil
 
 
 cdef inline PyThreadState* release_lock(int64_t work) noexcept:
-    """Release the interpreter's lock (GIL) for work of `long_run_elements` elements or nanoseconds; NULL, and still locked, for less."""
+    """Release the GIL if the work is at least `long_run_elements` elements or nanoseconds; otherwise keep it and return NULL."""
     return PyEval_SaveThread() if work >= tuning.long_run_elements else NULL
 
 
 cdef inline void take_lock(PyThreadState* thread) noexcept:
-    """Take back the lock that `release_lock` has released, if it has."""
+    """Take the GIL again, if `release_lock` released it."""
     if thread is not NULL:
         PyEval_RestoreThread(thread)
 
 
 cdef inline char* aligned(char* memory) noexcept nogil:
-    """The first aligned byte of scratch memory, which has ALIGNMENT bytes more than are needed."""
+    """The first aligned byte of scratch memory with ALIGNMENT spare bytes."""
     return memory + (-<uintptr_t>memory) % ALIGNMENT
 
 
 cdef inline int run_contiguous(Kernel kernel, int layout, char** args, const Py_ssize_t* strides, Py_ssize_t n) except -1:
     """
-    The fast path of an elementwise kernel, or one of a whole axis: one contiguous run of the dtypes that it reads and
-    writes needs no plan.
+    The fast path of an elementwise kernel, or of a kernel that reads a whole axis: one contiguous run, in the dtypes of the
+    kernel, needs no plan.
 
     The stride of an operand is its item size, or 0: a broadcast scalar of at most 16 bytes, anywhere in memory. Fails
     with the exception of a signal handler.

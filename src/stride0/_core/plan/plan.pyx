@@ -1,4 +1,4 @@
-"""How a call runs over its elements: the plan of the iteration space, the table of kernels, chains of kernels, tiles, and parts for threads.
+"""The plan of a call: iteration space, table of kernels, chains of kernels, tiles, and chunks for threads.
 
 One compiled module, read in this order: `iteration_space.pxi`, `table.pxi`, `tuning.pxi`, `chain.pxi`, `pairs.pxi`, `program_calls.pxi`, `tiles.pxi`, `partition.pxi`, `partition_reductions.pxi`.
 """

@@ -26,52 +26,51 @@ S0_FIRST_VERSION(pthread_sigmask)
 #endif
 
 /* Note [Claims]
-       A call is a number of chunks, which may run in any order. Every thread has a range of them and claims from its
-       front; a thread whose range is empty claims from the back of the others. So a thread runs the same chunks in every
-       call of the same size, whose data its cache still holds, and no chunk waits for a thread that is not running: the
-       caller claims all chunks that are left, and then waits for claimed chunks only, not for threads.
+       A call is a number of chunks, which may run in any order. Every thread has a range of chunks and claims from its
+       front; if its range is empty, it claims from the back of other ranges. So in every call of the same size a thread
+       runs the same chunks, whose data its cache still holds. No chunk waits for a thread that is not running: the caller
+       claims all remaining chunks, and then waits for claimed chunks only, not for threads.
 
-       A range is one word, so that a claim is one compare-and-swap, whose success proves that the call is not finished:
-       the caller returns when no chunk is pending. A worker that was preempted between two instructions may claim a chunk
-       of a later call by a word that it read in an earlier one. It then runs that chunk, as any other worker would. */
+       A range is one word, so a claim is one compare-and-swap. If it succeeds, the call is not finished, because the caller
+       returns only when no chunk is pending. A worker that was preempted between two instructions may claim a chunk of a
+       later call with a word that it read in an earlier one. It then runs that chunk, as any other worker would. */
 
 /* Note [Processors of workers]
-       Linux may wake a thread on the processor of the one that wakes it, though another one is idle: in a virtual machine
-       a halted processor counts as preempted by the host. The worker then waits for the end of the caller's time slice (1
-       to 3 ms; a wake-up elsewhere takes 0.2 ms). So the caller's processor is excluded from a sleeping worker's affinity
-       until it runs, and a worker does not spin on that processor. */
+       Linux may wake a thread on the processor of its waker although another processor is idle: in a virtual machine a
+       halted processor counts as preempted by the host. The worker then waits for the end of the caller's time slice (1 to
+       3 ms; a wake-up on another processor takes 0.2 ms). So the caller's processor is excluded from the affinity of a
+       sleeping worker until the worker runs, and a worker does not spin on that processor. */
 
 /* Note [Back-off]
-       On a machine with more runnable threads than processors, a worker may start a time slice late, some milliseconds,
-       and finish its chunk as late. A late worker doubles the time for which calls use one thread; a worker in time
-       halves it. */
+       If a machine has more runnable threads than processors, a worker may get its time slice some milliseconds late, and
+       finish its chunk as late. A late worker doubles the time in which calls use one thread; a worker in time halves it. */
 
 /* Note [Bursts]
-       Waking a worker costs the caller some 12 us, and the worker starts 50 us later. So workers that sleep are woken by a
-       long call, or in a burst: calls that follow each other closely. What a burst will amount to is not known when it begins,
-       but programs repeat themselves: if the last burst was worth a wake-up, the first call of the next one wakes them, otherwise
-       the call with which the burst is. */
+       Waking a worker costs the caller about 12 us, and the worker starts 50 us later. So sleeping workers are woken by a
+       long call or in a burst: calls that follow each other closely. How long a burst will be is not known when it begins,
+       but programs repeat themselves. If the last burst was long enough to pay for a wake-up, the first call of the next
+       burst wakes the workers; otherwise the call with which the burst becomes long enough does. */
 
 /* Note [Thread states of workers]
-       A NumPy loop that gets no memory raises an exception in the thread that runs it. So a worker makes a Python thread state
-       before its first NumPy loop, and keeps it. PyGILState_Ensure would make a thread state for each chunk, and end the process
-       if there is no memory for it. A worker without a thread state leaves the chunk to the caller. */
+       A NumPy loop that gets no memory raises an exception in its thread. So a worker makes a Python thread state before
+       its first NumPy loop, and keeps it. (PyGILState_Ensure would make a thread state for each chunk, and end the process
+       if there is no memory.) A worker without a thread state leaves the chunk to the caller. */
 
 typedef void (*s0_chunk)(void *context, int chunk);
 
 enum {
     S0_MOST_THREADS = 512,
-    S0_LEAST_STACK = 1 << 20    /* bytes of a worker's stack: the default may be smaller, and LAPACK needs this much */
+    S0_LEAST_STACK = 1 << 20    /* bytes of a worker's stack, as LAPACK needs; the default may be smaller */
 };
 
-/* Nanoseconds. */
+/* Times in nanoseconds. */
 enum {
-    S0_SPIN = 200000,           /* a worker spins before it sleeps: the cost of waking it */
-    S0_CLOSE = 200000,          /* between the beginnings of two calls of a burst */
-    S0_LATE = 1000000,          /* a sleeping worker may take to start */
+    S0_SPIN = 200000,           /* a worker spins for this time before it sleeps: the cost of waking it */
+    S0_CLOSE = 200000,          /* most time between the beginnings of two calls of a burst */
+    S0_LATE = 1000000,          /* most time that a sleeping worker takes to start, unless it is late */
     S0_LATE_AWAKE = 5000,       /* the same for a spinning worker */
-    S0_LATE_END = 100000,       /* a claimed chunk may take beyond twice its usual time */
-    S0_CALLER_SPINS = 20000,    /* the caller spins for claimed chunks before it sleeps */
+    S0_LATE_END = 100000,       /* the same for the end of a claimed chunk, beyond twice its usual time */
+    S0_CALLER_SPINS = 20000,    /* the caller spins for this time before it sleeps */
     S0_LEAST_BACKOFF = 1000000,
     S0_MOST_BACKOFF = 128000000
 };
@@ -97,7 +96,7 @@ enum { S0_RAISED = 1, S0_FORKED };
 typedef struct {
     s0_chunk body;
     void *context;
-    int stop;           /* no more chunks start: a handler raised, or forked */
+    int stop;           /* no more chunks start: a signal handler raised or forked */
     int64_t next_check; /* when the caller checks for signals next; 0 for never */
 } s0_call;
 
@@ -108,8 +107,8 @@ static _Thread_local int s0_is_worker = 0;
 /* Nanoseconds between two checks for signals, below a second; tests shorten them. */
 static int s0_uninterrupted = 50000000;
 
-/* Whether Python handles signals in this thread: in its main thread, which is that of the process unless Python is
- * embedded. Other threads need not acquire the interpreter's lock. */
+/* Whether Python handles signals in this thread: Python's main thread, which is the main thread of the process unless
+ * Python is embedded. Other threads need not acquire the GIL. */
 static int s0_handles_signals(void)
 {
 #if defined(__linux__)
@@ -122,7 +121,7 @@ static int s0_handles_signals(void)
 }
 
 #if PY_VERSION_HEX < 0x030C0000
-/* PyThreadState_New of these releases dereferences a null pointer if it gets no memory. It consists of these two calls. */
+/* In these releases PyThreadState_New dereferences a null pointer if it gets no memory. So we make its two calls here. */
 PyAPI_FUNC(void) _PyThreadState_SetCurrent(PyThreadState *);
 static inline PyThreadState *s0_new_thread_state(void)
 {
@@ -141,7 +140,7 @@ static inline int s0_may_raise(void)
     return !s0_is_worker || PyGILState_GetThisThreadState() != NULL || s0_new_thread_state() != NULL;
 }
 
-/* Run the handlers of pending signals, in the caller's thread, if a check is due; where one raises, the call stops. */
+/* Run the handlers of pending signals, in the caller's thread, if a check is due; if one raises, the call stops. */
 static void s0_check_signals(s0_call *call)
 {
     PyGILState_STATE state;
@@ -167,7 +166,7 @@ static void s0_check_signals(s0_call *call)
     call->next_check = s0_now() + S0_LOAD(s0_uninterrupted);
 }
 
-/* For long chunks: whether to return early, since the result is discarded. */
+/* Whether a long chunk should return early because the result is discarded. */
 static int s0_is_stopped(void)
 {
     s0_call *call = s0_running;
@@ -182,7 +181,7 @@ static int s0_is_stopped(void)
 
 static int s0_chosen = 0;       /* by set_num_threads; 0: `s0_limit` */
 static int s0_processors = 1;   /* what OMP_NUM_THREADS or the system allowed when the package was imported */
-static int s0_limit = 1;        /* the same, until threadpoolctl sets it */
+static int s0_limit = 1;        /* the limit of threadpoolctl, initially `s0_processors` */
 static int s0_backs_off = 1;    /* tests turn it off */
 
 /* A limit that was set after the import also limits set_num_threads. */
@@ -201,18 +200,18 @@ static int s0_threads_allowed(void)
 enum { S0_ASLEEP, S0_CALLED, S0_AWAKE };
 
 typedef struct {
-    _Alignas(64) uint64_t range;    /* chunks that are not claimed: the first, and in the upper half the one past the last */
+    _Alignas(64) uint64_t range;    /* unclaimed chunks: the first, and in the upper half the end */
     _Alignas(64) int state;
     pthread_mutex_t lock;
     pthread_cond_t wake;
 #if defined(__linux__)
     pid_t id;
-    int kept_away;                  /* by the thread that woke it, from its own processor: */
+    int kept_away;                  /* excluded from the processor of the thread that woke it; */
     cpu_set_t allowed;              /* the affinity to restore when it runs */
 #endif
 } s0_thread;
 
-/* `published` counts calls, above the number of threads that the last one is for. */
+/* `published` holds the number of threads of the last call, and above these bits the number of calls. */
 enum { S0_COUNT_SHIFT = 10 };
 
 static struct {
@@ -222,11 +221,11 @@ static struct {
     _Alignas(64) int pending;       /* chunks that are not finished */
     int caller_sleeps;
     _Alignas(64) char busy;         /* a Python thread has the pool */
-    int workers;                    /* that were started: the threads 1, 2, ... */
-    int forks;                      /* between the first process and this one */
+    int workers;                    /* number of started workers: the threads 1, 2, ... */
+    int forks;                      /* number of forks between the first process and this one */
     int64_t called;                 /* when a sleeping worker was last woken */
-    int64_t last_call;              /* that found the workers asleep */
-    int64_t burst, last_burst;      /* nanoseconds of work: of all calls until now, and of the burst before */
+    int64_t last_call;              /* time of the last call that found the workers asleep */
+    int64_t burst, last_burst;      /* nanoseconds of work in this burst until now, and in the previous one */
     int64_t backoff, backoff_until;
     pthread_mutex_t lock;
     pthread_cond_t finished;
@@ -242,7 +241,7 @@ static inline void s0_pause(void)
 #endif
 }
 
-/* The processor that runs this thread; -1 where the system does not say. */
+/* The processor that runs this thread; -1 if the system does not tell. */
 static inline int s0_processor(void)
 {
 #if defined(__linux__)
@@ -266,7 +265,7 @@ static void s0_note_in_time(void)
     S0_STORE(s0_pool.backoff, shorter < S0_LEAST_BACKOFF ? 0 : shorter);
 }
 
-/* Claim a chunk from the front of a range, or from its back; -1 where it is empty. */
+/* Claim a chunk from the front of a range, or from its back; -1 if it is empty. */
 static int s0_claim(uint64_t *range, int back)
 {
     uint64_t found = __atomic_load_n(range, __ATOMIC_ACQUIRE);
@@ -280,7 +279,7 @@ static int s0_claim(uint64_t *range, int back)
     }
 }
 
-/* Claim and run chunks until none is left; returns how many. */
+/* Claim and run chunks until none is left; returns their number. */
 static int s0_run_claims(int own, int threads)
 {
     int k, chunk, count = 0;
@@ -313,7 +312,7 @@ static int s0_run_claims(int own, int threads)
     return count;
 }
 
-/* Note [Processors of workers]: for a worker that sleeps, and its end, by the worker when it runs. */
+/* Note [Processors of workers]: exclude a processor for a sleeping worker. The worker undoes this when it runs. */
 static void s0_keep_away(s0_thread *worker, int processor)
 {
 #if defined(__linux__)
@@ -415,7 +414,7 @@ static int s0_start_workers(int threads)
     pthread_attr_t attributes;
     if (S0_LOAD(s0_pool.workers) >= threads - 1)
         return threads;
-    /* Workers block all signals: the threads that Python knows handle them. */
+    /* Workers block all signals: Python's threads handle them. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
@@ -441,8 +440,8 @@ static int s0_start_workers(int threads)
     return S0_LOAD(s0_pool.workers) + 1;
 }
 
-/* In a forked child the workers are gone, and locks may be held by threads that are: the pool begins anew. A call from
- * whose middle the handler of a signal forked is not completed in the child. */
+/* In a forked child the workers are gone, and locks may be held by threads that are gone: the pool starts anew. If a signal
+ * handler forked in the middle of a call, the child does not complete that call. */
 static void s0_after_fork(void)
 {
     int k;
@@ -472,7 +471,7 @@ static int s0_is_worth_waking(int64_t work, int64_t wake_from, int64_t now)
     return burst >= wake_from || S0_LOAD(s0_pool.last_burst) >= wake_from;
 }
 
-/* Whether the workers take part in a call of so many nanoseconds, by Note [Back-off] and what it costs to wake them. */
+/* Whether the workers take part in a call of `work` nanoseconds, by Note [Back-off] and the cost of waking them. */
 static int s0_is_worth_calling(int64_t work, int64_t wake_from)
 {
     int64_t now;
@@ -493,7 +492,7 @@ static int s0_is_worth_calling(int64_t work, int64_t wake_from)
     return 1;
 }
 
-/* Wait until no chunk is pending. `usual`: nanoseconds of a chunk of this call on this thread. */
+/* Wait until no chunk is pending. `usual`: nanoseconds that a chunk of this call takes on this thread. */
 static void s0_wait_for_chunks(s0_call *call, int64_t began, int64_t usual)
 {
     int64_t now = began;
@@ -507,7 +506,7 @@ static void s0_wait_for_chunks(s0_call *call, int64_t began, int64_t usual)
         s0_note_in_time();
         return;
     }
-    /* Yield: an idle processor takes over threads that wait for this one. */
+    /* Yield, so that an idle processor takes over threads that wait for this processor. */
     __atomic_store_n(&s0_pool.caller_sleeps, 1, __ATOMIC_SEQ_CST);
     while (s0_pool.forks == forks && __atomic_load_n(&s0_pool.pending, __ATOMIC_SEQ_CST) > 0) {
         struct timespec until;
@@ -588,7 +587,7 @@ static void s0_threads_start(int processors)
 #endif
 }
 
-/* How many threads a call of so many nanoseconds is worth: one more for each `each` of them. */
+/* The number of threads for a call of `work` nanoseconds: one more for each `each` nanoseconds. */
 static int s0_threads_for(int64_t work, int64_t wake_from, int64_t each)
 {
 #if S0_POOL
@@ -602,9 +601,9 @@ static int s0_threads_for(int64_t work, int64_t wake_from, int64_t each)
     return 1;
 }
 
-/* Run every chunk once, in any order, on up to `threads` threads. One call has the pool: of several Python threads,
- * those that come second compute alone. Where `interruptible`, 0 with an exception set if the handler of a signal raised;
- * some chunks have run by then, and others not. */
+/* Run every chunk once, in any order, on up to `threads` threads. One call at a time has the pool; calls of other Python
+ * threads meanwhile compute on one thread. An `interruptible` call returns 0 if a signal handler raised: the exception is
+ * set, and only some chunks have run. */
 static int s0_run_chunks(s0_chunk body, void *context, int chunks, int threads, int interruptible)
 {
     s0_call call = {body, context, 0, 0}, *before = s0_running;

@@ -1,4 +1,4 @@
-# The calls that a prepared chain is made of, and the slots of their values.
+# The calls of a prepared chain, and the slots of their values.
 
 cdef int code_of(const Plan* plan, const Chain* chain, int value) noexcept nogil:
     """Code of the dtype of a value."""
@@ -9,7 +9,7 @@ cdef int code_of(const Plan* plan, const Chain* chain, int value) noexcept nogil
 
 
 cdef bint is_single(const Chain* chain) noexcept nogil:
-    """Whether a chain is one kernel, whose operands are the leaves in their order, and its result the output."""
+    """Whether a chain is one kernel, which reads the leaves in their order and writes the output."""
     cdef int k
     if chain.count != 1 or chain.outputs != 1 or chain.constants or chain.stored[0] != chain.leaves or inputs_of(chain.steps[0].kernel) != chain.leaves:
         return False
@@ -54,7 +54,7 @@ cdef Py_ssize_t stride_of(const Maker* maker, int place, bint outer) noexcept no
 
 
 cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs, int result, bint streamed) noexcept nogil:
-    """Add a call; `result` is a view, or -1 for a slot. Returns the place."""
+    """Add a call; `result` is a view, or -1 for a slot. Returns the place of the result."""
     cdef Program* program = maker.program
     cdef Call* call = &program.calls[program.count]
     cdef Py_ssize_t inner[MAX_OPERANDS]
@@ -102,7 +102,7 @@ cdef int fetch(Maker* maker, int value, int code) noexcept nogil:
 
 
 cdef bint is_read(const Chain* chain, int value, int after) noexcept nogil:
-    """Whether a step after another one reads a value, or an output other than the first stores it."""
+    """Whether a step after step `after` reads a value, or an output other than the first stores it."""
     cdef int s, k, held = 0
     for s in range(after + 1, chain.count):
         for k in range(inputs_of(chain.steps[s].kernel)):
@@ -184,7 +184,7 @@ cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept 
 
 
 cdef bint is_transposed_copy(const Maker* maker, const Chain* chain) noexcept nogil:
-    """Whether a program copies one transposed leaf, from its slot to contiguous elements that are written by ordinary stores."""
+    """Whether a program only copies one transposed leaf from its slot to contiguous elements, by ordinary stores."""
     cdef const Call* calls = maker.program.calls
     cdef int view = maker.leaves
     if maker.leaves != 1 or chain.outputs != 1 or maker.program.count != 2 or maker.program.linear:
@@ -198,7 +198,7 @@ cdef bint is_transposed_copy(const Maker* maker, const Chain* chain) noexcept no
 
 
 cdef void look_ahead(Maker* maker) noexcept nogil:
-    """Which views are prefetched: Note [Prefetching]."""
+    """Choose the views to prefetch: Note [Prefetching]."""
     cdef Program* program = maker.program
     cdef const Plan* plan = maker.plan
     cdef int k, d
@@ -208,7 +208,7 @@ cdef void look_ahead(Maker* maker) noexcept nogil:
         return
     for k in range(plan.nop):
         each = itemsize_at(plan.code[k])
-        # What a linear program computes into a slot has no memory.
+        # An output that a linear program computes into a slot has no memory.
         if plan.data[k] is NULL or maker.streamed[k] or plan.ndim == 0 or plan.strides[k][0] != each or (program.axis and not maker.varies[k] & OUTER):
             continue
         for d in range(plan.ndim):
@@ -224,7 +224,7 @@ cdef void look_ahead(Maker* maker) noexcept nogil:
 
 
 cdef void emit_output(Maker* maker, Kernel kernel, const int* inputs, int view, bint may_stream) noexcept nogil:
-    """Add the call that writes an output, by non-temporal stores where these are faster."""
+    """Add the call that writes an output, by non-temporal stores if these are faster."""
     cdef const Program* program = maker.program
     cdef int source = inputs[0] - FIRST_SLOT
     cdef bint copy = kernel.kind == KIND_CAST and kernel.row == kernel.code and source >= 0 and program.calls[source].kind == CALL_TRANSPOSE

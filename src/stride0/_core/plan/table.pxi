@@ -1,4 +1,4 @@
-# The table of kernels, filled by the build that the processor can run, and facts about each of them.
+# The table of kernels, filled by the build for this processor, and facts about each kernel.
 
 instruction_set = load_kernels(PyCapsule_New(&TABLE, "stride0.kernels", NULL))
 

@@ -1,4 +1,4 @@
-# Threads: how many a call may use, and the pool that runs its chunks.
+# The number of threads of a call, and the pool that runs its chunks.
 
 from libc.stdint cimport int64_t
 

@@ -14,7 +14,7 @@ cdef extern from "pool.h":
     int s0_limit
     int s0_backs_off
     int s0_uninterrupted
-    # Macros, whose first argument is a variable that all threads read.
+    # Macros; their first argument is a variable that all threads read.
     int S0_LOAD(int x) noexcept nogil
     void S0_STORE(int x, int value) noexcept nogil
     void s0_threads_start(int processors)
@@ -27,20 +27,19 @@ cdef extern from "pool.h":
 
 cdef int threads_worth(int64_t work, int64_t wake_from, int64_t each) noexcept nogil:
     """
-    The number of threads for a call that takes so many nanoseconds on one.
+    The number of threads for a call that takes `work` nanoseconds on one thread: one more for each `each` nanoseconds.
 
-    One more for each `each` of them; sleeping workers are woken from `wake_from` on, of a burst
-    (Note [Bursts]); one while the pool backs off (Note [Back-off]).
+    Sleeping workers are woken if the call, or its burst (Note [Bursts]), takes at least `wake_from` nanoseconds. One
+    thread while the pool backs off (Note [Back-off]).
     """
     return s0_threads_for(work, wake_from, each)
 
 
 cdef bint run_chunks(s0_chunk body, void* context, Py_ssize_t chunks, int threads, bint interruptible) noexcept nogil:
     """
-    Run `body(context, chunk)` for every chunk once, in any order, on up to so many threads.
+    Run `body(context, chunk)` for every chunk once, in any order, on up to `threads` threads.
 
-    False where a signal handler raised, only in an `interruptible` call: the exception is set, and the result is
-    incomplete.
+    False if a signal handler raised, in an `interruptible` call: the exception is set, and the result is incomplete.
     """
     return s0_run_chunks(body, context, <int>chunks, threads, interruptible)
 
@@ -57,20 +56,20 @@ cdef bint may_raise() noexcept nogil:
 
 
 cdef bint is_stopped() noexcept nogil:
-    """Whether a long chunk may return early, since its call was interrupted."""
+    """Whether a long chunk may return early because its call was interrupted."""
     return s0_is_stopped()
 
 
 def get_num_threads():
     """
-    Threads that a large operation may use.
+    Return the number of threads that a large operation may use.
 
     Returns
     -------
     int
-        What `set_num_threads` or the environment variable ``STRIDE0_NUM_THREADS`` chose; otherwise a limit of
-        ``threadpoolctl``, ``OMP_NUM_THREADS``, or the number of processors that the process may use, by its affinity
-        and by the quota of its control group. 1 where stride0 was built without a thread pool.
+        The value set by `set_num_threads` or the environment variable ``STRIDE0_NUM_THREADS``. Otherwise the limit set
+        by ``threadpoolctl``, ``OMP_NUM_THREADS``, or the number of processors that the process may use, by its affinity
+        and by the quota of its control group. 1 if stride0 was built without a thread pool.
 
     Examples
     --------
@@ -87,7 +86,7 @@ def set_num_threads(n, /):
     """
     Choose how many threads a large operation may use, in all Python threads.
 
-    The results do not depend on it, to the last bit.
+    Results have the same bits with any number of threads.
 
     Parameters
     ----------
@@ -123,7 +122,7 @@ def get_limit():
 
 
 def set_limit(int n):
-    """Set that limit; the value from the import of the package, or more, removes it."""
+    """Set that limit. A value of at least the number of processors at import does not limit `set_num_threads`."""
     S0_STORE(s0_limit, min(max(n, 1), S0_MOST_THREADS))
 
 
@@ -142,7 +141,7 @@ def check_signals_every(int nanoseconds):
 
 
 cdef int number_in(str value) except -1:
-    """A number of threads in an environment variable; 0 where it is none."""
+    """A number of threads in an environment variable; 0 if the value is not a number."""
     value = value.strip()
     if value.isascii() and value.isdigit() and len(value) < 10 and 1 <= int(value) <= S0_MOST_THREADS:
         return int(value)
@@ -150,7 +149,7 @@ cdef int number_in(str value) except -1:
 
 
 cdef int from_environment() except -1:
-    """The value of STRIDE0_NUM_THREADS, at most OMP_NUM_THREADS, which a pool of processes sets for its workers."""
+    """The value of STRIDE0_NUM_THREADS, at most OMP_NUM_THREADS, which process pools set for their workers."""
     global s0_chosen
     # OpenMP's variable may be a list: a number for each level of nesting.
     outside = number_in(os.environ.get("OMP_NUM_THREADS", "").partition(",")[0])

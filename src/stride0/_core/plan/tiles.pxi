@@ -1,15 +1,16 @@
 # The executor: runs a prepared chain, tile by tile.
 #
 # Note [Computed operands]
-#     A reduction of the result of a chain has the same bits as one that reads an array. That array, in the memory order of the
-#     plan's axes, is an operand of the reduction like any other, except that it has no memory: its addresses are byte offsets
-#     from 0. (If the same elements are an output, in the same order, it is that memory, and is written before it is read.) The reduction is ordered, partitioned and made of fixed chunks like one of an array; where it reads elements from
-#     an address on, these are computed: the offset gives their indices in the iteration space.
+#     A reduction of the result of a chain has the same bits as a reduction that reads an array. That array, in the memory
+#     order of the plan's axes, is an operand of the reduction without memory: its addresses are byte offsets from 0. (If an
+#     output holds the same elements in the same order, the operand is the output, written before it is read.) The reduction
+#     is ordered, partitioned and made of fixed chunks as for an array. When it reads elements from an address on, these are
+#     computed: the offset gives their indices in the iteration space.
 
 cdef extern from *:
     """
-    /* Into the second-level cache. Without the empty asm, GCC takes a function that only prefetches for one without
-     * effects, and drops calls of it. */
+    /* Into the second-level cache. Without the empty asm, GCC assumes that a function that only prefetches has no effect, and
+     * drops its calls. */
     #define s0_prefetch(place) do { __builtin_prefetch(place, 0, 2); __asm__ volatile (""); } while (0)
     """
     void s0_prefetch(const char* place) nogil
@@ -17,16 +18,15 @@ cdef extern from *:
 cdef enum:
     CACHE_LINE = 64
     PAGE = 4096
-    # Where the next tile is prefetched, each is a part of that: few cache lines at once, since the processor waits for more.
-    FOLD_ROWS = 4           # and rows
-    STACK = 4096            # bytes of slots and calls on the stack, which may be small in a thread
+    FOLD_ROWS = 4           # loops fold rows in fours
+    STACK = 4096            # bytes of slots and calls that fit the stack, which may be small in a thread
 
 
 ctypedef struct Bound:
-    # A call, for the tiles of a size.
+    # A call, for tiles of one size.
     s0_loop loop                # NULL: by `run_special`
     int nop
-    int view[MAX_OPERANDS]      # of the plan, or -1 where the argument is the same for each tile
+    int view[MAX_OPERANDS]      # view of the plan, or -1 if the argument is the same for each tile
     Py_ssize_t n
     Py_ssize_t m
     Py_ssize_t inner[MAX_OPERANDS]
@@ -35,12 +35,12 @@ ctypedef struct Bound:
 
 
 ctypedef struct Ahead:
-    # What is prefetched next: Note [Prefetching].
-    int view                    # of `ahead_view`
+    # Position of prefetching: Note [Prefetching].
+    int view                    # index into `ahead_view`
     Py_ssize_t row
     Py_ssize_t line
-    Py_ssize_t quota            # lines after each call
-    Py_ssize_t i                # the tile
+    Py_ssize_t quota            # cache lines to prefetch after each call
+    Py_ssize_t i                # position and size of the tile
     Py_ssize_t j
     Py_ssize_t n
     Py_ssize_t m
@@ -52,7 +52,7 @@ cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssiz
     if program.ahead:
         limit //= tuning.prefetched_tile_parts
     if program.slots == 0 and not program.folds and not program.transposed:
-        # Tiles keep slots in the cache; without any, complete runs are faster.
+        # Tiles keep slots in the cache. A program without slots is faster with complete runs.
         wide[0], high[0] = n, m
     elif program.transposed and not program.folds:
         high[0] = min(<Py_ssize_t>tuning.max_transposed_side, tuning.transposed_row_bytes // program.widest)
@@ -65,14 +65,14 @@ cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssiz
         if program.transposed:
             high[0] = max(high[0], <Py_ssize_t>tuning.transposed_side)
     else:
-        # Rows of slots are computed once per tile, for several of its rows.
+        # A row slot is computed once per tile, for several rows of the tile.
         wide[0] = min(n, limit if program.flat or not program.has_rows else limit // tuning.tile_row_parts)
         high[0] = tuning.max_tile_rows if program.flat else limit // max(wide[0], <Py_ssize_t>1)
     high[0] = min(high[0], m)
 
 
 cdef Py_ssize_t tile_rows(const Program* program, const Plan* plan) noexcept nogil:
-    """Elements along the other axis of tiles with transposed leaves: the best extent of chunks is a multiple of it."""
+    """Elements along the other axis of tiles with transposed leaves: extents of chunks should be multiples of it."""
     cdef Py_ssize_t wide, high
     tile_shape(program, plan.shape[0], plan.shape[program.axis], &wide, &high)
     return high
@@ -88,7 +88,7 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
     """
     Run a program over its plan or a chunk of it, on this thread.
 
-    False, with nothing done, where there is no memory for the slots.
+    False, with nothing done, if there is no memory for the slots.
     """
     cdef Py_ssize_t n = plan.shape[0] if plan.ndim > 0 else 1
     cdef Py_ssize_t m = plan.shape[program.axis] if program.axis else 1
@@ -118,14 +118,14 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
             total += program.inner.slots * <Py_ssize_t>tuning.transposed_tile_bytes
             calls += program.inner.count
         slots = stack
-        # Of each call, for complete tiles and those at the end of a run.
+        # A `Bound` of each call for complete tiles, and a `Bound` for tiles at the end of a run.
         calls *= 2 * <Py_ssize_t>sizeof(Bound)
         if total + calls > STACK:
             unit = PAGE
             slots = memory = <char*>malloc(total + calls + PAGE)
             if memory is NULL:
                 return False
-        # Page-aligned, as large arrays are: loads from these are ahead of the stores to a slot, and the other way round.
+        # Page-aligned, as large arrays are, so that loads stay ahead of stores: Note [Alignment].
         slots += -<Py_ssize_t>(<size_t>slots) & (unit - 1)
         bounds = <Bound*>(slots + total)
     while True:
@@ -204,7 +204,7 @@ cdef void run_tiles(
     const Program* program, Bound* bounds, char* slots, Py_ssize_t slot_bytes, char** data, const Py_ssize_t* inner,
     const Py_ssize_t* outer, Py_ssize_t n, Py_ssize_t m, Py_ssize_t wide, Py_ssize_t high
 ) noexcept nogil:
-    """Run all tiles of two axes, along the innermost one first: the memory order of the results."""
+    """Run all tiles of two axes, first along the innermost axis, which is the memory order of the results."""
     cdef Py_ssize_t i, j, bn, bm
     cdef Py_ssize_t[2] bound_m = [-1, -1]
     cdef Bound* first
@@ -240,7 +240,7 @@ cdef void prefetch_next(
     const Program* program, Ahead* ahead, const Py_ssize_t* inner, const Py_ssize_t* outer,
     Py_ssize_t n, Py_ssize_t m, Py_ssize_t i, Py_ssize_t j, Py_ssize_t wide, Py_ssize_t high
 ) noexcept nogil:
-    """The tile after one, and how much of it is prefetched after each call."""
+    """Find the next tile, and how much of it to prefetch after each call."""
     cdef Py_ssize_t lines = 0
     cdef int k
     ahead.view, ahead.row, ahead.line, ahead.quota = program.ahead, 0, 0, 0
@@ -249,7 +249,7 @@ cdef void prefetch_next(
     elif j + high < m:
         ahead.i, ahead.j, ahead.n, ahead.m = 0, j + high, min(wide, n), min(high, m - j - high)
     elif program.linear:
-        # What is computed next follows in memory.
+        # The next elements to compute follow in memory.
         ahead.i, ahead.j, ahead.n, ahead.m = 0 if m > 1 else i + wide, j + high if m > 1 else j, min(wide, n), min(high, m)
     else:
         return
@@ -284,7 +284,7 @@ cdef void prefetch(const Program* program, Ahead* ahead, char** data, const Py_s
 
 
 cdef void run_special(const Program* program, const Call* call, Bound* more_bounds, char* more, Bound* bound) noexcept nogil:
-    """Run a call that is not a loop. `more_bounds` and `more` are for the program that computes an operand: its calls and slots."""
+    """Run a call that is not a loop. `more_bounds` and `more` are the calls and slots of the program that computes an operand."""
     cdef char* source = bound.args[0]
     cdef char* target = bound.args[1]
     cdef char* second = NULL
@@ -302,7 +302,7 @@ cdef void run_special(const Program* program, const Call* call, Bound* more_boun
         for j in range(m):
             TABLE.stream(target + j * bound.outer[1], source + j * bound.outer[0], count)
     elif call.kind != CALL_RESERVE:
-        # With two computed operands, the second one is an argument before the result.
+        # If two operands are computed, the second one is the argument before the result.
         result = call.nop - 1
         target = bound.args[result]
         if result > 1:
@@ -343,7 +343,7 @@ cdef void compute(
             quotient //= space.shape[d]
             for k in range(result):
                 data[k] += position[d] * space.strides[k][d]
-        # Complete rows if one starts here, else the remainder of one.
+        # Complete rows if a row starts here, else the remainder of a row.
         n, m = length, 1
         if space.ndim > 1 and position[0] == 0 and count >= 2 * length:
             m = min(count // length, space.shape[1] - position[1])
