@@ -1,4 +1,4 @@
-# The array type in C: a strided view of a storage.
+# The array type: a strided view of a storage.
 
 cimport cython
 from cpython.object cimport PyObject
@@ -25,24 +25,24 @@ cdef extern from *:
 @cython.final
 cdef class Array:
     cdef Storage storage
-    cdef char* address        # of the first element, NULL while it is deferred; for `data_of` and creators only
+    cdef char* address        # address of the first element, NULL while deferred; only for `data_of` and code that creates arrays
     cdef Py_ssize_t size
     cdef int ndim
-    cdef int code             # of the dtype
+    cdef int code             # code of the dtype
     cdef bint c_contiguous
-    cdef short weak           # made from a Python scalar for one operation
-    cdef short is_view        # on the storage of another array, which may be freed
+    cdef short weak           # whether made from a Python scalar for one operation
+    cdef short is_view        # whether made as a view of another array, which may have been freed
     cdef Py_ssize_t* shape_   # ndim sizes
-    cdef Py_ssize_t* strides_ # ndim strides in bytes, right behind the sizes
+    cdef Py_ssize_t* strides_ # ndim strides in bytes, directly after the sizes
     cdef Py_ssize_t small[8]  # holds both for up to four axes
-    cdef object node          # of a tape; None where the array has none
+    cdef object node          # node of a tape, or None
     cdef int64_t seen         # time of the last write to the storage that `node` includes
     cdef object __weakref__
 
 
 cdef extern from *:
     """
-    /* Without the interpreter's lock, other threads test whether an array has a node while one replaces it. */
+    /* Without the GIL, other threads may test whether an array has a node while one thread replaces it. */
     #define s0_has_node(array) (s0_peek((array)->node) != Py_None)
     #define s0_put_node(array, value) s0_put((array)->node, value)
     """
@@ -51,7 +51,7 @@ cdef extern from *:
 
 
 cdef class Tracer:
-    # Executes and records a function one of whose operands needs the tape.
+    # Executes and records functions if an operand needs the tape.
     cdef object unary(self, int op, Array x, str name)
     cdef object binary(self, int op, object x1, object x2, str name)
     cdef object call(self, str name, PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
@@ -70,15 +70,15 @@ cdef struct Hooks:
     object (*matmul)(object x1, object x2, bint is_in_place)
     int (*evaluate)(Array x) except -1            # compute a deferred array
     int (*evaluate_chain)(object chain) except -1
-    bint (*is_sole_owner)(Storage storage) except -1     # whether nothing else refers to foreign memory
-    int (*evaluate_readers)(Storage storage) except -1    # compute what reads a storage that is about to be written to
+    bint (*is_sole_owner)(Storage storage) except -1     # whether nothing else refers to memory of another library
+    int (*evaluate_readers)(Storage storage) except -1    # compute deferred results that read a storage, before it is written to
     Array (*get_item)(Array x, object key)
     int (*set_item)(Array x, object key, object value) except -1
     Array (*reduce_whole)(str name, Array x)
     int (*export_buffer)(Array x, Py_buffer* buffer, int flags) except -1
     str (*repr)(Array x)
     str (*text)(Array x)
-    Array (*convert)(object value, int code)    # any object to an array; a sequence to the dtype, where that is not negative
+    Array (*convert)(object value, int code)    # any object to an array; `code`, if not negative, is the dtype for a sequence
 
 
 cdef Hooks hooks
@@ -116,7 +116,7 @@ cdef inline bint is_batched(object x) noexcept:
 
 
 cdef inline bint operand_needs_tape(object x) noexcept:
-    """Whether a value is such an array."""
+    """Whether a value is an array that `needs_tape`."""
     return type(x) is Array and needs_tape(<Array>x)
 
 
@@ -125,14 +125,14 @@ cdef int refuse_gradient(str operation) except -1
 
 
 cdef inline int guard_gradient(Array x, str operation) except -1:
-    """Refuse a tracked array in a function that records nothing: the tracer should have detached it."""
+    """Refuse a tracked array in a function that does not record: the tracer should have detached it."""
     if has_node(x) and (<Tracer>hooks.tracer).is_tracked(x):
         refuse_gradient(operation)
     return 0
 
 
 cdef inline bint is_plain_value(Array x) noexcept:
-    """Whether x is one element without axes, which may be read at once: no switch is on, and x is not batched."""
+    """Whether x is a 0-d array that may be read directly: no switch is on, and x is not batched."""
     return x.ndim == 0 and not guarding and not x.storage.batched
 
 
@@ -146,17 +146,17 @@ cdef inline bint is_deferred(Array x) noexcept:
 
 
 cdef inline bint may_defer(Py_ssize_t size, Array x) noexcept:
-    """Whether a result of so many elements may be deferred, if x is an operand: Note [Deferred results]."""
+    """Whether a result of `size` elements with the operand x may be deferred: Note [Deferred results]."""
     return size >= fused_from or is_deferred(x)
 
 
 cdef inline bint may_defer_two(Py_ssize_t size, Array x1, Array x2) noexcept:
-    """The same of two operands."""
+    """The same for two operands."""
     return may_defer(size, x1) or is_deferred(x2)
 
 
 cdef inline char* data_of(Array x) except NULL:
-    """The first element: the only way to the memory of an array, which computes the elements of a deferred one."""
+    """The address of the first element. All access to an array's memory goes through this function: it computes deferred elements."""
     cdef char* address = s0_read(x.address)
     if address is NULL:
         hooks.evaluate(x)
@@ -165,14 +165,14 @@ cdef inline char* data_of(Array x) except NULL:
 
 
 cdef inline int before_write(Array x) except -1:
-    """To be called before existing memory is written to: deferred results that read it are computed. Note [Deferred results]."""
+    """Compute the deferred results that read the memory of x, before it is overwritten: Note [Deferred results]."""
     if x.storage.readers != 0 or x.storage.owner is not None:
         hooks.evaluate_readers(x.storage)
     return 0
 
 
 cdef inline char* writable_data(Array x) except NULL:
-    """`data_of` an array whose elements are about to be overwritten."""
+    """`data_of` for an array whose elements will be overwritten."""
     before_write(x)
     return data_of(x)
 
@@ -183,7 +183,7 @@ cdef inline int read_operand(Operand* out, Array x) except -1:
 
 
 cdef inline int describe_operand(Operand* out, Array x) noexcept:
-    """An operand without its memory, for planning."""
+    """Describe an operand without its memory, for planning."""
     out.code = x.code
     out.ndim = x.ndim
     out.shape = x.shape_

@@ -1,21 +1,21 @@
-# Checks of calls that a context turns on: of broadcasts, against the standard, and of test configurations.
+# Checks of calls that a context turns on: guards of broadcasts, strict mode, test configurations.
 #
 # Note [Guarded broadcasts]
-#     A mode is one value of a switch, Note [Switches]: while every context of the
-#     process has the mode "standard", a call tests one flag, and only where it has a plan.
+#     A mode is the value of a switch, Note [Switches]. While every context of the process has the mode "standard", a call
+#     tests one flag, and only if it has a plan.
 #
 # Note [Whose code]
-#     Strict mode is for all code but this package, or for modules by name: a `Scope`. Then the frame that called into
-#     the package decides: the innermost one on the stack whose code is not this package's. NumPy's frames are skipped,
-#     unless NumPy is named: `numpy.sum(x)` is a call of the code that contains it. Compiled code has no frames;
+#     Strict mode checks all code except this package, or only modules by name: a `Scope`. Then the frame that called into
+#     the package decides: the innermost frame on the stack whose code does not belong to this package. NumPy's frames are
+#     skipped unless NumPy is named: `numpy.sum(x)` is a call of the code that contains it. Compiled code has no frames;
 #     the Python code that called it decides.
 #
 # Note [Interceptors]
 #     The user's calls reach the core through few functions: the operations of the table (`unary`, `binary`,
 #     `in_place`), keys (`get_item`, `set_item`), `Primitive`, and a few compiled functions. Each tests the flag of
-#     Note [Switches]. Where strict mode or a test configuration is on, the interceptor of `stride0._modes.interceptors`
-#     checks the operands before the call and the result after it. Calls that a function makes for itself are not
-#     intercepted: the context says that the package is running. So no function and no kernel contains code for modes.
+#     Note [Switches]. If strict mode or a test configuration is on, the interceptor of `stride0._modes.interceptors`
+#     checks the operands before the call and the result after it. Calls within such a call are not
+#     intercepted: the context says that the package is running. So functions and kernels contain no code for modes.
 
 cdef enum:
     STANDARD = 0
@@ -32,14 +32,14 @@ cdef Switch MODE = BROADCASTING
 
 
 def mode_number(mode):
-    """The value of the switch for the name of a mode."""
+    """The value of the switch for a mode's name."""
     if mode not in BROADCASTING_MODES:
         raise ArgumentValueError("broadcasting", f"there is no mode {mode!r}", (), f"one of {', '.join(BROADCASTING_MODES)}")
     return BROADCASTING_MODES.index(mode)
 
 
 def mode_name(number):
-    """The name of a mode, from the value of the switch."""
+    """The mode's name for a value of the switch."""
     return BROADCASTING_MODES[number]
 
 
@@ -55,7 +55,7 @@ cdef int warn_caller(object error) except -1:
 
 
 def check_broadcasting(str operation, list pairs, tuple shape):
-    """Check the operands of a function written in Python, whose shapes broadcast to `shape`."""
+    """Check the operands of a function written in Python; their shapes broadcast to `shape`."""
     cdef Py_ssize_t mode
     if MODE.used:
         mode = MODE.value()
@@ -64,7 +64,7 @@ def check_broadcasting(str operation, list pairs, tuple shape):
 
 
 cdef int enforce_current_mode(str name, list pairs, tuple shape) except -1:
-    """Check operands whose shapes broadcast to `shape`, where `is_restricted`."""
+    """If `is_restricted`, check operands whose shapes broadcast to `shape`."""
     return enforce_mode(MODE.value(), name, pairs, shape)
 
 
@@ -87,7 +87,7 @@ cdef int enforce_mode(int mode, str name, list pairs, tuple shape) except -1:
     return 0
 
 
-# False, True, or a Scope.
+# The value is False, True, or a Scope.
 STRICT = Switch("stride0.strict", False)
 
 cdef Switch STRICTNESS = STRICT
@@ -97,14 +97,14 @@ cdef str FOREIGN_FUNCTION = "Array object, __array_namespace__: functions of arr
 @cython.final
 cdef class Scope:
     """
-    The code that strict mode is for.
+    The code that strict mode checks.
 
     Parameters
     ----------
     modules : tuple of str, optional
-        Names of modules and packages; None is all code.
+        Names of modules and packages; None means all code.
     exempt : tuple of str
-        Names of those that it is not for.
+        Names of modules and packages that are not checked.
     """
 
     cdef readonly tuple modules
@@ -114,7 +114,7 @@ cdef class Scope:
         self.modules, self.exempt = modules, exempt
 
     cdef bint covers_caller(self) except -1:
-        """Whether the code that called into the package is of these modules."""
+        """Whether the code that called into the package belongs to these modules."""
         frame = sys._getframe(0)
         while frame is not None:
             name = module_of(frame)
@@ -127,7 +127,7 @@ cdef class Scope:
 
 
 cdef bint is_within(str name, tuple packages) except -1:
-    """Whether a module is one of these or lies in one."""
+    """Whether a module is one of `packages` or lies in one."""
     for package in packages:
         if name == package or name.startswith(package + "."):
             return True
@@ -148,7 +148,7 @@ cdef int refuse_nonstandard(str operation, str fact, str sentence) except -1:
 
 
 cdef bint is_strict_call() except -1:
-    """Whether this is a call of the user's own code in strict mode."""
+    """Whether the user's own code made this call in strict mode."""
     return STRICTNESS.used and package_depth() == 0 and is_strict_here()
 
 
@@ -160,9 +160,9 @@ cdef int refuse_strictly(str name) except -1:
 
 
 cdef int refuse_method(str name) except -1:
-    """The same of a method."""
+    """The same for a method."""
     if guarding and is_strict_call():
-        # Where NumPy's functions find no method, they convert the array to one of NumPy and go on.
+        # Without the method, NumPy's functions would convert the array to a NumPy array and go on.
         if module_of(sys._getframe(0)).partition(".")[0] == "numpy":
             refuse_foreign_function(name)
         refuse_attribute(name)
@@ -176,14 +176,14 @@ def refuse_foreign_function(str name):
 
 
 cdef str reading_function():
-    """The function of NumPy, written in Python, that reads an array; "" where it compares what a test does, None without one."""
+    """The NumPy function written in Python that reads an array; "" for comparisons in tests, None if NumPy does not read it."""
     frame, name = sys._getframe(0), None
     while frame is not None:
         module = module_of(frame)
         if module.partition(".")[0] != "numpy":
             break
         name = frame.f_code.co_name
-        # These take every error for a difference.
+        # These functions report any error as a difference.
         if module.startswith("numpy.testing") or name in ("array_equal", "array_equiv"):
             return ""
         frame = frame.f_back
@@ -192,8 +192,8 @@ cdef str reading_function():
 
 cdef int refuse_reading(str operation) except -1:
     """
-    StrictError where a function of NumPy that is written in Python reads an array in a strict call, LazyError where the user's
-    own code does in a test configuration of lazy arrays. What tests compare may be read.
+    StrictError if a NumPy function written in Python reads an array in a strict call; LazyError if the user's own code
+    reads one in a test configuration of lazy arrays. Comparisons in tests may read.
     """
     if not is_users_call():
         return 0
@@ -205,7 +205,7 @@ cdef int refuse_reading(str operation) except -1:
 
 # --- dtypes and devices
 #
-# Their modules are lower layers, and the package reads their names at every depth: the frame decides whose code reads them.
+# They are lower layers, and the package itself reads their attributes: the frame decides whose code reads them.
 
 
 cdef int refuse_users_read(error, str operation, str fact, str sentence) except -1:
@@ -215,7 +215,7 @@ cdef int refuse_users_read(error, str operation, str fact, str sentence) except 
 
 
 cdef int refuse_of_dtype(str attribute) except -1:
-    """An attribute of a dtype is read, or a dtype is compared where `attribute` is None, while strict mode is on somewhere."""
+    """Check the read of a dtype's attribute, or the comparison of a dtype if `attribute` is None, while strict mode is on somewhere."""
     if attribute is None:
         return refuse_users_read(StrictError, "dtype", "a dtype is compared with what is none", "Data Types: dtypes are equal to dtypes of the library")
     return refuse_users_read(StrictAttributeError, attribute, "an attribute of a dtype", f"Data Types: dtypes have no attribute {attribute}")
@@ -251,10 +251,10 @@ Device.__eq__ = __eq__
 
 def check_standard(str operation, str fact, str sentence):
     """
-    StrictError where strict mode is on: `beyond_standard` for arguments of functions written in Python.
+    StrictError if strict mode is on: `beyond_standard` for functions written in Python.
 
-    `fact` says what was done, in the words "dtype is the builtin type float"; `sentence` what the standard says, in our
-    words, with the place: "Data types: a dtype is an object of the namespace".
+    `fact` says what was done: "dtype is the builtin type float". `sentence` names a place in the standard and says what it
+    requires: "Data types: a dtype is an object of the namespace".
     """
     if STRICTNESS.used and package_depth() <= 1 and is_strict_here():
         raise StrictError(operation, fact, sentence)
@@ -265,7 +265,7 @@ def is_strict():
     return STRICTNESS.used and is_strict_here()
 
 
-# True within a call that was intercepted: the calls that it makes are not checked.
+# True within an intercepted call: calls that it makes are not checked.
 cdef object SUSPENDED = ContextVar("stride0.suspended", default=False)
 
 # Set by `stride0._modes.interceptors`, which the core cannot import.
@@ -278,7 +278,7 @@ cdef Switch CONFIGURATIONS = CONFIGURATION
 
 
 cdef bint is_users_call() except -1:
-    """Whether the user's own code made this call, and not a function of the package."""
+    """Whether the user's own code made this call, not a function of the package."""
     return not SUSPENDED.get() and package_depth() == 0
 
 
@@ -291,7 +291,7 @@ cdef bint exports_read_only() except -1:
 
 
 cdef int refuse_lazy(str operation) except -1:
-    """LazyError where the user's own code asks for the value of an array, in a test configuration of lazy arrays."""
+    """LazyError if the user's own code asks for the value of an array, in a test configuration of lazy arrays."""
     if not CONFIGURATIONS.used or not is_users_call():
         return 0
     configuration = CONFIGURATIONS.value()
@@ -301,7 +301,7 @@ cdef int refuse_lazy(str operation) except -1:
 
 
 cdef object copy_of_view(object view):
-    """The view that a property or an iterator returns; its copy in a test configuration where views are copies."""
+    """The view that a property or an iterator returns, or its copy in a test configuration that makes views copies."""
     if not CONFIGURATIONS.used or not is_users_call():
         return view
     configuration = CONFIGURATIONS.value()
@@ -309,7 +309,7 @@ cdef object copy_of_view(object view):
 
 
 cdef int check_method_version(str method, dict given) except -1:
-    """Refuse arguments that a method has only in later versions of the standard than the test configuration's."""
+    """Refuse arguments that the test configuration's version of the standard does not have."""
     if not is_users_call():
         return 0
     configuration = CONFIGURATIONS.value()
@@ -322,16 +322,15 @@ def set_interceptor(enter, leave):
     """
     Set the interceptor of calls.
 
-    `enter` is called with the kind of call ("function", "operator", "in-place", "getitem", "setitem"), the name, the
-    positional arguments and the named ones; it returns None, or what `leave` is called with, which gets the result, too,
-    and returns the result.
+    `enter` gets the kind of call ("function", "operator", "in-place", "getitem", "setitem"), the name, the positional and
+    the named arguments. It returns None or a state. `leave` gets the state and the result, and returns the result.
     """
     global interceptor_enter, interceptor_leave
     interceptor_enter, interceptor_leave = enter, leave
 
 
 cdef bint is_intercepted() except -1:
-    """Whether this is a call of the user's own code, and is to be intercepted."""
+    """Whether the user's own code made this call, so that it is intercepted."""
     if not (STRICTNESS.used or CONFIGURATIONS.used) or not is_users_call():
         return False
     return (STRICTNESS.used and is_strict_here()) or CONFIGURATIONS.value() is not None
@@ -358,7 +357,7 @@ cdef int resume_checks(object token) except -1:
 
 
 cdef tuple enter_call(str call_kind, str name, tuple args, dict kwargs):
-    """Check the operands of an intercepted call; calls within it are not checked. Returns what the next two need."""
+    """Check the operands of an intercepted call and suspend checks. Returns a state for `end_call` and `result_of_call`."""
     token = SUSPENDED.set(True)
     try:
         return interceptor_enter(call_kind, name, args, kwargs), token
@@ -368,7 +367,7 @@ cdef tuple enter_call(str call_kind, str name, tuple args, dict kwargs):
 
 
 cdef int end_call(tuple entered) except -1:
-    """End a call that `enter_call` began, whether it raised or not."""
+    """End a call after `enter_call`, also if it raised."""
     SUSPENDED.reset(entered[1])
     return 0
 

@@ -6,7 +6,7 @@ from stride0._core.memory.guards cimport s0_shared_flag, s0_shared_size
 
 # Settings with a value per context: see `switches.pxi`.
 
-# Whether any switch is on in any context.
+# Whether any switch that checks calls is on in any context.
 cdef s0_shared_flag guarding
 
 # The device of all arrays while no test configuration is on, and its name.
@@ -19,7 +19,7 @@ cdef inline bint is_only_device(object device) noexcept:
 
 
 cdef enum:
-    DEFERRED_SIZE = 1 << 14     # fewest elements of a result that is deferred, if nobody says another number
+    DEFERRED_SIZE = 1 << 14     # default of the fewest elements of a deferred result
 
 # Fewest elements of a result that may be deferred in some context: Note [Deferred results].
 cdef s0_shared_size fused_from
@@ -31,20 +31,20 @@ cdef class ContextValue:
     cdef object value
     cdef ContextValue before
     cdef bint counted
-    cdef bint ended  # `leave` was called in another context, which cannot reset this one
+    cdef bint ended  # whether `leave` was called in another context, which cannot reset this one
     cdef void uncount(self) noexcept
 
 
 @cython.final
 cdef class Switch:
-    cdef s0_shared_flag used   # whether it is on in any context
+    cdef s0_shared_flag used   # whether the switch is on in any context
     cdef readonly object off   # the value of a switch that is off
     cdef object default_
-    cdef list defaults         # all values that were the default
+    cdef list defaults         # all values that have been the default
     cdef bint default_on
-    cdef Py_ssize_t contexts   # values of contexts that are not off
+    cdef Py_ssize_t contexts   # number of contexts whose value is not off
     cdef object variable
-    cdef bint guards          # whether calls are checked while it is on
+    cdef bint guards          # whether calls are checked while the switch is on
     cdef ContextValue innermost(self)
     cdef object value(self)
     cdef void update(self) noexcept
@@ -84,10 +84,10 @@ cdef object intercept(str call_kind, str name, function, tuple args, dict kwargs
 
 cdef inline int beyond_standard(str operation, str fact, str sentence) except -1:
     """
-    StrictError where strict mode is on: the caller uses something that the standard does not define.
+    StrictError if strict mode is on: the caller uses something that the standard does not define.
 
-    For code in C, before it enters the package: calls that functions of the package make for themselves are not
-    checked. The texts must be constants, so that a call costs one test while no switch is on; others: `is_strict_call`.
+    For code in C, before it enters the package: calls within functions of the package are not checked. The texts must be
+    constants, so that a call costs one test while no switch is on. For other texts, test `is_strict_call`.
     """
     if guarding:
         refuse_nonstandard(operation, fact, sentence)
@@ -102,14 +102,14 @@ cdef inline int refuse_attribute(str name) except -1:
 
 
 cdef inline int reads_value(str operation) except -1:
-    """LazyError where a test configuration has lazy arrays: the caller asks for the value of one."""
+    """LazyError if a test configuration has lazy arrays: the caller asks for the value of one."""
     if guarding:
         refuse_lazy(operation)
     return 0
 
 
 cdef inline int reads_memory(str operation) except -1:
-    """An error where strict mode or a test configuration refuses that others read the memory of an array."""
+    """Raise if strict mode or a test configuration does not let other libraries read the memory of an array."""
     if guarding:
         refuse_reading(operation)
     return 0

@@ -1,4 +1,4 @@
-"""What a context asks of all calls: settings, and interceptors that check or forward calls.
+"""Settings of contexts, and interceptors that check or forward calls.
 
 One compiled module, read in this order: `switches.pxi`, `interceptors.pxi`.
 """

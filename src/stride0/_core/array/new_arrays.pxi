@@ -1,7 +1,7 @@
-# How arrays are made: of a shape, like another one, as a view.
+# Creating arrays: from a shape, like another array, as a view.
 
 cdef int check_self(object x) except -1:
-    """Refuse another object as `self`: methods that are not slots of the type may be called with anything."""
+    """Refuse a `self` that is not an Array: methods that are not slots of the type get any object."""
     if type(x) is not Array:
         raise TypeError(f"a stride0 array is needed, not an object of type {type(x).__name__}")
     return 0
@@ -14,7 +14,7 @@ cdef Array blank(int code):
     making = True
     try:
         x = Array.__new__(Array)
-    finally:  # without memory for it too
+    finally:  # also if there was no memory
         making = False
     x.code = code
     return x
@@ -25,7 +25,7 @@ cdef int set_ndim(Array x, int ndim) except -1:
     if ndim <= 4:
         x.shape_ = x.small
     else:
-        # With space behind them for strides in elements: `exchange/exchange_api.pxi`.
+        # With space for strides in elements behind them: `exchange/exchange_api.pxi`.
         x.shape_ = <Py_ssize_t*>PyMem_Malloc(3 * ndim * sizeof(Py_ssize_t))
         if x.shape_ is NULL:
             raise MemoryError("allocate: no memory for the shape of an array")
@@ -33,12 +33,12 @@ cdef int set_ndim(Array x, int ndim) except -1:
     x.ndim = ndim
     return 0
 
-# Most bytes of an array, those of broadcast axes counted each time: beyond, sizes and strides would overflow.
+# Limit of `nbytes`, which counts the elements of broadcast axes each time. Larger sizes and strides could overflow.
 cdef Py_ssize_t LARGEST = (<Py_ssize_t>1) << 62
 
 
 cdef Py_ssize_t checked_size(int code, int ndim, const Py_ssize_t* shape) except -1:
-    """Number of elements of a shape; MemoryError where it is more than any array may have."""
+    """Number of elements of a shape; MemoryError if it exceeds the limit."""
     cdef Py_ssize_t size = 1
     cdef bint over = False
     cdef int axis
@@ -46,14 +46,14 @@ cdef Py_ssize_t checked_size(int code, int ndim, const Py_ssize_t* shape) except
         if shape[axis] == 0:
             return 0
         over = over or shape[axis] < 0 or s0_times(&size, shape[axis])
-    # A division takes longer than the rest.
+    # Divide rarely: a division takes longer than everything else here.
     if over or (size > LARGEST // LARGEST_ITEM and size > LARGEST // itemsize_at(code)):
         raise MemoryError("allocate: an array of this shape is larger than any memory")
     return size
 
 
 cdef int set_flags(Array x) except -1:
-    """Size and contiguity, once the shape and the strides are there."""
+    """Set size and contiguity from the shape and the strides."""
     cdef int axis
     cdef Py_ssize_t itemsize = itemsize_at(x.code), size = 1, n
     cdef bint over = False, contiguous = True
@@ -69,7 +69,7 @@ cdef int set_flags(Array x) except -1:
 
 
 cdef Array new_array(int code, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, bint zeroed):
-    """A new array of its own storage; C order where no strides are given."""
+    """A new array with its own storage; C order if `strides` is NULL."""
     cdef Array x = blank(code)
     cdef int axis
     cdef Py_ssize_t stride = itemsize_at(code), size = checked_size(code, ndim, shape), next_stride
@@ -78,7 +78,7 @@ cdef Array new_array(int code, int ndim, const Py_ssize_t* shape, const Py_ssize
         x.shape_[axis] = shape[axis]
         x.strides_[axis] = stride if strides is NULL else strides[axis]
         next_stride = stride
-        # Beside an axis of size 0 the product of the others may overflow; no element is at such a stride.
+        # If an axis has size 0, the product of the other sizes may overflow. No element uses these strides.
         if shape[axis] > 1 and not s0_times(&next_stride, shape[axis]):
             stride = next_stride
     if strides is NULL:
@@ -91,7 +91,7 @@ cdef Array new_array(int code, int ndim, const Py_ssize_t* shape, const Py_ssize
 
 
 cdef Array new_like(Array x, int code):
-    """A new C-contiguous array of the shape of a C-contiguous one."""
+    """A new C-contiguous array with the shape of `x`, which is C-contiguous."""
     cdef Array y = blank(code)
     cdef int axis
     cdef Py_ssize_t stride = itemsize_at(code)
@@ -120,7 +120,7 @@ cdef Array view_of(Array x, char* data, int ndim, const Py_ssize_t* shape, const
     y.storage = x.storage
     y.seen = s0_peek_long(x.seen)
     y.is_view = True
-    # Without elements, the pointer stays inside the storage.
+    # If there is no element, the pointer stays inside the storage.
     y.address = data if y.size else data_of(x)
     return y
 
@@ -137,7 +137,7 @@ cdef tuple shape_tuple(Array x):
 
 
 cdef int read_shape(object shape, Py_ssize_t* out, str operation) except -1:
-    """Copy a tuple of sizes into C; its length."""
+    """Copy a tuple of sizes to `out`; returns its length."""
     cdef int axis, ndim = <int>len(shape)
     if ndim > MAX_NDIM:
         raise ShapeError(operation, f"{ndim} axes are too many", (), f"an array has at most {MAX_NDIM} axes")

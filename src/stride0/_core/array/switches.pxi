@@ -1,29 +1,28 @@
-# Settings of a process and of its contexts: the mechanism under the modes.
+# Settings of a process and of its contexts, by which modes are implemented.
 #
 # Note [Switches]
-#     A mode costs nothing where it is not used: while every switch is off in the whole process, a call tests one
-#     flag, `guarding`. Else the value is looked up in the context of the caller. Calls that functions of the package
-#     make for themselves are not checked: while one runs, a counter in the context is above 0 (`package_depth`). Only
-#     a function's own operands are checked: in C before it enters the package, in a function written in Python at a
-#     depth of one.
+#     A mode costs nothing while it is off: while every switch is off in the whole process, a call tests one flag,
+#     `guarding`. Otherwise the value is looked up in the context of the caller. Calls within functions of the package are
+#     not checked: while such a function runs, a counter in the context is above 0 (`package_depth`). Only a function's own
+#     operands are checked: before a compiled function counts itself, and at depth 1 in a function written in Python.
 #
-#     A context may outlive the block that gave it a value: a task that was started in it, a copy that is run
-#     later. So a switch is on for as long as any context has a value that is not off. The object that holds the
-#     value lives as long as any such context, and its destructor records that the contexts are gone.
+#     A context may outlive the block that set its value: a task that was started there, or a copy of the context that runs
+#     later. So a switch is on as long as any context has a value that is not off. The object that holds the value lives as
+#     long as any such context, and its destructor records that the contexts are gone.
 #
-#     No depth is counted while every switch is off. When the default of the process is set, the active calls of other
-#     threads are therefore found on their stacks, and end without checks, as they began. In a free-threaded interpreter the
-#     stacks of other threads cannot be read: there a default is to be set before they start.
+#     Depth is not counted while every switch is off. So when the default of the process is set, the active calls of other
+#     threads are found on their stacks, and end without checks, as they began. In a free-threaded interpreter the stacks
+#     of other threads cannot be read: set a default before they start.
 
 cdef object CPU = devices.CPU
-cdef object CPU_NAME = "cpu"    # interned, as it is where others write it
+cdef object CPU_NAME = "cpu"    # interned, like the literal in other modules
 
-# Whether any switch is on in any context that calls are checked for, and how many are.
+# Whether any switch that checks calls is on in any context, and the number of such switches.
 cdef s0_shared_flag guarding = False
 
 cdef int switches_on = 0
 
-# Of the flags and counters of all switches, in a free-threaded interpreter.
+# Protects the flags and counters of all switches in a free-threaded interpreter.
 cdef s0_lock counting = 0
 
 cdef Py_ssize_t NEVER = sys.maxsize
@@ -31,15 +30,15 @@ cdef s0_shared_size fused_from = NEVER
 
 cdef object DEPTH = ContextVar("stride0.depth", default=0)
 
-# By thread identifier, the calls that began before a default was set: the addresses of their frames, each with its
-# code. References to the frames would keep alive what the calls hold, long after they end.
+# The calls, by thread identifier, that began before a default was set: the addresses of their frames, each with its code.
+# References to frames would keep the calls' objects alive long after the calls end.
 cdef dict ACTIVE_CALLS = {}
 
 
 @cython.final
 @cython.no_gc
 cdef class ContextValue:
-    """The value of a switch in a context (and its copies), and the value before it."""
+    """The value of a switch in a context (and its copies), and the previous value."""
 
     cdef void uncount(self) noexcept:
         s0_acquire(&counting)
@@ -55,7 +54,7 @@ cdef class ContextValue:
 
 @cython.final
 cdef class Switch:
-    """A setting with one value per context, and a default of the process for contexts that have none of their own."""
+    """A setting with one value per context, and a default of the process for contexts that have no value."""
 
     def __cinit__(self, str name, off, bint guards=True):
         self.off = self.default_ = off
@@ -74,7 +73,7 @@ cdef class Switch:
         return self.default_ if found is None else found.value
 
     cdef void update(self) noexcept:
-        """Set the flags by the counters; the caller holds the lock."""
+        """Set the flags from the counters; the caller holds the lock."""
         global guarding, switches_on, fused_from
         cdef bint used = self.contexts > 0 or self.default_on
         if used != self.used:
@@ -91,10 +90,10 @@ cdef class Switch:
         return self.value()
 
     def set_default(self, value):
-        """Set the value of all contexts that have none of their own; returns the previous one."""
+        """Set the value for contexts that have no value; returns the previous default."""
         cdef bint is_on = value != self.off
         if FREE_THREADED:
-            # Never freed: another thread may have read the pointer, and not yet taken a reference.
+            # Never freed: another thread may have read the pointer without having taken a reference yet.
             value = kept(self.defaults, value)
         with cython.critical_section(self):
             before = self.default_
@@ -110,14 +109,14 @@ cdef class Switch:
         return before
 
     cpdef tuple enter(self, value):
-        """Set the value of this context; returns what `leave` needs to reset it."""
+        """Set the value of this context; returns a state for `leave`, which resets it."""
         cdef ContextValue new = ContextValue()
         new.switch, new.value, new.before = self, value, self.innermost()
         try:
             token = PyContextVar_Set(self.variable, new)
             entered = token, new
         except MemoryError:
-            # The variable may have been set.
+            # The variable may have been set before the failure.
             new.ended = True
             raise
         if value != self.off:
@@ -129,7 +128,7 @@ cdef class Switch:
         return entered
 
     cpdef object leave(self, tuple entered):
-        """Reset the value of this context; called in another context, end the value in all that have it."""
+        """Reset the value of this context. If called in another context, end the value in all contexts that have it."""
         token, value = entered
         try:
             PyContextVar_Reset(self.variable, token)
@@ -140,7 +139,7 @@ cdef class Switch:
 
 
 cdef object kept(list values, object value):
-    """An item of a list that equals a value; the value itself, which is appended, where there is none."""
+    """The item of a list that equals a value; if there is none, append the value and return it."""
     for item in values:
         if type(item) is type(value) and item == value:
             return item
@@ -148,7 +147,7 @@ cdef object kept(list values, object value):
     return value
 
 
-# The fewest elements of a result that is deferred; 0 where none is: Note [Deferred results] of `program/deferred`.
+# The fewest elements of a deferred result; 0 if results are not deferred: Note [Deferred results] of `program/deferred`.
 FUSED = Switch("stride0.fused", 0, guards=False)
 
 cdef Switch FUSING = FUSED
@@ -156,7 +155,7 @@ FUSED_SIZE = <int>DEFERRED_SIZE
 
 
 cpdef int set_fused_from(Py_ssize_t size) except -1:
-    """Set the fewest elements of a result that may be deferred in any context, while the switch is on in some."""
+    """Set the fewest elements of a deferred result for all contexts, while the switch is on in some context."""
     global fused_from
     s0_acquire(&counting)
     if not FUSING.used:
@@ -168,7 +167,7 @@ cpdef int set_fused_from(Py_ssize_t size) except -1:
 
 
 cpdef tuple enter_fused(Py_ssize_t size):
-    """Enter a block that defers results of so many elements; returns what `leave_fused` needs."""
+    """Enter a block that defers results of `size` or more elements; returns a state for `leave_fused`."""
     cdef tuple entered = FUSING.enter(size)
     set_fused_from(size)
     return entered
@@ -196,9 +195,9 @@ cdef int leave_package(object token) except -1:
 
 
 cdef Py_ssize_t package_depth() except -1:
-    """How many functions of the package this code runs in, as far as they were counted."""
+    """The number of counted functions of the package that this code runs in."""
     cdef Py_ssize_t depth = DEPTH.get()
-    # Calls that were not counted: 2 or more is deep enough, as `check_standard` checks at a depth of 1.
+    # Within a call that was not counted, add 2, because `check_standard` checks at depth 1.
     return depth + 2 if ACTIVE_CALLS and is_active_call() else depth
 
 
@@ -209,15 +208,15 @@ cdef bint is_package_frame(frame) except -1:
 
 cdef str module_of(frame):
     """The name of the module whose code runs in a frame."""
-    # In code that `exec` runs, the name may be any object.
+    # In code run by `exec`, the name may be any object.
     return str(frame.f_globals.get("__name__"))
 
 
 cdef dict active_calls():
-    """The value of `ACTIVE_CALLS` now, without the calls that lead to this one."""
+    """The current calls for `ACTIVE_CALLS`, except the calls that led here."""
     cdef dict found = {}, frames
     own = get_ident()
-    # The frames of a thread that runs cannot be read: in a free-threaded interpreter those of others run.
+    # The frames of a running thread cannot be read; in a free-threaded interpreter other threads may run.
     stacks = {own: sys._getframe(0)} if FREE_THREADED else sys._current_frames()
     for thread, frame in stacks.items():
         while thread == own and frame is not None and is_package_frame(frame):
@@ -234,9 +233,9 @@ cdef dict active_calls():
 
 cdef bint is_active_call() except -1:
     """
-    Whether a function of the package that this code runs in began before a default was set.
+    Whether this code runs in a function of the package that began before a default was set.
 
-    Frames that are no longer on the stack are removed, as new frames may get their addresses.
+    Frames that have left the stack are removed, because new frames may get their addresses.
     """
     cdef dict threads = ACTIVE_CALLS, left = {}, frames
     cdef bint in_package = True, found = False
@@ -259,7 +258,7 @@ cdef bint is_active_call() except -1:
 
 
 def frame_of_caller():
-    """The innermost frame outside of this package; None where there is none."""
+    """The innermost frame outside of this package; None if there is none."""
     frame = sys._getframe(0)
     while frame is not None and is_package_frame(frame):
         frame = frame.f_back

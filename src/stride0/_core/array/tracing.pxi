@@ -1,4 +1,4 @@
-# The interface of the tape, and errors of calls that would lose a gradient.
+# The interface of the tape, and errors for calls that would lose a gradient.
 
 cdef class Tracer:
     """Executes and records functions with operands that need the tape; the only subclass is in `stride0.autograd`."""
@@ -24,7 +24,7 @@ cdef class Tracer:
     cdef bint needs_tape(self, Array x) noexcept:
         return False
 
-# Keeps the tracer alive that the hooks point to.
+# Keeps the tracer of the hooks alive.
 cdef Tracer current_tracer = Tracer()
 hooks.tracer = <PyObject*>current_tracer
 
@@ -46,7 +46,7 @@ cdef object traced(str name, tuple args, dict kwargs=None):
 
 
 cdef int refuse_tracked(Array x, str operation, object error=GradientError) except -1:
-    """Refuse a tracked or batched array, whose values would leave the tape unrecorded."""
+    """Refuse a tracked or batched array, because its values would leave the tape unrecorded."""
     refuse_batched(x, operation, error if error is not GradientError else BatchingError)
     if x.node is not None and (<Tracer>hooks.tracer).is_tracked(x):
         raise lost_gradient(error, operation, shape_tuple(x))

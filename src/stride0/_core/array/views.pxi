@@ -2,7 +2,7 @@
 
 def restride(Array x not None, tuple shape, tuple strides, Py_ssize_t offset=0):
     """
-    A view of any shape and strides, in elements, on the storage of x.
+    A view on the storage of x with any shape and strides, in elements.
 
     Not bounds-checked: the caller guarantees that no index leaves the storage. `strided.as_strided` is
     the public form that checks.
@@ -34,7 +34,7 @@ cdef bint is_broadcast_along(const Operand* operand, int axis, int ndim) noexcep
 
 
 def without_broadcast_axes(Array x not None, tuple axes):
-    """A view of x with size 1 along those of the axes that are broadcast axes: the same mean, the same extremes."""
+    """A view of x with size 1 along the broadcast axes among `axes`: it has the same mean and extremes."""
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Operand view
     cdef int axis
@@ -48,7 +48,7 @@ def without_broadcast_axes(Array x not None, tuple axes):
 
 
 cdef Array without_axes(Array x, tuple axes):
-    """x without axes of size 1."""
+    """x without `axes`, whose sizes are 1."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int axis, ndim = 0
@@ -73,7 +73,7 @@ cdef bint is_f_contiguous(Array x) noexcept:
 
 
 cdef bint is_aligned(Array x) except -1:
-    """Whether the kernels may load every element: aligned, a whole number of elements from the first."""
+    """Whether kernels may load every element: addresses are aligned, strides are multiples of the item size."""
     cdef Py_ssize_t itemsize = itemsize_at(x.code)
     cdef Py_ssize_t unit = itemsize // 2 if letter_at(x.code) == c"c" else itemsize
     cdef int axis
@@ -91,7 +91,7 @@ def offset(Array x not None):
     """Offset of the first element in its storage, in elements."""
     refuse_batched(x, "offset")
     if is_deferred(x):
-        return 0    # deferred: all of a storage
+        return 0    # deferred: it is the whole storage
     return (data_of(x) - x.storage.data) // itemsize_at(x.code)
 
 
@@ -123,7 +123,7 @@ def is_writable(Array x not None):
 
 
 cdef bint may_be_written(Array x) except -1:
-    """What `is_writable` says."""
+    """See `is_writable`."""
     cdef Operand view
     refuse_batched(x, "is_writable")
     read_operand(&view, x)
@@ -133,14 +133,14 @@ cdef bint may_be_written(Array x) except -1:
 def storage_bounds(Array x not None):
     """First and last offset, in elements relative to the first element, that the storage holds; empty if first > last."""
     cdef Py_ssize_t itemsize = itemsize_at(x.code)
-    # Rounded towards minus infinity, so that a partial element at the front is outside.
+    # Rounded down, so that a partial element at the front is outside.
     first = -((data_of(x) - x.storage.data) // itemsize)
     last = (x.storage.data + x.storage.nbytes - data_of(x)) // itemsize - 1
     return first, last
 
 
 cdef void c_strides_of(Py_ssize_t stride, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
-    """Strides of C order from the one of the last axis; a size of 0 counts as 1."""
+    """Strides in C order, given the stride of the last axis; a size of 0 counts as 1."""
     cdef int axis
     for axis in range(ndim - 1, -1, -1):
         out[axis] = stride
@@ -150,10 +150,10 @@ cdef void c_strides_of(Py_ssize_t stride, int ndim, const Py_ssize_t* shape, Py_
 
 cdef bint strides_for_shape(Array x, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
     """
-    Strides with which the memory of x reads as another shape of as many elements; False where a copy is needed.
+    Find strides to view x in another shape of equal size; False if a copy is needed.
 
-    Axes of size 1 never move the pointer and are dropped first. Adjacent axes that make one run of equal stride are
-    merged. The new axes then split the merged ones, from the last on; none may span two of them.
+    Axes of size 1 never move the pointer and are dropped first. Adjacent axes with one common stride are merged. Then the
+    merged axes are split into the new axes, from the last on; a new axis must not span two merged axes.
     """
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
@@ -190,21 +190,21 @@ cdef Array without_leading(Array x, int count):
     return x if count == 0 else view_of(x, data_of(x), x.ndim - count, x.shape_ + count, x.strides_ + count)
 
 
-# --- the same memory under another dtype
+# --- the same memory with another dtype
 
 
 cpdef Array reinterpret(Array x, DType dtype):
     """
-    The memory of x as elements of another dtype, as ``x.view(dtype)`` gives it: a view.
+    A view of the memory of x as elements of another dtype, like NumPy's ``x.view(dtype)``.
 
-    Elements of another size change the size of the last axis, along which x has to be contiguous then.
+    If the item size changes, so does the size of the last axis, which must be contiguous.
 
     Raises
     ------
     ShapeError
-        If the last axis is not contiguous, or its bytes make no whole number of elements.
+        If the last axis is not contiguous, or its bytes are not a whole number of elements.
     DTypeError
-        If bytes of another dtype are to be bool: only 0 and 1 are.
+        If `dtype` is bool and x is not: only the bytes 0 and 1 are valid.
     """
     if dtype.code != x.code and dtype.code == BOOL:
         raise DTypeError("view", f"bytes of {dtype_at(x.code).name} are not bool", (), "x != 0, or astype(x, bool), which cast")
@@ -219,14 +219,14 @@ cpdef Array reinterpret(Array x, DType dtype):
 
 
 cdef bint has_components_of(int code, int other):
-    """Whether elements of two dtypes are made of the same floating-point numbers: float64 and complex128, for one."""
+    """Whether elements of two dtypes consist of the same floating-point numbers, as float64 and complex128 do."""
     if letter_at(code) not in b"fc" or letter_at(other) not in b"fc" or is_stored(code) or is_stored(other):
         return code == other
     return itemsize_at(code) >> (letter_at(code) == c"c") == itemsize_at(other) >> (letter_at(other) == c"c")
 
 
 cdef Array as_bits(Array x):
-    """The memory of an array of a storage dtype as unsigned integers; any other array as it is."""
+    """The memory of an array of a storage dtype as unsigned integers; other arrays unchanged."""
     cdef Array y = x
     if is_stored(x.code):
         y = view_of(x, data_of(x), x.ndim, x.shape_, x.strides_)
@@ -235,7 +235,7 @@ cdef Array as_bits(Array x):
 
 
 cdef Array retyped(Array x, int code, str operation):
-    """The memory of x as elements of another dtype."""
+    """The memory of x as elements of another dtype (see `reinterpret`)."""
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Py_ssize_t old = itemsize_at(x.code), new = itemsize_at(code), nbytes
