@@ -1,17 +1,18 @@
-# How the results of a chain are computed: what is stored, in which memory, and by how many passes.
+# Computing the results of a chain: which results are stored, in which memory, and by how many passes.
 
 cdef bint compute(PendingChain chain, Evaluation* evaluation, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
     """
-    Allocate memory for the results that are still referenced, run the steps, and publish.
+    Allocate memory for the results that are still referenced, run the steps, and publish the results.
 
-    `result`, if not None, is computed into the memory of x, and is gone then. If `spared` is not None, it stays deferred,
-    and what `result` does not depend on; it may be `result` itself. With `leaves_steps`, all but reductions stays deferred.
-    False, with nothing done, where what has happened since `result` was deferred forbids that.
+    If `result` is not None, it is computed into the memory of x and no longer exists afterwards. If `spared` is not None,
+    it stays deferred with everything that `result` does not depend on; `spared` may be `result` itself. With
+    `leaves_steps`, everything except reductions stays deferred. False, with nothing done, if an event since `result` was
+    deferred makes this impossible.
     """
     cdef bint needed[MAX_STEPS]
     cdef bint stays = result is not None and spared is result
     cdef PyObject** memory = evaluation.memory
-    cdef char* known[MAX_STEPS]         # where results lie that were computed
+    cdef char* known[MAX_STEPS]         # addresses of computed results
     cdef int outputs[MAX_STEPS]
     cdef int s, k, first = 0, count = 0
     cdef Storage storage, total
@@ -30,7 +31,7 @@ cdef bint compute(PendingChain chain, Evaluation* evaluation, Storage result, Ar
     if result is not None:
         if chain.count == 0 or result.data is not NULL or root_of(x.storage).readers > (0 if stays else 1) or root_of(x.storage).exports != 0:
             return False
-        # A later pass could fail, with x written already.
+        # A later pass could fail after x was written.
         if spared is None and takes_passes(chain):
             return False
         outputs[0], count, first = result.step, 1, 1
@@ -56,17 +57,17 @@ cdef bint compute(PendingChain chain, Evaluation* evaluation, Storage result, Ar
             reduction = one if reduction is NULL else reduction
             add_result(evaluation, storage, memory_for(chain, storage, one.code, one.strides, <str>one.name))
     if first:
-        # It is the only pass.
+        # There is only one pass.
         first = count
         run_pass(chain, &evaluation.current, known, outputs, first, memory, NULL, None, x)
         if spared is not None:
-            if result.data is NULL and not stays:   # else another call has published it meanwhile
+            if result.data is NULL and not stays:   # otherwise another call has published it meanwhile
                 drop_step(chain, result, root_of(x.storage))
                 result.pending = None
             for k in range(1, count):
                 publish(<Storage>evaluation.results[k], <Storage>memory[k])
             return True
-    # Outputs in passes of as many as a chain may have, the first of the reductions with the last of these.
+    # Compute the outputs in passes, MOST_OUTPUTS at a time. The last of these passes also computes the first reduction.
     while (count - first > MOST_OUTPUTS or (count > first and (reduction is NULL or reduction.inputs[1] >= 0))) and chain.count:
         run_pass(chain, &evaluation.current, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory + first, NULL, None, None)
         first += MOST_OUTPUTS
@@ -93,11 +94,11 @@ cdef bint compute(PendingChain chain, Evaluation* evaluation, Storage result, Ar
 
 cdef int store_shared(PendingChain chain, Evaluation* evaluation, int* outputs, int count) except -1:
     """
-    Add to the outputs what several passes need and is faster to read than to compute again; the number of outputs then.
+    Add values that several passes need, and that are faster to read than to compute again, to the outputs; returns their number.
 
-    Each reduction takes a pass, of which the first computes the outputs, too.
+    Each reduction takes a pass; the first pass computes the outputs, too.
     """
-    cdef int needed[MAX_STEPS]          # by which passes, in bits
+    cdef int needed[MAX_STEPS]          # bits of the passes that need a step
     cdef int cost[MAX_STEPS]
     cdef bint stored[MAX_STEPS]
     cdef int s, k, q, mask = 1
@@ -123,7 +124,7 @@ cdef int store_shared(PendingChain chain, Evaluation* evaluation, int* outputs, 
         if not stored[s] and needed[s] & (needed[s] - 1) and cost[s] == tuning.shared_step_cost and count < MOST_KNOWN and chain.results[s] is NULL:
             try:
                 add_result(evaluation, None, allocate_storage(chain.size * itemsize_at(result_code(chain.steps[s].kernel)), False))
-            except MemoryError:     # then it is computed again
+            except MemoryError:     # then each pass computes it again
                 return count
             outputs[count], stored[s] = s, True
             count += 1
@@ -135,7 +136,7 @@ cdef int store_shared(PendingChain chain, Evaluation* evaluation, int* outputs, 
 
 
 cdef bint takes_passes(PendingChain chain) noexcept:
-    """Whether all that is referenced of a chain takes more than one pass, or one that checks for signals."""
+    """Whether the referenced results of a chain take more than one pass, or a pass that checks for signals."""
     cdef int s, k, count = 0
     for k in range(chain.reductions):
         if chain.reduction[k].result is not NULL:
@@ -146,7 +147,7 @@ cdef bint takes_passes(PendingChain chain) noexcept:
 
 
 cdef int find_needed(PendingChain chain, bint* needed, Storage result, Storage spared) noexcept:
-    """The steps that a result depends on, and how many of them are outputs then; all if nothing is spared."""
+    """Find the steps that a result depends on (all steps if nothing is spared); returns the number of outputs among them."""
     cdef int s, q, count = 0
     for s in range(chain.count):
         needed[s] = spared is None or s == result.step
@@ -161,8 +162,8 @@ cdef int find_needed(PendingChain chain, bint* needed, Storage result, Storage s
 
 
 cdef int publish(Storage storage, Storage fresh) except -1:
-    """Give a storage the memory of another one, unless another call has computed its elements."""
-    # One without a chain was computed in place by another call, and is gone.
+    """Give a storage the memory of `fresh`, unless another call has computed its elements."""
+    # A storage without a chain was computed in place by another call, and is no longer used.
     if storage.data is NULL and storage.pending is not None:
         storage.block, storage.data, storage.capacity, storage.bin = fresh.block, fresh.data, fresh.capacity, fresh.bin
         fresh.block = NULL
@@ -172,7 +173,7 @@ cdef int publish(Storage storage, Storage fresh) except -1:
 
 
 cdef Storage memory_for(PendingChain chain, Storage storage, int code, const Py_ssize_t* strides, str name):
-    """Memory for a result of these strides along the axes of the chain."""
+    """Memory for a result with `strides` along the axes of the chain."""
     try:
         return allocate_storage(storage.nbytes, False)
     except MemoryError:

@@ -20,16 +20,15 @@
 #     6. Several threads, or a signal handler inside of a call, may evaluate one chain at once: each computes into memory of
 #        its own, the first to end publishes its results, and the others discard their own. A chain that is being computed
 #        takes no more steps.
-#     7. A leaf may be deferred by another chain, which is evaluated first. Chains are numbered, and depend only on chains of
-#        smaller numbers, so that there is no circle.
+#     7. A leaf may be deferred by another chain, which is evaluated first. Chains are numbered, and depend only on chains
+#        with smaller numbers, so there is no cycle.
 #     8. A chain belongs to the thread that began it; other threads evaluate it.
-#     9. A free-threaded interpreter uses `pending_lock` in place of the GIL. A thread holds it to read or change chains and
-#        objects that refer to them, and releases it where it would release the GIL: while elements are computed. Another
-#        thread may be about to free a result or a chain that we hold only a pointer to: `alive` checks. Arrays without a
-#        chain need no lock.
+#     9. A free-threaded interpreter uses `pending_lock` in place of the GIL. A thread holds it while it reads or changes
+#        chains and objects that refer to them, and releases it while elements are computed. Another thread may be about to
+#        free a result or chain that we hold only a pointer to: `alive` checks. Arrays without a chain need no lock.
 #
-#     A reduction of a deferred result, or of its product with another array, is deferred, too. It is computed in one pass with
-#     its operand if nothing refers to the operand by then. Its result has a negative `step`.
+#     A reduction of a deferred result, or of its product with another array, is deferred, too. It is computed in one pass
+#     with its operand if nothing else refers to the operand at that time. Its result has a negative `step`.
 #
 #     MOST_VIEWS, MAX_CONSTANTS and MAX_STEPS limit one chain. The thresholds max_pending_chains and max_pending_bytes limit all
 #     chains together: beyond them, the oldest chain is evaluated.
@@ -39,10 +38,10 @@ cdef Switch FUSING = FUSED
 cdef str MEAN = "mean"
 
 cdef s0_section pending_lock
-# References that are dropped once nobody holds the lock: the owners of foreign memory may run any code.
+# References to drop when this thread no longer holds the lock: the owners of foreign memory may run any code.
 cdef s0_drops dropped
 
-# The chains that are pending, from the oldest on.
+# The pending chains, starting with the oldest.
 cdef PyObject* oldest = NULL
 cdef PyObject* youngest = NULL
 cdef int chains = 0
@@ -65,7 +64,7 @@ cdef class PendingChain:
 
 
 cdef void drop_and_leave() noexcept:
-    """Leave the lock, which this thread entered once, and drop what is to be dropped then."""
+    """Leave the lock, which this thread entered once, then drop the references in `dropped`."""
     global dropped
     cdef s0_drops found = dropped
     memset(&dropped, 0, sizeof(dropped))
@@ -74,7 +73,7 @@ cdef void drop_and_leave() noexcept:
 
 
 cdef object alive(PyObject* pointer):
-    """A result or a chain that is only pointed to; None if the pointer is NULL or another thread is about to free the object."""
+    """The object of a pointer that is not a reference; None if the pointer is NULL or another thread is about to free the object."""
     if pointer is NULL or not s0_try_incref(pointer):
         return None
     found = <object>pointer
@@ -83,9 +82,9 @@ cdef object alive(PyObject* pointer):
 
 
 cdef bint defers(Py_ssize_t size, bint pending) except -1:
-    """Whether a result of `size` elements is deferred here; `pending`: one of its operands is."""
+    """Whether a result of `size` elements is deferred here; `pending`: whether an operand is deferred."""
     cdef Py_ssize_t least
-    # Compiled code of others may go on after an exception; no context can be asked for its value then.
+    # Compiled code of other libraries may continue after an exception; a context variable cannot be read then.
     if not FUSING.used or PyErr_Occurred() is not NULL:
         return False
     least = FUSING.value()
@@ -102,7 +101,7 @@ cdef Places* take_places() noexcept:
 
 
 cdef int give_places(Places* places) noexcept:
-    """Keep the places of a chain for the next chain, and free those kept before: memory written last is still in a cache."""
+    """Keep the places of a chain for the next chain, and free the kept ones: the last written memory is still in a cache."""
     global unused_places
     free(unused_places)
     unused_places = places
@@ -144,7 +143,7 @@ cdef int release(PendingChain chain) noexcept:
     elif oldest is <PyObject*>chain:
         oldest = chain.after
     else:
-        return 0    # released before
+        return 0    # already released
     if chain.after is not NULL:
         (<PendingChain>chain.after).before = chain.before
     else:
@@ -170,7 +169,7 @@ cdef int release_leaf(Leaf* leaf) noexcept:
 
 
 cdef int drop_leaf(PyObject* storage) noexcept:
-    """Drop a reference to memory that is read."""
+    """Drop a chain's reference to memory that it reads."""
     if FREE_THREADED:
         s0_drop_later(&dropped, storage)
     else:
@@ -179,9 +178,9 @@ cdef int drop_leaf(PyObject* storage) noexcept:
 
 
 cdef bint drop_reductions(PendingChain chain) noexcept:
-    """Make room for reductions after all have been published or forgotten; whether nothing reads them."""
+    """If all reductions are published or forgotten and nothing reads them, remove them; returns whether."""
     cdef int k
-    # Others that compute the chain read them.
+    # Other threads that compute the chain read them.
     if chain.evaluating > 1:
         return False
     for k in range(chain.reductions):
@@ -215,7 +214,7 @@ cdef int drop_unread(PendingChain chain) noexcept:
 
 
 cdef int drop_step(PendingChain chain, Storage result, Storage root) noexcept:
-    """Drop a result with its step, and with the step that it casts, if it is a cast; and the leaf on `root` that only these steps read."""
+    """Drop a result and its step; for a cast also the step that it casts. Drop the leaf on `root` if only these steps read it."""
     cdef int k, steps
     forget_result(result)
     if chain.evaluating > 1 or result.step != chain.count - 1:
@@ -230,7 +229,7 @@ cdef int drop_step(PendingChain chain, Storage result, Storage root) noexcept:
             if k == chain.leaves - 1:
                 chain.leaves -= 1
             else:
-                # A constant, which nothing reads.
+                # The leaf becomes a constant that nothing reads.
                 memset(chain.leaf[k].value, 0, sizeof(chain.leaf[k].value))
                 memset(chain.leaf[k].strides, 0, sizeof(chain.leaf[k].strides))
                 chain.constants += 1
@@ -243,7 +242,7 @@ cdef bint may_be_leaf(Array x) except -1:
     if is_deferred(x):
         if root.data is NULL:
             return True
-        data_of(x)      # another array on its memory has been evaluated
+        data_of(x)      # another array on the same memory has been evaluated
     if x.size == 1:
         return True
     return root.exports == 0 and (root.owner is None or hooks.is_sole_owner(root))
@@ -282,7 +281,7 @@ cdef int add_leaf(PendingChain chain, const Leaf* leaf) noexcept:
 
 
 cdef int make_leaf(Leaf* leaf, Array x, int ndim, const Py_ssize_t* shape) except -1:
-    """Describe an operand of a chain of a shape."""
+    """Describe an operand of a chain with the given shape."""
     cdef int axis, lead = ndim - x.ndim
     cdef Storage root
     leaf.code, leaf.storage, leaf.data = x.code, NULL, NULL
@@ -297,7 +296,7 @@ cdef int make_leaf(Leaf* leaf, Array x, int ndim, const Py_ssize_t* shape) excep
 
 
 cdef inline bint has_room(PendingChain chain, int views, int constants, int steps) noexcept:
-    """Whether a chain has room for more leaves in memory, constants and steps."""
+    """Whether a chain can take more leaves in memory, constants and steps."""
     return (chain.leaves - chain.constants + views <= MOST_VIEWS and chain.constants + constants <= MAX_CONSTANTS
             and chain.count + steps <= MAX_STEPS)
 
@@ -312,7 +311,7 @@ cdef inline PendingChain chain_of(Array x):
 
 
 cdef inline int step_of(Array x):
-    """The step of its chain that computes x; below 0 a reduction."""
+    """The step of its chain that computes x; negative for a reduction."""
     return root_of(x.storage).step
 
 

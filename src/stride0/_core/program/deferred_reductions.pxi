@@ -4,9 +4,9 @@ cdef Array try_to_defer_reduction(
     Kernel kernel, int nin, Array x, Array x2, tuple axes, bint keepdims, bint from_first, const char* start, int code, str name
 ):
     """
-    The deferred result, of a dtype, of a reduction of x or of the product of two arrays; None where it has to be computed now.
+    Defer a reduction of x, or of the product of two arrays, with a result of dtype `code`; None if it must be computed now.
 
-    `from_first`: the accumulators start from the first elements along the axes, else from the value at `start`.
+    With `from_first` the accumulators start from the first elements along the axes, otherwise from the value at `start`.
     """
     enter_pending()
     try:
@@ -18,7 +18,7 @@ cdef Array try_to_defer_reduction(
 
 
 cdef bint may_defer_reduction(int nin, Array x, Array x2) except -1:
-    """Whether a reduction of x, or of the product of two arrays of one shape, is deferred: a result of a chain that takes one more."""
+    """Whether a reduction of x, or of the product of two arrays of one shape, may be deferred by a chain."""
     cdef PyObject* operands[2]
     cdef PendingChain chain
     if not defers(x.size, True):
@@ -27,7 +27,7 @@ cdef bint may_defer_reduction(int nin, Array x, Array x2) except -1:
     if nin > 1 and not (may_be_leaf(x) and may_be_leaf(x2)):
         return False
     if nin > 1 and x is not x2:
-        # One chain for both, or one of them is a leaf.
+        # Merge both into one chain, or make one operand a leaf.
         chain_for(2, operands, x.ndim, x.shape_)
         if not may_be_leaf(x) or not may_be_leaf(x2) or not is_same_order(x, x2):
             return False
@@ -48,7 +48,7 @@ cdef bint is_same_order(Array a, Array b) noexcept:
 
 
 cdef int input_of(PendingChain chain, Array x) except -1:
-    """The number of an operand of a step or reduction: a step of the chain, or else a leaf, which is added."""
+    """The number of an operand of a step or reduction: a step of the chain, or a leaf, which is added if it is new."""
     cdef Leaf leaf
     if is_step(x, chain):
         return MOST_LEAVES + step_of(x)
@@ -59,7 +59,7 @@ cdef int input_of(PendingChain chain, Array x) except -1:
 cdef Array defer_reduction(
     Kernel kernel, int nin, Array x, Array x2, tuple axes, bint keepdims, bint from_first, const char* start, int code, str name
 ):
-    """The deferred result of a reduction for which `may_defer_reduction` said so."""
+    """Defer a reduction after `may_defer_reduction` returned True."""
     cdef PendingChain chain = chain_of(x) if nin == 1 or (chain_of(x) is not None and step_of(x) >= 0) else chain_of(x2)
     cdef Reduction* reduction = &chain.reduction[chain.reductions]
     cdef Py_ssize_t shape[MOST_AXES]
@@ -95,7 +95,7 @@ cdef Array defer_reduction(
 
 cdef bint divide_pending(Array total, double divisor, int code) except -1:
     """
-    Make deferred sums, which nothing has seen, means of a dtype: `mean_of_total` of later. False, with nothing done, where they are computed now.
+    Turn deferred sums that nothing has read into means of a dtype, as `mean_of_total` later would. False, with nothing done, if they must be computed now.
     """
     enter_pending()
     try:

@@ -1,17 +1,17 @@
-# Computing deferred results: Note [Deferred results] of `deferred.pxi`. Each pass over memory is one of `passes.pxi`.
+# Computing deferred results: Note [Deferred results] of `deferred.pxi`. `passes.pxi` runs the passes over memory.
 
 cdef enum:
     MOST_RESULTS = MAX_STEPS + MOST_REDUCTIONS + 1
 
 
 ctypedef struct Evaluation:
-    # A call that computes a chain, in a list of all.
+    # A call that computes a chain; all such calls are in a list.
     unsigned long thread
     PyObject* chain                     # not a reference: the call has one
     Evaluation* before
     Evaluation* after
-    # References: the memory that is read, which another call may drop; the results, or NULL for what only this call reads;
-    # and the memory of each.
+    # References: the memory that is read, which another call may drop; the results, or NULL for a result that only this
+    # call reads; and the memory of each result.
     int leaves
     PyObject* leaf[MOST_LEAVES]
     int count
@@ -25,7 +25,7 @@ cdef Evaluation* unused = NULL
 
 
 cdef int evaluate(Array x) except -1:
-    """Compute the elements of a deferred array; a batched one has none of its own."""
+    """Compute the elements of a deferred array; a batched array has none."""
     refuse_batched(x, "array")
     enter_pending()
     try:
@@ -36,11 +36,11 @@ cdef int evaluate(Array x) except -1:
 
 cdef int evaluate_array(Array x) except -1:
     cdef Storage root = root_of(x.storage)
-    # Again: a signal handler or another thread may give x another deferred result meanwhile.
+    # In a loop, because a signal handler or another thread may give x another deferred result meanwhile.
     while root.data is NULL:
         evaluate_result(root)
         root = root_of(x.storage)
-    # Others read it without the lock, as soon as an array on this storage has an address.
+    # As soon as an array on this storage has an address, other threads read it without the lock.
     if x.storage.data is NULL:
         x.storage.data = root.data
     s0_write(x.address, root.data)
@@ -48,7 +48,7 @@ cdef int evaluate_array(Array x) except -1:
 
 
 cdef int evaluate_readers(Storage storage) except -1:
-    """Evaluate the chains that read a storage, which is about to be written to."""
+    """Evaluate the chains that read a storage, before it is written to."""
     cdef Storage root = root_of(storage)
     if root.readers == 0:
         return 0
@@ -63,7 +63,7 @@ cdef int evaluate_readers_of(Storage root) except -1:
     cdef PendingChain chain
     cdef int k
     cdef bint found = True
-    # Again: a signal handler or another thread may defer one more while a chain is evaluated.
+    # In a loop, because a signal handler or another thread may defer another result while a chain is evaluated.
     while root.readers != 0 and found:
         found = False
         for each in pending_chains():
@@ -77,7 +77,7 @@ cdef int evaluate_readers_of(Storage root) except -1:
 
 
 cpdef int evaluate_pending() except -1:
-    """Compute what this thread has deferred: all that there is memory for, before MemoryError."""
+    """Compute the results that this thread has deferred. If memory runs out, compute as many as possible, then raise MemoryError."""
     enter_pending()
     try:
         return evaluate_own()
@@ -86,10 +86,10 @@ cpdef int evaluate_pending() except -1:
 
 
 cdef class FusedBlock:
-    """A ``with`` block that defers results of `_value` elements or more, and computes at its end what is still referenced."""
+    """A ``with`` block that defers results of `_value` elements or more, and computes the referenced ones at its end."""
 
     cdef public Py_ssize_t _value
-    # What `leave_fused` needs, and the same of the block around this one, if that is of the same object.
+    # The state for `leave_fused`, and the state of the surrounding block if it uses the same object.
     cdef tuple entered
 
     def __enter__(self):
@@ -102,7 +102,7 @@ cdef class FusedBlock:
         try:
             evaluate_pending()
         except MemoryError:
-            # The error that ends the block is not replaced: who reads the array gets this one then.
+            # Do not replace the error that ends the block: a later read of the array raises this one.
             if kind is None:
                 raise
 
@@ -134,14 +134,14 @@ cdef int evaluate_chain(object given) except -1:
 
 
 cdef int evaluate_result(Storage storage) except -1:
-    """Compute a result of a chain: with all others, or a reduction with its like, where the others are computed as fast as read."""
+    """Compute a result of a chain together with all other results. If these are as fast to compute again as to read, compute only the reductions."""
     cdef PendingChain chain = <PendingChain>storage.pending
     begin_evaluation(chain, None, None, None, storage.step < 0 and chain.evaluating == 0 and may_leave_steps(chain))
     return 0
 
 
 cdef bint may_leave_steps(PendingChain chain) noexcept:
-    """Whether all results of steps that are referenced are as fast to compute again as to write and to read."""
+    """Whether all referenced results of steps are as fast to compute again as to write and read."""
     cdef int cost[MAX_STEPS]
     cdef int s, q, k
     for s in range(chain.count):
@@ -157,9 +157,9 @@ cdef bint may_leave_steps(PendingChain chain) noexcept:
 
 cdef bint store_result(Array result, Array x, Storage spared) except -1:
     """
-    Compute a deferred result of which x is an operand, and the only one on its memory, into x; drop the result.
+    Compute a deferred result into x, an operand of the result and the only array on its memory; drop the result.
 
-    False, with nothing done, where that is not possible in one pass that no signal interrupts. `spared`: see `compute`.
+    False, with nothing done, if this takes more than one pass, or if a signal may interrupt it. `spared`: see `compute`.
     """
     enter_pending()
     try:
@@ -182,9 +182,9 @@ cdef bint store_locked(Array result, Array x, Storage spared) except -1:
 
 cdef bint assign_pending(Array x, Array source) except -1:
     """
-    `x[...] = source` of a deferred source, to which nothing else seems to refer, in the pass that computes it.
+    `x[...] = source` in the pass that computes the deferred source, if nothing else seems to refer to the source.
 
-    False, with nothing done, where that is not possible. The source stays deferred; chains that read x have been evaluated.
+    False, with nothing done, if this is not possible. Then the source stays deferred, and chains that read x have been evaluated.
     """
     if source.code != x.code or not same_shape(x, source) or source.storage.pending is None or source.storage.step < 0:
         return False
@@ -195,7 +195,7 @@ cdef bint copy_pending(Array out, Array source) except -1:
     """
     Compute a deferred source into new memory, in the pass that would read it; the source stays deferred.
 
-    False, with nothing done, where that is not possible, or where results would be computed again that are faster to read.
+    False, with nothing done, if this is not possible, or if it would recompute results that are faster to read.
     """
     cdef bint fast
     if source.storage.pending is None:
@@ -207,7 +207,7 @@ cdef bint copy_pending(Array out, Array source) except -1:
 
 
 cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
-    """Evaluate what a chain depends on, then the chain: see `compute`."""
+    """Evaluate the chains that a chain depends on, then the chain: see `compute`."""
     cdef Leaf* leaf
     cdef int k
     cdef bint done
@@ -218,7 +218,7 @@ cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage 
             if leaf.storage is not NULL and leaf.data is NULL:
                 if (<Storage>leaf.storage).data is NULL:
                     evaluate_result(<Storage>leaf.storage)
-                if chain.count:     # else a signal handler evaluated this one, too
+                if chain.count:     # otherwise a signal handler has evaluated this chain, too
                     leaf.data = (<Storage>leaf.storage).data
         done = compute(chain, evaluation, result, x, spared, leaves_steps)
     finally:
@@ -272,7 +272,7 @@ cdef int forget_call(Evaluation* evaluation) noexcept:
 
 
 cdef int add_result(Evaluation* evaluation, Storage result, Storage memory) noexcept:
-    """Add a result, or None, and its memory."""
+    """Add a result (or None) and its memory."""
     cdef int k = evaluation.count
     evaluation.results[k] = NULL
     if result is not None:
@@ -285,7 +285,7 @@ cdef int add_result(Evaluation* evaluation, Storage result, Storage memory) noex
 
 
 def forget_other_threads():
-    """In a forked process, which has the thread that forked only: the others go on computing in their own process."""
+    """For a forked process, which has only the thread that forked: other threads continue in the parent."""
     cdef unsigned long thread = PyThread_get_thread_ident()
     cdef Evaluation* at = evaluations
     s0_reset_section(&pending_lock)

@@ -1,4 +1,4 @@
-# How an operation on deferred results joins their chain: chains are merged, and a step is appended.
+# Adding operations on deferred results: their chains are merged, and a step is appended.
 
 cdef bint merge(PendingChain chain, PendingChain other):
     """Move the steps of another chain of the same shape to the end of a chain, if neither depends on a third one."""
@@ -12,7 +12,7 @@ cdef bint merge(PendingChain chain, PendingChain other):
         if find_leaf(chain, &other.leaf[k]) < 0:
             constants += other.leaf[k].storage is NULL
             views += other.leaf[k].storage is not NULL
-    # And a reduction.
+    # Leave room for a reduction.
     if not has_room(chain, views, constants, other.count + 1):
         return False
     for k in range(other.leaves):
@@ -55,9 +55,9 @@ cdef bint merge(PendingChain chain, PendingChain other):
 
 cdef PendingChain chain_for(int nin, PyObject** operands, int ndim, const Py_ssize_t* shape):
     """
-    The chain that a step is appended to, with places for it and its leaves: that of its operands, or a new one.
+    The chain to which to append a step, with room for the step and its leaves: a chain of the operands, or a new one.
 
-    Operands that cannot be in it, nor leaves of it, are evaluated: one at a time, since that may evaluate others.
+    Operands that can be neither in the chain nor its leaves are evaluated, one at a time, because that may evaluate others.
     """
     cdef PendingChain chain, other
     cdef unsigned long thread = PyThread_get_thread_ident()
@@ -89,7 +89,7 @@ cdef PendingChain chain_for(int nin, PyObject** operands, int ndim, const Py_ssi
 
 
 cdef int append(PendingChain chain, Kernel kernel, const int* inputs, const Py_ssize_t* strides, str name) noexcept:
-    """Add a step; its number."""
+    """Add a step; returns its number."""
     cdef int s = chain.count, q
     chain.steps[s].kernel = kernel
     for q in range(inputs_of(kernel)):
@@ -106,9 +106,9 @@ cdef Array defer(
     Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, str name
 ):
     """
-    The deferred result of an elementwise operation; None where it has to be computed now.
+    Defer an elementwise operation; None if it must be computed now.
 
-    The operands broadcast to `shape`; `strides` are those of the result, and `out_code` its dtype.
+    The operands broadcast to `shape`; the result has `strides` and the dtype `out_code`.
     """
     enter_pending()
     try:
@@ -134,7 +134,7 @@ cdef Array defer_step(
     chain = chain_for(nin, operands, ndim, shape)
     for k in range(nin):
         if not may_be_leaf(<Array>operands[k]):
-            return None     # exported by a signal handler or another thread, while chains were evaluated
+            return None     # a signal handler or another thread has exported its memory meanwhile
     for k in range(nin):
         inputs[k] = input_of(chain, <Array>operands[k])
     step = append(chain, kernel, inputs, strides, name)
@@ -152,7 +152,7 @@ cdef Array defer_step(
 
 
 cdef Array pending_array(PendingChain chain, int step, int code, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
-    """An array whose elements a step of a chain will compute."""
+    """A new array that a step of a chain will compute."""
     global pending_bytes
     cdef Array out = blank(code)
     set_ndim(out, ndim)
@@ -169,9 +169,9 @@ cdef Array pending_array(PendingChain chain, int step, int code, int ndim, const
 
 cdef bint replace_pending(Array x, Array other) noexcept:
     """
-    Make x the deferred result that `other` is: `x op= y` of a deferred x. False, with nothing done, where that is not one.
+    Make x the deferred result `other`, for `x op= y` with a deferred x. False, with nothing done, if x is not deferred.
 
-    `other` is dropped by the caller. What was computed from x before reads the storage that x had.
+    The caller drops `other`. Results computed from x before read the old storage of x.
     """
     cdef bint done
     enter_pending()
@@ -183,13 +183,13 @@ cdef bint replace_pending(Array x, Array other) noexcept:
 cdef bint replace_locked(Array x, Array other) noexcept:
     if chain_of(other) is None or other.storage.step < 0 or chain_of(x) is None or other.code != x.code or other.ndim != x.ndim:
         return False
-    # Another array on its memory would see the change.
+    # Another array on the same memory would see the change.
     if x.storage.owner is not None or not s0_has_references(<PyObject*>x.storage, 1 + x.storage.readers):
         return False
     if memcmp(other.shape_, x.shape_, x.ndim * sizeof(Py_ssize_t)) != 0 or memcmp(other.strides_, x.strides_, x.ndim * sizeof(Py_ssize_t)) != 0:
         return False
     if FREE_THREADED:
-        # Another thread may be about to read the storage of x, which therefore stays.
+        # The storage of x stays, because another thread may be about to read it.
         return x.storage.readers == 0 and take_over(x.storage, other.storage)
     other.storage.device = x.storage.device
     x.storage = other.storage
@@ -197,7 +197,7 @@ cdef bint replace_locked(Array x, Array other) noexcept:
 
 
 cdef bint take_over(Storage storage, Storage other) noexcept:
-    """Make a storage, whose elements nothing else asks for, the result that another one is, which then is none."""
+    """Move the deferred result of `other` to `storage`, whose own elements nothing else needs."""
     global pending_bytes
     cdef PendingChain chain = <PendingChain>other.pending
     forget_result(storage)

@@ -1,4 +1,4 @@
-# One pass over memory for deferred results: steps of a chain, as a chain of the executor. `evaluation.pxi` chooses them.
+# One pass over memory for deferred results: the executor runs steps that `evaluation.pxi` chooses.
 
 
 # Statistics: passes over memory, steps in them, and bytes of results that were never written.
@@ -19,26 +19,26 @@ cdef int run_pass(
     chain : PendingChain
         Leaves and steps.
     current : pointer
-        Room for the pass.
+        Scratch memory for the pass.
     known : pointer
-        For each step, its result in memory or NULL; those of the outputs are set.
+        For each step, the address of its result or NULL; this sets the addresses of the outputs.
     outputs : pointer
-        Numbers of steps, `count` of them.
+        Numbers of `count` steps.
     memory : pointer
-        A storage for each of them.
+        A storage for each output.
     reduction : pointer
-        Or NULL.
+        The reduction, or NULL.
     total : Storage
-        For the result of the reduction.
+        Memory for the accumulators of the reduction.
     x : Array
-        Where the first output is to be written, by strides of its own; else None. Then the interpreter's lock is kept, and no
+        Memory for the first output, written with its own strides; or None. Then the interpreter's lock is kept, and no
         signal handler runs: no other code reads x while a part of it is written, or writes to an operand of the pass.
     """
     cdef Chain* program = &current.program
     cdef Plan* plan = &current.plan
     cdef Operand* operands = current.operands
     cdef int s, k, o, found = 0
-    # A reference: another call may release the chain while this one runs.
+    # A reference, because another call may release the chain while this one runs.
     cdef str name = <str>(chain.names[outputs[count - 1]] if count else reduction.name)
     if reduction is not NULL and reduction.from_first:
         run_first(chain, current, known, reduction, total)
@@ -51,7 +51,7 @@ cdef int run_pass(
     if reduction is not NULL:
         if not reduction.from_first:
             fill_with(total, reduction.start, itemsize_at(result_code(reduction.kernel)))
-        # The axes are ordered as those of the operands are: that decides the order of additions.
+        # Order the axes by the operands: the order decides the order of additions.
         for k in range(inputs_of(reduction.kernel)):
             describe_value(&operands[program.leaves + count + k], chain, reduction.inputs[k], NULL)
         set_strides(plan, &operands[program.leaves + count], inputs_of(reduction.kernel), chain.shape, chain.ndim)
@@ -78,7 +78,7 @@ cdef int run_pass(
 
 
 cdef int run_first(PendingChain chain, Pass* current, char** known, Reduction* reduction, Storage total) except -1:
-    """The first elements of the operand of a reduction along the reduced axes, cast to the accumulators, which are of the same size."""
+    """Copy the operand's first elements along the reduced axes to the accumulators, with a cast."""
     cdef Chain* program = &current.program
     cdef Plan* plan = &current.plan
     cdef Operand* operands = current.operands
@@ -113,7 +113,7 @@ cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name, bin
     if chain.size < tuning.long_run_elements or not interruptible:
         done = run_chain(plan, program, interruptible)
     else:
-        # As where the interpreter's lock is released: others may defer and evaluate meanwhile.
+        # As with a released GIL, other threads may defer and evaluate meanwhile.
         depth = s0_pause_section(&pending_lock)
         with nogil:
             done = run_chain(plan, program, interruptible)
@@ -122,7 +122,7 @@ cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name, bin
 
 
 cdef int describe_value(Operand* operand, PendingChain chain, int value, char* data) noexcept:
-    """A leaf, or the result of a step, as an operand."""
+    """Describe a leaf, or the result of a step, as an operand."""
     if value >= MOST_LEAVES:
         return describe_result(operand, chain, value - MOST_LEAVES, data)
     operand.data, operand.code, operand.ndim = data, chain.leaf[value].code, chain.ndim
@@ -139,9 +139,9 @@ cdef int describe_result(Operand* operand, PendingChain chain, int step, char* d
 cdef int describe_steps(
     Chain* program, PendingChain chain, char** known, const int* outputs, int count, Reduction* reduction, Operand* operands
 ) noexcept:
-    """Fill in the leaves, steps and stored values that outputs, and a reduction after them, need; and operands for the leaves."""
+    """Fill in the leaves, steps and stored values that the outputs and the reduction need, and the operands of the leaves."""
     cdef bint live[MOST_LEAVES + MAX_STEPS]
-    cdef bint stored[MAX_STEPS]     # an output, or what a reduction reads in an order of its own
+    cdef bint stored[MAX_STEPS]     # whether a step is an output, or is read by a reduction in another order
     cdef int value[MOST_LEAVES + MAX_STEPS]
     cdef int s, q, k, o, run = 0
     cdef Leaf* leaf
@@ -189,14 +189,14 @@ cdef int describe_steps(
         if not live[MOST_LEAVES + s] or known[s] is not NULL:
             continue
         if not stored[s] and is_copy(chain.steps[s].kernel):
-            # Who reads the copy of a value reads the value.
+            # Reads of a copy become reads of the original value.
             value[MOST_LEAVES + s] = value[chain.steps[s].inputs[0]]
             continue
         step = &program.steps[program.count]
         step.kernel = chain.steps[s].kernel
         for q in range(inputs_of(step.kernel)):
             step.inputs[q] = value[chain.steps[s].inputs[q]]
-        # A value is computed once, however often it is asked for.
+        # A value that occurs several times is computed once.
         k = 0
         while not is_same_step(&program.steps[k], step):
             k += 1
@@ -218,14 +218,14 @@ cdef inline bint is_copy(Kernel kernel) noexcept:
 
 
 cdef bint is_in_place(PendingChain chain, int s) noexcept:
-    """Whether a step has elements that lie as those of its first operand do: a reduction reads both in the same order."""
+    """Whether the result of a step has the layout of its first operand, so that a reduction reads both in the same order."""
     cdef int k = chain.steps[s].inputs[0]
     cdef const Py_ssize_t* strides = &chain.leaf[k].strides[0] if k < MOST_LEAVES else &chain.strides[k - MOST_LEAVES][0]
     return memcmp(strides, &chain.strides[s][0], chain.ndim * sizeof(Py_ssize_t)) == 0
 
 
 cdef int describe_one(Chain* program, PendingChain chain, char** known, int s, Operand* operands) noexcept:
-    """The same of one step, whose operands are leaves of the program in their order."""
+    """Describe one step whose operands are the leaves of the program in order."""
     cdef int q, k
     cdef Leaf* leaf
     program.steps[0].kernel = chain.steps[s].kernel
@@ -246,7 +246,7 @@ cdef int describe_one(Chain* program, PendingChain chain, char** known, int s, O
 
 cdef int fill_with(Storage storage, const char* value, int itemsize) noexcept:
     cdef Py_ssize_t filled = 0, more = itemsize
-    # Twice as much each time, as far as it stays in the first-level cache.
+    # Double the copied bytes each time, up to the size of the first-level cache.
     while filled < storage.nbytes:
         if filled:
             memcpy(storage.data + filled, storage.data, more)
@@ -269,7 +269,7 @@ cdef inline bint is_same_step(const Step* a, const Step* b) noexcept:
 
 cdef extern from *:
     """
-    /* Quotients of sums in float64, rounded to float32 where the sum itself does not overflow it. */
+    /* Quotients of sums in float64, rounded to float32. If the sum overflows float32, the mean is the overflowed sum. */
     static void s0_means_f32(const double *total, float *out, double count, Py_ssize_t n) {
         for (Py_ssize_t i = 0; i < n; i++) {
             float sum = (float)total[i], mean = (float)(total[i] / count);
@@ -281,7 +281,7 @@ cdef extern from *:
 
 
 cdef void divide_sums(double* total, char* out, bint is_single, double count, Py_ssize_t n) noexcept:
-    """Means of sums: in float32 (`is_single`) at `out`, else in float64 in place."""
+    """Means of sums: as float32 (`is_single`) at `out`, otherwise as float64 in place."""
     cdef Py_ssize_t i
     if is_single:
         s0_means_f32(total, <float*>out, count, n)
@@ -291,7 +291,7 @@ cdef void divide_sums(double* total, char* out, bint is_single, double count, Py
 
 
 cdef int finish_reduction(const Reduction* reduction, Storage total, Storage result) except -1:
-    """The result of a reduction from its accumulators, which are other memory where they are of another dtype."""
+    """Write the result of a reduction from its accumulators, which are separate memory if their dtype differs."""
     cdef int code = result_code(reduction.kernel)
     cdef char* args[2]
     cdef Py_ssize_t strides[2]
@@ -309,13 +309,13 @@ cdef int finish_reduction(const Reduction* reduction, Storage total, Storage res
 
 def statistics():
     """
-    What was deferred in this process so far.
+    Return counters of the deferred results in this process.
 
     Returns
     -------
     dict
-        ``pending``: chains that have not been computed; ``passes`` over memory that computed others, ``steps`` in these,
-        and ``bytes_saved``: of results that were never written to memory.
+        ``pending``: number of chains that are not computed; ``passes`` over memory that computed chains; ``steps`` in these
+        passes; ``bytes_saved``: size of the results that were never written to memory.
     """
     enter_pending()
     try:

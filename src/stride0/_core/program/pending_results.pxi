@@ -1,17 +1,17 @@
-# Results that are pending: freed, listed, and described for `stride0.explain`.
+# Pending results: freeing, listing, and describing them for `stride0.explain`.
 
 cdef void forget_freed(Storage storage) noexcept:
-    """A result is freed that was never computed."""
+    """Forget a result that is freed without having been computed."""
     enter_pending()
     forget_result(storage)
     leave_pending()
 
 
 cdef void forget_result(Storage storage) noexcept:
-    """A result is not that of a chain any more."""
+    """Remove a result from its chain."""
     global pending_bytes
     cdef PendingChain chain = <PendingChain>storage.pending
-    # Where another thread has found it about to be freed, another result may have its place by now.
+    # If another thread has noticed that the storage is being freed, another result may already have its place.
     cdef PyObject** place = &chain.results[storage.step] if storage.step >= 0 else &chain.reduction[-1 - storage.step].result
     if place[0] is <PyObject*>storage:
         place[0] = NULL
@@ -19,7 +19,7 @@ cdef void forget_result(Storage storage) noexcept:
 
 
 cdef list pending_chains():
-    """All chains, from the oldest on."""
+    """All chains, starting with the oldest."""
     cdef list out = []
     cdef PyObject* at = oldest
     while at is not NULL:
@@ -39,15 +39,15 @@ cdef int number_of(PendingChain chain, int value) noexcept:
 
 def describe_pending(Array x not None):
     """
-    The chain that will compute a deferred array.
+    Describe the chain that will compute a deferred array.
 
     Returns
     -------
     dict or None
-        ``shape`` of the chain; ``leaves``: (dtype, strides in bytes or value) of each; ``steps``: (name, dtype, inputs, whether
-        the result is stored) of each, the inputs as numbers of leaves and then of steps; ``reductions``: (name, dtype, the numbers
-        of what is reduced, whether it is stored); ``number`` of the array itself among steps and then reductions. None where the
-        elements are there.
+        ``shape`` of the chain. ``leaves``: (dtype, strides in bytes or value) of each. ``steps``: (name, dtype, inputs,
+        whether the result is stored) of each; inputs are numbered leaves first, then steps. ``reductions``: (name, dtype,
+        inputs, whether the result is stored). ``number`` of the array itself among steps and then reductions. None if the
+        elements are computed.
     """
     enter_pending()
     try:

@@ -12,39 +12,39 @@ from stride0._core.array.array cimport Array
 # Deferred results: see `deferred.pxi`.
 
 cdef enum:
-    MOST_VIEWS = 16             # leaves in memory
+    MOST_VIEWS = 16             # most leaves in memory
     MOST_LEAVES = MOST_VIEWS + MAX_CONSTANTS
     MOST_AXES = MAX_CHAIN_NDIM
     MOST_REDUCTIONS = 4
-    MOST_KNOWN = 3              # results of a pass that later ones read
-    MOST_OUTPUTS = 4            # of a pass; the views of a chain are leaves, known results, outputs and a reduction's result
+    MOST_KNOWN = 3              # most results of earlier passes that a pass reads
+    MOST_OUTPUTS = 4            # most outputs of a pass; views are leaves, known results, outputs and the reduction's result
 
 
 ctypedef struct Leaf:
-    PyObject* storage                   # a reference; NULL where the leaf is one value, a constant of the chain
-    char* data                          # the first element; NULL while it is deferred itself
+    PyObject* storage                   # a reference; NULL if the leaf is one value, a constant of the chain
+    char* data                          # the first element; NULL while the leaf is deferred itself
     int code
-    Py_ssize_t strides[MOST_AXES]       # along the axes of the chain
+    Py_ssize_t strides[MOST_AXES]       # in bytes, along the axes of the chain
     char value[16]
 
 
 ctypedef struct Reduction:
     Kernel kernel
-    int inputs[2]                       # what it reduces, as the inputs of a step; -1 for no second one
-    PyObject* result                    # a storage, not a reference: NULL once nothing refers to it
+    int inputs[2]                       # its operands, numbered as the inputs of a step; -1 if there is no second one
+    PyObject* result                    # a storage, without a reference: NULL if nothing else refers to it
     PyObject* name                      # a reference
-    Py_ssize_t strides[MOST_AXES]       # of the result, along the axes of the chain: 0 along reduced ones
-    bint from_first                     # starts from the first elements along the reduced axes
-    char start[16]                      # or from this value
-    double divisor                      # of the accumulators; 0 for none
-    int code                            # dtype of the result: the accumulators, perhaps divided, are cast to it
+    Py_ssize_t strides[MOST_AXES]       # of the result along the axes of the chain: 0 along reduced axes
+    bint from_first                     # whether it starts from the first elements along the reduced axes
+    char start[16]                      # otherwise the value to start from
+    double divisor                      # divide the accumulators by this, unless it is 0
+    int code                            # dtype of the result, to which the (divided) accumulators are cast
 
 
 ctypedef Py_ssize_t Along[MOST_AXES]
 
 
 ctypedef struct Places:
-    # What a chain holds: some 20 KiB, of which most chains use a part, so that nothing clears it.
+    # The data of a chain: about 20 KiB, of which most chains use a part, so it is not cleared.
     Leaf leaf[MOST_LEAVES]
     Step steps[MAX_STEPS]
     Along strides[MAX_STEPS]
@@ -54,26 +54,26 @@ ctypedef struct Places:
 
 
 cdef class PendingChain:
-    # Note [Deferred results]. The inputs of a step are numbers of leaves, or MOST_LEAVES and the number of a step.
+    # Note [Deferred results]. An input of a step is the number of a leaf, or MOST_LEAVES + the number of a step.
     cdef int ndim
     cdef Py_ssize_t shape[MOST_AXES]
     cdef Py_ssize_t size
     cdef int leaves
-    cdef int constants                  # of these
+    cdef int constants                  # number of constants among the leaves
     cdef int count
-    cdef int evaluating                   # how many calls are computing it now
+    cdef int evaluating                   # number of calls that are computing the chain now
     cdef bint dependent                 # whether a leaf is deferred
-    cdef Py_ssize_t serial              # a leaf is deferred only by chains of smaller ones
+    cdef Py_ssize_t serial              # leaves may be deferred only by chains with smaller serials
     cdef unsigned long thread
-    cdef Places* places                 # where the following are
+    cdef Places* places                 # memory of the following fields
     cdef Leaf* leaf
     cdef Step* steps
     cdef Along* strides
-    cdef PyObject** results             # storages, not references: NULL once nothing refers to the result
-    cdef PyObject** names               # references: the operations
+    cdef PyObject** results             # storages, without references: NULL if nothing else refers to the result
+    cdef PyObject** names               # references: the names of the operations
     cdef int reductions
     cdef Reduction* reduction
-    cdef PyObject* before               # chains of the list of all, not references
+    cdef PyObject* before               # neighbours in the list of all chains, without references
     cdef PyObject* after
 
 
@@ -84,7 +84,7 @@ cdef void drop_and_leave() noexcept
 
 
 cdef inline void enter_pending() noexcept:
-    """Enter the lock of chains, in a free-threaded interpreter; a thread may do so again."""
+    """Enter the (recursive) lock of chains in a free-threaded interpreter."""
     s0_enter_section(&pending_lock)
 
 
@@ -110,7 +110,7 @@ cdef Array defer(
 # Passes over memory for deferred results: see `passes.pxi`.
 
 ctypedef struct Pass:
-    # Room for one: some 10 KiB, which would be much of a thread's stack.
+    # Scratch memory of a pass: about 10 KiB, too much for a thread's stack.
     Chain program
     Plan plan
     Operand operands[MAX_VIEWS + 1]

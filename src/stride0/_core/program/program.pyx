@@ -1,4 +1,4 @@
-"""Deferred results: chains of calls that are not computed yet, and the passes that compute them.
+"""Deferred results: chains of calls that have not been computed, and the passes that compute them.
 
 One compiled module, read in this order: `deferred.pxi`, `growing_chains.pxi`, `deferred_reductions.pxi`, `pending_results.pxi`, `passes.pxi`, `evaluation.pxi`, `computing.pxi`.
 """
