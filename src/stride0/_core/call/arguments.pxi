@@ -1,27 +1,26 @@
-# The arguments of compiled functions of the namespace: bound to parameters, and converted by kind.
+# Arguments of compiled functions: binding to parameters, and conversion.
 #
 # Note [Declarations]
-#     A public function is declared once, in its chapter: a Python function with the signature, the annotations and the
-#     docstring. Help, type checkers, the stubs of methods and strict mode read that declaration. Where the overhead of a
-#     call matters, the declaration has no body, and the function that runs is compiled: an `Implementation` in one of the
-#     modules of this folder, which takes its name and a pointer for each parameter. A `Signature`, read from the declaration,
-#     binds the arguments of a call to the parameters; `*arrays` is one of them, a tuple. Methods that are more than a
-#     function with the array in front are declared and implemented in the same way, as "Array.reshape" and the like.
+#     A public function is declared once, in its chapter: a Python function with signature, annotations and docstring. Help,
+#     type checkers, the stubs of methods and strict mode read that declaration. If the overhead of a call matters, the
+#     declaration has no body and a compiled function runs instead: an `Implementation`, which takes the name and a pointer
+#     for each parameter. A `Signature`, read from the declaration, binds the arguments of a call to the parameters; a
+#     parameter `*arrays` gets a tuple. Methods that do more than pass the array to a function are declared and implemented in
+#     the same way, with names like "Array.reshape".
 #
-#     An implementation of the usual calls only returns NotImplemented for the others, before it has done anything. For these
-#     the declaration has a body, which calls functions of the namespace. `interp` has a body for tracked and batched arrays.
+#     If an implementation handles only usual calls, it returns NotImplemented for other calls before it has done anything.
+#     Then the body of the declaration runs, which calls functions of the namespace. `interp` has a body for tracked and batched arrays.
 #
-#     Unusual arguments go to functions in Python: `call/checks.py` and `_base/shapes.py` convert arguments of
-#     unusual types and raise the errors.
+#     Unusual arguments go to functions in Python: `call/checks.py` and `_base/shapes.py` convert them and raise the errors.
 
-# Most elements of a shape that is accepted here; `normalize_shape` checks larger ones.
+# The largest size of a shape that is accepted here; `normalize_shape` checks larger shapes.
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40
 EXACT = <Py_ssize_t>1 << 53
 cdef double MODERATE = 1e150
 
 
 cdef tuple _no_more = ()
-# What *arrays, or the like, is where there are none.
+# The value of an empty `*arrays` parameter.
 cdef PyObject* NO_MORE = <PyObject*>_no_more
 
 
@@ -60,7 +59,7 @@ cdef class Signature:
             self.fallback[k] = NULL if k < self.required else <PyObject*>self.defaults[k - self.required]
 
     cdef bint bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept:
-        """Write a borrowed reference for each parameter to `given`; False where the arguments do not fit."""
+        """Write a borrowed reference for each parameter to `given`; False if the arguments do not fit."""
         cdef Py_ssize_t k, j
         cdef PyObject* name
         if n > self.positional:
@@ -72,7 +71,7 @@ cdef class Signature:
         if kwnames is not NULL:
             for j in range(len(<tuple>kwnames)):
                 name = <PyObject*>(<tuple>kwnames)[j]
-                # Names in code are interned, others are compared.
+                # Names in code are interned; other names are compared.
                 for k in range(max(n, <Py_ssize_t>self.positional_only), self.count):
                     if self.keys[k] is name:
                         break
@@ -87,7 +86,7 @@ cdef class Signature:
         return True
 
     cdef bint set_alone(self, PyObject** given) noexcept:
-        """Write the arguments of a call with the first one alone, but for this; False where more are required."""
+        """Write the defaults for a call with one argument, except for the first parameter; False if more arguments are required."""
         cdef int k
         for k in range(1, self.count):
             given[k] = NO_MORE if self.variadic and k == self.leading else self.fallback[k]
@@ -104,7 +103,7 @@ cdef class Signature:
 
 
 cdef tuple several_of(Signature signature, PyObject* const* args, Py_ssize_t n):
-    """What *arrays, or the like, stands for in a call."""
+    """The arguments of a call that go to a `*arrays` parameter."""
     cdef Py_ssize_t k, count = max(n - signature.leading, 0)
     cdef tuple several = PyTuple_New(count)
     for k in range(count):
@@ -114,7 +113,7 @@ cdef tuple several_of(Signature signature, PyObject* const* args, Py_ssize_t n):
 
 
 cdef bint bind_variadic(Signature signature, tuple several, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept:
-    """`bind` where a parameter takes several arguments, which are in a tuple that the caller owns."""
+    """`bind` for a signature with a `*arrays` parameter; its arguments are in a tuple that the caller owns."""
     cdef PyObject* packed[MAX_PARAMETERS]
     cdef Py_ssize_t k, named = 0 if kwnames is NULL else len(<tuple>kwnames)
     if n < signature.leading or signature.positional + named > MAX_PARAMETERS:
@@ -131,7 +130,7 @@ cdef bint bind_variadic(Signature signature, tuple several, PyObject* const* arg
     return bind(signature, packed, signature.positional, kwnames, given)
 
 
-# --- which functions are compiled
+# --- the registered implementations
 
 cdef struct Listed:
     PyObject* name
@@ -145,7 +144,7 @@ cdef int listed = 0
 
 
 cdef void implement(str name, Implementation implementation):
-    """Register the implementation of a declaration; those of an extension have its name in front."""
+    """Register the implementation of a declaration; functions of an extension have its name in front."""
     global listed
     if listed == MOST_FUNCTIONS:
         raise SystemError(f"implement: more than {MOST_FUNCTIONS} functions")
@@ -162,7 +161,7 @@ cdef Implementation implementation_of(str name) noexcept:
     return NULL
 
 
-# --- arguments by kinds
+# --- arguments by kind
 
 
 cdef Array refuse_argument(object x, str operation, str name):
@@ -174,7 +173,7 @@ cdef int convert_axis(PyObject* x, int ndim, str operation) except -1:
 
 
 cdef int convert_axes(PyObject* x, int ndim, str operation, int* axes) except -1:
-    """`axes_argument` of anything but one axis."""
+    """`axes_argument` for arguments other than one int."""
     cdef uint64_t seen = 0
     cdef Py_ssize_t k
     cdef int count
@@ -213,7 +212,7 @@ cdef int read_sizes(tuple sizes, Py_ssize_t* out) except -1:
 
 
 cdef int shape_argument(PyObject* x, str operation, Py_ssize_t* out) except -1:
-    """Write the sizes of an array that is to be made to `out`; how many."""
+    """Write the sizes of a new array to `out`; returns the number of axes."""
     cdef Py_ssize_t k, size = 1
     if read_int(x, out) and 0 <= out[0] <= MANY_ELEMENTS:
         return 1
@@ -227,7 +226,7 @@ cdef int shape_argument(PyObject* x, str operation, Py_ssize_t* out) except -1:
 
 
 cdef int check_total(str operation, int ndim, const Py_ssize_t* shape) except -1:
-    """Raise ShapeError where an array would have more elements than can be counted; sizes of 0 are ignored."""
+    """Raise ShapeError if a shape has too many elements to count; sizes of 0 are ignored."""
     cdef Py_ssize_t size = 1
     cdef int k
     for k in range(ndim):
@@ -237,7 +236,7 @@ cdef int check_total(str operation, int ndim, const Py_ssize_t* shape) except -1
 
 
 cdef bint read_float(PyObject* x, double* out, bint* is_float) except -1:
-    """Read a float, or an integer that is one, not too large to be added; False for anything else."""
+    """Read a float of moderate size, whose sums cannot overflow, or an integer that is exact in float64; False for other objects."""
     cdef Py_ssize_t number
     if type(<object>x) is float:
         out[0] = <double><object>x

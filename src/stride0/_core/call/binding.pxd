@@ -10,7 +10,7 @@ from stride0._core.array.array cimport Array
 # Arguments of compiled functions: see `arguments.pxi`.
 
 cdef extern from "Python.h":
-    # It does not raise for an int.
+    # Does not raise if the argument is an int.
     long long s0_value "PyLong_AsLongLongAndOverflow"(PyObject* x, int* overflow) noexcept
 
 cdef enum:
@@ -22,23 +22,23 @@ ctypedef object (*Implementation)(str name, PyObject** given)
 
 cdef class Signature:
     cdef readonly tuple names
-    cdef tuple defaults       # of the last parameters
-    # The same as borrowed references; NULL where there is no default.
+    cdef tuple defaults       # defaults of the last parameters
+    # The names and defaults as borrowed references; NULL if there is no default.
     cdef PyObject* keys[MAX_PARAMETERS]
     cdef PyObject* fallback[MAX_PARAMETERS]
     cdef int count
-    cdef int required         # the first parameters have no default
+    cdef int required         # number of parameters without a default
     cdef int positional_only
-    cdef int positional       # parameters that may be given by position
-    cdef bint variadic        # a parameter is *arrays, or the like: a tuple
-    cdef int leading          # how many come before it
+    cdef int positional       # number of parameters that may be given by position
+    cdef bint variadic        # whether a parameter is like *arrays: a tuple
+    cdef int leading          # number of parameters before it
     cdef bint bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept
     cdef bint set_alone(self, PyObject** given) noexcept
     cdef Py_ssize_t index_of(self, str name, Py_ssize_t first) noexcept
 
 
 cdef inline bint bind(Signature signature, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept:
-    """`Signature.bind`; most calls have no argument by name."""
+    """`Signature.bind`; most calls have no named arguments."""
     cdef int k
     if kwnames is not NULL or n < signature.required or n > signature.positional:
         return signature.bind(args, n, kwnames, given)
@@ -47,7 +47,7 @@ cdef inline bint bind(Signature signature, PyObject* const* args, Py_ssize_t n, 
     return True
 
 
-# Up to it all integers are numbers of float64.
+# All integers up to this magnitude are exact in float64.
 cdef Py_ssize_t EXACT
 
 cdef bint read_float(PyObject* x, double* out, bint* is_float) except -1
@@ -69,22 +69,22 @@ cdef int refuse_complex(Array x, str operation, str name) except -1
 
 
 cdef inline Array array_argument(PyObject* x, str operation, str name):
-    """An argument that has to be an array."""
+    """Check that an argument is an array."""
     return <Array>x if type(<object>x) is Array else refuse_argument(<object>x, operation, name)
 
 
 cdef inline bint flag_argument(PyObject* x, str operation, str name) except -1:
-    """An argument that has to be True or False."""
+    """Check that an argument is True or False."""
     return <object>x is True if <object>x is True or <object>x is False else convert_flag(x, operation, name)
 
 
 cdef inline int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -1:
-    """Write axes, not negative and each once, in the order given, to `axes`; how many. None stands for all."""
+    """Write distinct, non-negative axes in the given order to `axes`; returns their number. None means all axes."""
     return 1 if read_axis(x, ndim, axes) else convert_axes(x, ndim, operation, axes)
 
 
 cdef inline int dtype_code_argument(PyObject* x, str operation, int default) except -1:
-    """The code of a dtype; None stands for the default, unless that is negative."""
+    """The code of a dtype; None gives `default`, unless it is negative."""
     if x is <PyObject*>None and default >= 0:
         return default
     return (<DType>x).code if type(<object>x) is DType else convert_dtype(x, operation)
@@ -95,7 +95,7 @@ cdef inline int check_device_argument(PyObject* x, str operation) except -1:
 
 
 cdef inline bint read_int(PyObject* x, Py_ssize_t* out) noexcept:
-    """Read the value of an exact int; False for another object or where it does not fit."""
+    """Read the value of an exact int; False if it is another object or does not fit."""
     cdef int overflow = 0
     if x is NULL or type(<object>x) is not int:
         return False
@@ -104,7 +104,7 @@ cdef inline bint read_int(PyObject* x, Py_ssize_t* out) noexcept:
 
 
 cdef inline bint read_axis(PyObject* x, int ndim, int* out) noexcept:
-    """Read one of `ndim` axes, counted from the first; False for another object or outside."""
+    """Read an axis out of `ndim` as a non-negative number; False if it is another object or out of range."""
     cdef Py_ssize_t axis
     if not read_int(x, &axis) or axis < -ndim or axis >= ndim:
         return False
@@ -135,10 +135,10 @@ cdef extern from "Python.h":
 @cython.final
 cdef class Primitive:
     cdef s0_vectorcall vectorcall
-    cdef Implementation implementation   # NULL where the function is written in Python
+    cdef Implementation implementation   # NULL if the function is written in Python
     cdef readonly Signature signature
     cdef object function                 # the declaration
-    cdef bint differentiable             # whether the tape has a rule for it, or a reason why not
+    cdef bint differentiable             # whether the tape has a rule for it, or a reason for having no rule
     cdef readonly str traced_name
     cdef dict __dict__
     cdef PyObject* run(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL

@@ -1,4 +1,4 @@
-"""The binding of calls: how arguments are read, and what a primitive function does with them.
+"""Binding of arguments, and calls of primitive functions.
 
 One compiled module, read in this order: `arguments.pxi`, `primitive.pxi`.
 """

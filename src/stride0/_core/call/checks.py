@@ -1,6 +1,6 @@
-"""Checks of arguments that every chapter uses, in Python: for unusual types of arguments and for the errors.
+"""Checks of arguments for all chapters, in Python: conversion of unusual types, and errors.
 
-Note [Declarations] says who calls them.
+See Note [Declarations].
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "complex floating": ("complex floating",),
     "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
 }
-"""The standard's words for dtype kinds, and the kinds of dtypes that each includes."""
+"""The standard's names of dtype kinds, and the kinds that each name includes."""
 
 
 def check_array(operation: str, x: object, name: str = "x") -> Array:
     """Return `x` if it is a stride0 array, else raise ForeignArrayError."""
-    # Not `isinstance`, which an object with a `__class__` of its own satisfies.
+    # Not `isinstance`, because an object may define `__class__`.
     if type(x) is Array:
         return x
     raise ForeignArrayError(
@@ -63,7 +63,7 @@ def check_function(operation: str, f: object, name: str = "f") -> None:
 
 
 def check_sequence(operation: str, name: str, value: object, of: str) -> list[Any]:
-    """Return a tuple, a list or another iterable as a list; refuse text."""
+    """Return an iterable as a list; refuse strings."""
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         return list(value)
     raise ArgumentTypeError(
@@ -83,7 +83,7 @@ def check_arrays(operation: str, arrays: object) -> list[Array]:
 
 
 def check_dtype(operation: str, dtype: object, default: DType | None = None) -> DType:
-    """Return a ``dtype=`` argument; None stands for `default` if there is one."""
+    """Return a ``dtype=`` argument; None gives `default`, if it is not None."""
     return default if dtype is None and default is not None else dtype_argument(operation, dtype)
 
 
@@ -94,7 +94,7 @@ def check_kind(operation: str, x: Array, kind: str, wanted: str = "") -> None:
 
 
 def check_bool(operation: str, name: str, value: object) -> bool:
-    """Return a flag; anything but a boolean is refused."""
+    """Return a flag; refuse other objects than booleans."""
     if isinstance(value, bool):
         return value
     if _dtype_name(value) == "bool" and getattr(value, "shape", None) == ():
@@ -145,7 +145,7 @@ def as_real(operation: str, name: str, value: object) -> float:
 
 
 def dtype_of(operation: str, x: object, name: str = "the argument") -> DType:
-    """Return a dtype, or that of an array."""
+    """Return a dtype, or the dtype of an array."""
     # Not `isinstance`, as in `check_array`.
     if type(x) is DType:
         return x
@@ -157,7 +157,7 @@ def dtype_of(operation: str, x: object, name: str = "the argument") -> DType:
 
 
 def component_dtype(dtype: DType) -> DType:
-    """Return the dtype of the components of a complex dtype; any other dtype as it is."""
+    """Return the dtype of the components of a complex dtype; other dtypes unchanged."""
     return {dt.complex64: dt.float32, dt.complex128: dt.float64}.get(dtype, dtype)
 
 
@@ -173,7 +173,7 @@ def promotes(dtype1: DType, dtype2: DType) -> bool:
 
 
 def kinds_named(operation: str, kind: object) -> tuple[str, ...]:
-    """Return the dtype kinds that one of the standard's words includes."""
+    """Return the dtype kinds that one of the standard's names includes."""
     if not isinstance(kind, str):
         raise ArgumentTypeError(
             operation, f"kind must be a str, a dtype or a tuple of them, not {type_name(kind)}"
@@ -223,7 +223,7 @@ def _default_dtype(scalar: Scalar) -> DType:
 
 
 def as_float(op: str, number: int | float) -> float:
-    """Return a number as a float; RangeError where an integer is too large."""
+    """Return a number as a float; RangeError if an integer is too large."""
     try:
         return float(number)
     except OverflowError:

@@ -2,16 +2,16 @@
 Methods of arrays.
 
 Note [Methods]
-    Most functions that are methods too are in higher layers, which the core cannot import. So `stride0._compat.methods` adds
-    them to the type by `add_method`: Python code cannot assign attributes of a type written in C, but its dictionary can
-    be written to before a method is looked up. A `Method` is called without creating a bound object
+    Most functions that are also methods are in higher layers, which the core cannot import. So `stride0._compat.methods` adds
+    them to the type by `add_method`. (Python code cannot assign attributes of an extension type, but its dictionary can be
+    written to before a method is looked up.) A `Method` is called without creating a bound object
     (Py_TPFLAGS_METHOD_DESCRIPTOR) and passes its arguments on without copying them.
 
-    Methods that are more than a function with the array in front are declared there and implemented here, Note
-    [Declarations]. What they do to an array they do by calling functions of the namespace, which are intercepted and recorded.
+    Methods that do more than pass the array to a function are declared there and implemented here, Note [Declarations]. They
+    process arrays only by calling functions of the namespace, which are intercepted and recorded.
 
-    Calls with arguments that only NumPy's methods take go to another function, in Python: `wider`. The names of
-    the arguments decide, so that all other calls cost only a test of these names.
+    Calls with arguments that only NumPy's methods take go to another function, written in Python: `wider`. The names of the
+    arguments decide, so other calls only cost a test of these names.
 """
 
 cimport cython
@@ -41,7 +41,7 @@ from stride0._core.exchange.exchange import asarray
 
 cdef extern from *:
     """
-    /* Cython passes a type as the object that it is, hence the casts. */
+    /* Cython passes a type as an object, hence the casts. */
     static void s0_mark_method_descriptor(PyObject *type) {
         ((PyTypeObject *)type)->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
         PyType_Modified((PyTypeObject *)type);
@@ -56,18 +56,18 @@ cdef extern from *:
 
 @cython.final
 cdef class Method:
-    """A function whose first argument is an array, as a method of arrays."""
+    """A method of arrays that calls a function with the array first."""
 
     cdef s0_vectorcall vectorcall
     cdef object function
-    cdef Py_ssize_t plain    # number of arguments that the function takes by position, with the array; -1 for any
-    cdef tuple positional    # names of those that a method takes by position after them
-    cdef object wider        # takes the calls with arguments of NumPy's, or None
+    cdef Py_ssize_t plain    # number of positional arguments of the function, including the array; -1 for any
+    cdef tuple positional    # names of further arguments that the method takes by position
+    cdef object wider        # function for calls with arguments of NumPy's methods, or None
     cdef frozenset keywords  # names of these arguments
-    cdef bint flattening     # and those that name no axis, of arrays that do not have just one
-    cdef Implementation implementation   # of the function, a declaration of this module's; else NULL
-    # Of a call with the array alone: the implementation that it goes to at once, or NULL; its name; whether the tape may record
-    # the call; the arguments but the first, borrowed.
+    cdef bint flattening     # whether `wider` also takes calls without an axis for arrays whose ndim is not 1
+    cdef Implementation implementation   # of the function, if this module implements it; otherwise NULL
+    # For a call with only the array: the implementation to call directly, or NULL; its name; whether the tape may record the
+    # call; the other arguments, borrowed.
     cdef Implementation direct
     cdef str direct_name
     cdef bint recorded
@@ -116,7 +116,7 @@ cdef class Method:
 
     @property
     def __doc__(self):
-        # Imported late: seldom needed.
+        # Imported late because it is seldom needed.
         from stride0._tables.documents import documented
 
         return documented(self.__qualname__, self.function)
@@ -129,7 +129,7 @@ cdef class Method:
 
 
 cdef bint is_wider(Method self, PyObject* const* args, Py_ssize_t n, PyObject* names) except -1:
-    """Whether a call is one of those that only NumPy's method takes; `n` arguments come before the named ones."""
+    """Whether only NumPy's method takes the arguments of a call; `n` is the number of positional arguments."""
     cdef Py_ssize_t k
     cdef PyObject* name
     cdef PyObject* axis = NULL
@@ -142,14 +142,14 @@ cdef bint is_wider(Method self, PyObject* const* args, Py_ssize_t n, PyObject* n
                 axis = args[n + k]
     if not self.flattening:
         return False
-    # Indices may be given as NumPy's may: a list, for one.
+    # Indices may be array-likes, for example a list, as in NumPy.
     if self.plain == 2 and n == 2 and type(<object>args[1]) is not Array:
         return True
     return (axis is NULL or axis is <PyObject*>None) and (<Array>args[0]).ndim != 1
 
 
 cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
-    """A call: most have no argument by name, and of these most only the array."""
+    """Call a method. Most calls have no named arguments, and most of these only the array."""
     cdef Method self = <Method>this
     cdef PyObject* given[MAX_PARAMETERS]
     cdef Py_ssize_t n = s0_nargs(nargsf)
@@ -187,7 +187,7 @@ cdef PyObject* call_usual(Method self, PyObject* const* args, size_t nargsf, PyO
         return PyObject_Vectorcall(<PyObject*>function, args, nargsf, kwnames)
     if more > len(self.positional):
         raise TypeError(f"Array.{self.__name__}: {counted(n - 1, 'argument')} by position, at most {self.plain - 1 + len(self.positional)} are taken")
-    # The named arguments follow those by position; names of arguments that now count as named come first.
+    # Named arguments follow positional ones. Positional arguments that now count as named come first among the names.
     names = self.positional[:more]
     if kwnames is not NULL:
         for name in names:
@@ -205,10 +205,10 @@ def add_method(
     """
     Make a function, which is called with the array first, a method of arrays.
 
-    It takes `plain` arguments by position, the array included (-1: any number), a method those called `positional`
-    after them. `wider` is called instead where one of the `keywords` is given, which only NumPy's method has. With
-    `flattening`, a call without `axis`, or with `axis=None`, goes there too, unless the array is one-dimensional; and one
-    of a function of two arrays whose second argument is not an Array.
+    The function takes `plain` arguments by position, including the array (-1: any number). The method also takes the arguments
+    named in `positional` by position after them. `wider` is called instead if one of the `keywords` is given, which only
+    NumPy's method has. With `flattening`, `wider` also gets calls without `axis` or with `axis=None`, unless the array is
+    one-dimensional, and calls of a function of two arrays whose second argument is not an Array.
     """
     method = Method(name, function, plain, positional, wider, keywords, flattening)
     method.__name__ = name
@@ -224,7 +224,7 @@ s0_enable_vectorcall(Method, <char*>&_sample_method.vectorcall - <char*><PyObjec
 s0_mark_method_descriptor(Method)
 
 
-# --- methods that are more than a function with the array in front. Declared in `_compat/methods.py`.
+# --- methods that do more than pass the array to a function; declared in `_compat/methods.py`.
 
 cdef Primitive PERMUTE_DIMS = PRIMITIVES["permute_dims"]
 cdef Primitive RESHAPE = PRIMITIVES["reshape"]
@@ -238,17 +238,17 @@ cdef tuple REVERSED = tuple([tuple(range(ndim - 1, -1, -1)) for ndim in range(MA
 
 
 cdef object call_view(Primitive function, PyObject* x, PyObject* argument, PyObject* copy):
-    """Call a function of the namespace that gives views, whose parameters are these three or the first two."""
+    """Call a function that returns views and takes these three arguments, or the first two."""
     cdef PyObject* given[3]
     if guarding or needs_tape(<Array>x) or argument_needs_tape(<object>argument):
         return call(function, x, argument, NULL if copy is <PyObject*>None else copy)
-    # What the call would come to, without binding the arguments anew.
+    # Call the implementation directly, without binding the arguments again.
     given[0], given[1], given[2] = x, argument, copy
     return function.implementation(function.traced_name, given)
 
 
 cdef object call(object function, PyObject* x, PyObject* argument, PyObject* copy):
-    """Call a function of the namespace with an array, perhaps another argument, and perhaps ``copy=``."""
+    """Call a function of the namespace with an array, an optional argument and an optional ``copy=``."""
     cdef PyObject* args[3]
     cdef Py_ssize_t n = 1
     args[0] = x
@@ -272,7 +272,7 @@ cdef tuple one_tuple(PyObject* several):
 
 
 cdef object conj(str name, PyObject** given):
-    # As of NumPy's arrays, a real one is its own conjugate. What has none is refused by the function.
+    # As in NumPy, a real array is its own conjugate. The function refuses other dtypes.
     cdef Array x = <Array>given[0]
     return x if letter_at(x.code) in b"iuf" else call(CONJ, given[0], NULL, NULL)
 
@@ -327,7 +327,7 @@ cdef object squeeze(str name, PyObject** given):
         if x.shape_[k] == 1:
             axes = tuple([axis for axis in range(x.ndim) if x.shape_[axis] == 1])
             return call_view(SQUEEZE, given[0], <PyObject*>axes, <PyObject*>None)
-    # As of NumPy's arrays, one that has no such axis is the result.
+    # As in NumPy, return the array itself if it has no axis of size 1.
     return x
 
 
@@ -367,19 +367,19 @@ cdef object item(str name, PyObject** given):
 
 
 cdef Py_ssize_t index_of(object index, Py_ssize_t size, int axis) except -1:
-    """An index, counted from the first of so many elements."""
+    """Return an index as a non-negative number; OutOfBoundsError if it is not below `size`."""
     cdef Py_ssize_t number
     if not read_int(<PyObject*>index, &number):
         index = operator.index(index)
         if not read_int(<PyObject*>index, &number):
-            number = size   # too large for any array
+            number = size   # too large for any size
     if number < -size or number >= size:
         raise OutOfBoundsError("item", f"{index} is out of bounds for size {size}" + (f" along axis {axis}" if axis >= 0 else ""))
     return number + size if number < 0 else number
 
 
 cdef object tolist(str name, PyObject** given):
-    # An array on a simulated device does not refuse within this call: Python's numbers are on no device.
+    # An array on a simulated device is accepted, because Python's numbers are on no device.
     return nested_lists(array_argument(given[0], "tolist", "x"))
 
 

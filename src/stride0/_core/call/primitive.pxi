@@ -1,18 +1,18 @@
-# Functions of the namespace, whose calls are intercepted and recorded; the operator @.
+# Functions of the namespace; their calls are intercepted and recorded. The operator @.
 
 cdef enum:
     VARIADIC = 4  # inspect.CO_VARARGS
 
 
 cdef int positional_of(object function):
-    """How many arguments a declaration takes by position."""
+    """The number of arguments that a declaration takes by position."""
     code = getattr(function, "__code__", None)
     return INT_MAX if code is None or code.co_flags & VARIADIC else code.co_argcount
 
 
 @cython.final
 cdef class Primitive:
-    """A function of the namespace: calls of it are intercepted, Note [Interceptors], and recorded by the tape."""
+    """A function of the namespace. Calls are intercepted, Note [Interceptors], and recorded by the tape."""
 
     def __cinit__(self, function, str name, bint differentiable):
         self.vectorcall = call_primitive
@@ -28,26 +28,26 @@ cdef class Primitive:
 
     @property
     def declaration(self):
-        """The function in Python that was declared; without a body where the implementation is compiled."""
+        """The declaration in Python; it has no body if the implementation is compiled."""
         return self.function
 
     @property
     def __doc__(self):
-        # Imported late: seldom needed.
+        # Imported late because it is seldom needed.
         from stride0._tables.documents import documented
 
         return documented(self.traced_name, self.function)
 
     @property
     def __signature__(self):
-        # Imported late: the module takes long to import and is seldom needed.
+        # Imported late because it takes long to import and is seldom needed.
         import inspect
 
         return inspect.signature(self.function)
 
     def __get__(self, instance, owner):
-        # As an attribute of a class it is not bound, like functions in C. For `inspect` and `pydoc`, an object with
-        # `__get__` is a routine, and they show its signature.
+        # A class attribute of this type is not bound, as for C functions. `inspect` and `pydoc` take an object with `__get__`
+        # for a routine and show its signature.
         return self
 
     def __repr__(self):
@@ -57,7 +57,7 @@ cdef class Primitive:
         return self.__qualname__
 
     cdef PyObject* run(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
-        """Run the function itself: no argument is tracked, and the call is not intercepted."""
+        """Run the function itself, for a call that is neither recorded nor intercepted."""
         if self.implementation is NULL:
             if n > self.positional:
                 refuse_call(self.function, args, n, kwnames)
@@ -68,14 +68,14 @@ cdef class Primitive:
         else:
             out = call_implementation(self.implementation, self.traced_name, self.signature, self.function, args, n, kwnames)
         if out is NotImplemented:
-            # Unusual arguments, for which the declaration has a body.
+            # The body of the declaration handles unusual arguments.
             return run_declaration(self, args, n, kwnames)
         Py_INCREF(out)
         return <PyObject*>out
 
 
 cdef PyObject* run_declaration(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
-    """Run the body of a declaration; an error of an inner function names the declared function, which the user called."""
+    """Run the body of a declaration; errors of inner functions are renamed to the declared function, which the user called."""
     try:
         return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
     except Stride0Error as error:
@@ -90,7 +90,7 @@ cdef int rename(object error, Primitive self) except -1:
 
 
 cdef int refuse_call(object declaration, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except -1:
-    """Raise Python's TypeError, by a call of the declaration; of arguments that it takes by name it says so."""
+    """Raise Python's TypeError by calling the declaration; the message names arguments that must be given by name."""
     cdef list named
     code = declaration.__code__
     try:
@@ -98,7 +98,7 @@ cdef int refuse_call(object declaration, PyObject* const* args, Py_ssize_t n, Py
     except TypeError as error:
         parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         named = [f"{name}=..." for name in parameters[code.co_argcount : n]]
-        # NumPy takes an axis, a dtype and more by position; whoever writes reshape(x, 2, 3) does not mean `copy`.
+        # NumPy takes an axis, a dtype and more by position. But in reshape(x, 2, 3), the 3 is not meant as `copy`.
         if code.co_flags & VARIADIC or not named or named[0] == "copy=...":
             raise
         raise TypeError(f"{error}; by name: {', '.join(named)}") from None
@@ -147,7 +147,7 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
 
 
 cdef PyObject* run_composed(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
-    """Run a function that calls others; an error of an inner function names the function that the user called."""
+    """Run a function that calls others; errors of inner functions are renamed to the function that the user called."""
     try:
         return self.run(args, n, kwnames)
     except Stride0Error as error:
@@ -164,7 +164,7 @@ cdef PyObject* call_in_package(Primitive self, PyObject* const* args, Py_ssize_t
 
 
 cdef object call_checked(Primitive self, tuple given, dict more, bint found, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    """The call while a switch is on: intercepted if it is the user's, then executed or recorded."""
+    """Make a call while a switch is on: intercept it if it is the user's, then execute or record it."""
     cdef bint outside = is_intercepted()
     cdef PyObject* result
     entered = enter_call("function", self.traced_name, given, more) if outside else None
@@ -182,7 +182,7 @@ cdef object call_checked(Primitive self, tuple given, dict more, bint found, PyO
 
 
 cdef bint argument_needs_tape(object x):
-    """Whether an argument is an array that needs the tape, or a sequence with one in it."""
+    """Whether an argument is an array that needs the tape, or a sequence that contains one."""
     if type(x) is Array:
         return needs_tape(<Array>x)
     if type(x) is tuple or type(x) is list:
@@ -197,17 +197,17 @@ cdef Primitive matmul = None    # what the operator @ calls
 
 def primitive(function, extension=""):
     """
-    Let the tape record a function: a decorator for functions of arrays that are written in Python.
+    Decorator for functions of arrays that are written in Python: let the tape record their calls.
 
-    The function itself never sees a tracked array. The tracer knows it under its name, those of an extension
-    under ``"linalg.inv"`` and the like; its gradient rules stand in `stride0.autograd`.
+    The function itself never sees a tracked array. The tracer knows it by its name, or by a name like ``"linalg.inv"`` if it
+    belongs to an extension; its gradient rules are in `stride0.autograd`.
 
     Parameters
     ----------
     function : callable
-        With arrays, or lists and tuples of them, among its arguments.
+        A function that takes arrays, or lists and tuples of arrays.
     extension : str
-        The namespace that the function is in, where that is not the main one.
+        The namespace of the function, if it is not the main one.
     """
     cdef Primitive out = intercepted(function, extension)
     global matmul
@@ -220,16 +220,16 @@ def primitive(function, extension=""):
 
 def intercepted(function, extension=""):
     """
-    Intercept the calls of a function that has no gradient: strict mode and test configurations check them.
+    Decorator: let strict mode and test configurations check the calls of a function that has no gradient.
 
-    Where an implementation is registered under its name, that runs: Note [Declarations].
+    If an implementation is registered under the function's name, it runs instead: Note [Declarations].
 
     Parameters
     ----------
     function : callable
-        Of the namespace.
+        A function of the namespace.
     extension : str
-        The namespace that the function is in, where that is not the main one.
+        The namespace of the function, if it is not the main one.
     """
     cdef str name = f"{extension}.{function.__name__}" if extension else function.__name__
     cdef Primitive out = Primitive(function, name, False)
@@ -243,12 +243,12 @@ def intercepted(function, extension=""):
 
 def shared_by_threads(value):
     """
-    Never free an object: all threads of a free-threaded interpreter use it, and would wait for each other to count its references.
+    Never free an object: otherwise the threads of a free-threaded interpreter would contend for its reference count.
 
     Parameters
     ----------
     value : object
-        A module, or a function of one. With the interpreter's lock nothing is done.
+        A module, or a function of a module. With the GIL this does nothing.
     """
     s0_immortalize(<PyObject*>value)
 
@@ -270,7 +270,7 @@ s0_enable_vectorcall(Primitive, <char*>&_sample.vectorcall - <char*><PyObject*>_
 # --- the operator @
 
 cdef object matmul_operator(object x1, object x2, bint is_in_place):
-    """`x1 @ x2`, or `x1 @= x2`, which keeps the shape and the dtype of x1 or changes nothing and raises."""
+    """`x1 @ x2`, or `x1 @= x2`, which raises, and changes nothing, if the result does not have the shape and dtype of x1."""
     cdef PyObject* operands[2]
     cdef Array out, target
     for value in (x1, x2):
