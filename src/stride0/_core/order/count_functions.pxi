@@ -19,7 +19,7 @@ cdef object bincount(str name, PyObject** given):
         most = largest_place(places)
         if most < 0 and x.code != UINT64:
             raise ArgumentValueError(name, "an element is negative", [("x", f"{x.shape}")])
-        # A number of uint64 that int64 has not: the result would be larger than any memory.
+        # A uint64 beyond int64 makes the result larger than any memory.
         size = max(size, sys.maxsize if most < 0 or most == sys.maxsize else most + 1)
     if given[1] is not <PyObject*>None:
         weights = array_argument(given[1], name, "weights")
@@ -34,7 +34,7 @@ cdef object intervals(str name, PyObject** given):
 
 
 cdef object interp(str name, PyObject** given):
-    """`given`: x, xp, fp, left, right, period. Curves of one dtype that nothing records; others by the declaration."""
+    """`given`: x, xp, fp, left, right, period. Handles curves of one dtype that are not recorded; the declaration handles others."""
     cdef Array x, points, values, before = None, behind = None
     if type(<object>given[1]) is not Array or type(<object>given[2]) is not Array or given[5] is not <PyObject*>None:
         return NotImplemented
@@ -43,7 +43,7 @@ cdef object interp(str name, PyObject** given):
         return NotImplemented
     if values.ndim != 1 or values.shape_[0] != points.shape_[0] or points.size == 0:
         return NotImplemented
-    # A Python number has float64, not the dtype of the points.
+    # A Python number becomes float64, not the dtype of the points.
     x = as_array(<object>given[0], name)
     if x.code != points.code or needs_tape(x) or needs_tape(points) or needs_tape(values):
         return NotImplemented

@@ -1,4 +1,4 @@
-# Counts of numbers, the intervals that elements lie in, and linear interpolation (kernels: `counting.h`).
+# Counting integers, finding the intervals of elements, and linear interpolation (kernels: `counting.h`).
 
 cdef extern from "counting.h":
     ctypedef struct s0_intervals:
@@ -17,7 +17,7 @@ cdef extern from "counting.h":
 
 
 cdef Array in_order(Array x, int code):
-    """x, or a copy of it, of a dtype and contiguous in C order."""
+    """x, or a copy, with the given dtype and in C order."""
     return x if x.code == code and x.c_contiguous else copy_array(x, code, True)
 
 
@@ -25,16 +25,15 @@ cdef Array in_order(Array x, int code):
 
 
 cdef Py_ssize_t largest_place(Array places) except? -1:
-    """The largest element, -1 if one is negative, of contiguous int64 elements; there is at least one."""
+    """The largest of one or more contiguous int64 elements; -1 if an element is negative."""
     return s0_largest_place(<const int64_t*>data_of(places), places.size)
 
 
 cpdef Array count_places(Array places, Array weights, Py_ssize_t size):
     """
-    How often each place occurs, or the sum of its weights, which are added in the order of their elements.
+    Count how often each integer occurs, or sum its weights, which are added in the order of the elements.
 
-    `places`: int64, of one axis; none is negative, and all are below `size`. `weights`: of the shape of the places, of
-    any dtype, or None.
+    `places`: int64, one axis, elements from 0 to `size - 1`. `weights`: of the shape of `places` and of any dtype, or None.
     """
     cdef Array out, given
     cdef const int64_t* x
@@ -66,12 +65,12 @@ cpdef Array count_places(Array places, Array weights, Py_ssize_t size):
 # --- the intervals of a histogram
 
 ctypedef struct Placing:
-    # Elements whose intervals are looked for, in chunks for several threads.
+    # Elements to find the intervals of, in chunks for several threads.
     s0_intervals intervals
     const char* x
     Py_ssize_t count
     Py_ssize_t each         # elements in a chunk
-    bint single             # float32, not float64
+    bint single             # whether the elements are float32, not float64
     int64_t* out
 
 
@@ -87,10 +86,10 @@ cdef void place_chunk(void* context, int chunk) noexcept nogil:
 
 cdef Array intervals_of(Array x, Array edges, double first, double last):
     """
-    In which of adjacent intervals of equal width, from `first` to `last`, each element lies: a new int64 array.
+    The number of the interval that contains each element, for adjacent intervals of equal width from `first` to `last`: a new int64 array.
 
-    `edges`: float64, ascending, one more than intervals. An interval has its lower edge, the last one its upper edge, too.
-    Elements outside the edges, and NaN, get the number of intervals. `x`: of a real dtype; its elements are cast to float64.
+    `edges`: float64, ascending, one more than intervals. An interval contains its lower edge; the last one also contains its
+    upper edge. Elements outside the edges, and NaN, get the number of intervals. `x`: of a real dtype; elements are cast to float64.
     """
     cdef Array given, out = new_array(INT64, x.ndim, x.shape_, NULL, False)
     cdef Placing placing
@@ -106,16 +105,16 @@ cdef Array intervals_of(Array x, Array edges, double first, double last):
 # --- interpolation
 
 ctypedef struct Curve:
-    # Places at which a curve is evaluated, in chunks for several threads.
+    # Points at which a curve is evaluated, in chunks for several threads.
     const char* points
     const char* values
     Py_ssize_t n
     const char* x
     Py_ssize_t count
-    Py_ssize_t each         # places in a chunk
+    Py_ssize_t each         # evaluated points in a chunk
     const char* before
     const char* behind
-    bint single             # float32, not float64
+    bint single             # whether the dtype is float32, not float64
     char* out
 
 
@@ -132,10 +131,10 @@ cdef void interpolate_chunk(void* context, int chunk) noexcept nogil:
 
 cdef Array interpolated(Array x, Array points, Array values, Array before, Array behind):
     """
-    The values of a curve through points, of which there is at least one, at the elements of x: a new array in C order.
+    The values of a piecewise linear curve at the elements of x: a new array in C order.
 
-    All arrays are of one dtype, float32 or float64; `before` and `behind` are those beyond the ends of the curve, or None:
-    the first and the last value.
+    The curve has at least one point. All arrays have the same dtype, float32 or float64. `before` and `behind` are the values
+    beyond the ends of the curve; None means the first or the last value.
     """
     cdef Py_ssize_t last
     cdef Array out = new_array(x.code, x.ndim, x.shape_, NULL, False)

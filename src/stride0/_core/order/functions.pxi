@@ -12,13 +12,13 @@ cdef object sort_or_argsort(str name, PyObject** given):
     if not read_axis(given[1], x.ndim, &axis):
         axis = convert_axis(given[1], x.ndim, name)
     descending = flag_argument(given[2], name, "descending")
-    # All sorts are stable.
+    # The argument is only checked, because all sorts are stable.
     flag_argument(given[3], name, "stable")
     return sorted_lanes(x, axis, descending, name == "argsort")
 
 
 cdef Array ordered_argument(PyObject* x, str name, PyObject* axis, int* at):
-    """An array to select from, of a dtype that has an order, with the axis."""
+    """Check an array to select from: its dtype must have an order. Writes the axis to `at`."""
     cdef Array array = array_argument(x, name, "x")
     refuse_complex(array, name, "x")
     if not read_axis(axis, array.ndim, at):
@@ -46,7 +46,7 @@ cdef object argpartition(str name, PyObject** given):
 
 
 cdef object partition(str name, PyObject** given):
-    """`given`: x, kth, axis. Elements of 4 or 8 bytes that nothing records; others by the declaration."""
+    """`given`: x, kth, axis. Handles elements of 4 or 8 bytes that are not recorded; the declaration handles others."""
     cdef int axis = 0
     cdef Array x
     cdef Py_ssize_t first, last
@@ -61,7 +61,7 @@ cdef object partition(str name, PyObject** given):
 
 
 cdef int read_ranks(str name, PyObject* given, Py_ssize_t n, Py_ssize_t* first, Py_ssize_t* last) except -1:
-    """Read one rank of n elements, or several, of which the lowest and the highest count: where they begin and end."""
+    """Read one or more ranks among n elements; writes the lowest rank and the end after the highest one."""
     if read_int(given, first) and -n <= first[0] < n:
         first[0] += n if first[0] < 0 else 0
         last[0] = first[0] + 1
@@ -72,7 +72,7 @@ cdef int read_ranks(str name, PyObject* given, Py_ssize_t n, Py_ssize_t* first, 
         if not -n <= k < n:
             raise OutOfBoundsError(name, f"kth {k} is out of bounds for {counted(n, 'element')}")
     positions = [k + n if k < 0 else k for k in positions]
-    # Where no position is asked for, any permutation serves: that with the least element first.
+    # Without a position any permutation is right; the smallest element comes first.
     first[0], last[0] = (min(positions), max(positions) + 1) if positions else (0, min(n, 1))
     return 0
 
@@ -81,7 +81,7 @@ cdef object unique_values(str name, PyObject** given):
     cdef Array x = array_argument(given[0], "unique_values", "x")
     if letter_at(x.code) != c"c":
         return distinct_values(x)
-    # Complex numbers are sorted by NumPy, real parts first.
+    # NumPy sorts complex numbers, by real parts first.
     values = to_numpy(copy_array(x, x.code, True)).reshape(-1)
     values.sort(stable=True)
     is_first = numpy().ones(values.size, bool)
@@ -122,7 +122,7 @@ cdef object searchsorted(str name, PyObject** given):
     code = x1.code
     if x2.code != code:
         code = promote_codes(x1.code, x2.code)
-        # uint64 and a signed dtype: float64 would make distinct integers equal. Values outside the dtype of x1 are beyond its ends.
+        # uint64 with a signed dtype: float64 would make distinct integers equal. Values outside the range of x1's dtype are beyond the ends.
         mixed = x1.dtype.kind in INTEGRAL and x2.dtype.kind in INTEGRAL and letter_at(code) == c"f"
         if mixed:
             code = x1.code
@@ -135,7 +135,7 @@ cdef object searchsorted(str name, PyObject** given):
 
 
 cdef int beyond_limits(Array x, object number) except? -2:
-    """1 or -1 for a Python integer too large or too small for the dtype of x, else 0."""
+    """1 if a Python integer is too large for the dtype of x, -1 if it is too small, otherwise 0."""
     if isinstance(number, bool) or not isinstance(number, int) or x.dtype.kind not in INTEGRAL:
         return 0
     least, most = limits_of(x.dtype)
@@ -143,7 +143,7 @@ cdef int beyond_limits(Array x, object number) except? -2:
 
 
 cdef Array cast_lane(Array x, int code):
-    """An array of one axis in another dtype; a broadcast axis stays a broadcast axis."""
+    """Cast an array with one axis; a broadcast axis remains broadcast."""
     if x.code == code:
         return x
     return broadcast_like(copy_array(without_broadcast_axes(x, (0,)), code, False), x)

@@ -21,7 +21,7 @@ cdef void search_chunk(void* context, int chunk) noexcept nogil:
 
 
 cdef Array indices_in(Array among, Array wanted, bint right):
-    """The indices at which elements belong into a sorted lane of their dtype: a new array in C order."""
+    """The indices at which elements would be inserted into a sorted lane of their dtype: a new array in C order."""
     if is_stored(among.code):
         among, wanted = copy_array(among, arithmetic_code(among.code), True), copy_array(wanted, arithmetic_code(wanted.code), True)
     cdef Array lane = among
@@ -31,7 +31,7 @@ cdef Array indices_in(Array among, Array wanted, bint right):
     cdef int threads = 1
     cdef Py_ssize_t chunks = 1
     if not among.c_contiguous and among.strides_[0] != 0 and among.size // tuning.elements_per_search < wanted.size:
-        # A search at large strides costs more than the copy; for a few elements the copy costs more.
+        # A search with large strides costs more than the copy, except for a few elements.
         lane = copy_array(among, among.code, True)
     search.lane, search.n, search.wanted, search.count = data_of(lane), lane.size, data_of(given), out.size
     search.stride = itemsize_at(among.code) if lane.c_contiguous else lane.strides_[0]
@@ -45,7 +45,7 @@ cdef Array indices_in(Array among, Array wanted, bint right):
 
 
 def search_among(Array among not None, Array wanted not None, bint right):
-    """`indices_in` of an array of one axis, for elements of its dtype, which is bool or real."""
+    """`indices_in` for an array with one axis and elements of the same dtype, bool or real."""
     guard_gradient(among, "searchsorted")
     guard_gradient(wanted, "searchsorted")
     if among.ndim != 1 or among.code != wanted.code or letter_at(among.code) == c"c":

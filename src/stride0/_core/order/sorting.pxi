@@ -1,20 +1,20 @@
 # Sorting, selection by rank, and searching in sorted arrays (kernels: `sorting.h`, `searching.h`, `distinct.h`).
 #
 # Note [Sorting]
-#     Lanes of real numbers are sorted by kernels of our own (`sorting.h`), always stably: that costs no time here.
-#     Several short lanes of a matrix, along either axis, are sorted in place side by side (`sort_lanes.h`): a lane to each lane of the
-#     vectors. Longer lanes along another axis than the last are sorted in a transposed copy, which costs less than the sort. The
-#     columns of a small matrix are sorted one by one in place. NumPy sorts complex numbers, for the set functions.
+#     Lanes of real numbers are sorted by the kernels in `sorting.h`, always stably: stability costs no time there. Several
+#     short lanes of a matrix, along either axis, are sorted in place side by side (`sort_lanes.h`): each lane of a vector register
+#     sorts one lane of the matrix. Longer lanes that are not along the last axis are sorted in a transposed copy, which costs
+#     less than the sort. Columns of a small matrix are sorted one by one in place. For the set functions, NumPy sorts complex numbers.
 #
-#     Threads sort different lanes. Where there are fewer lanes than threads, they sort parts of one lane, which are merged;
-#     the words that are sorted have one order only, so that the result is the same.
+#     Threads sort different lanes. If there are fewer lanes than threads, they sort parts of one lane, which are merged. The
+#     sorted words are distinct, or equal in all bits, so that the result is the same.
 #
-#     Selection (`select_words.h`) finds the words of the first and the last rank that are wanted, by the same divisions, of which it
-#     goes on with the parts that contain these ranks: some 1.5 n words are moved for a median. A pass over all words takes the
-#     indices of what lies between, and these alone are sorted. The words of a few least ranks are found without divisions: none is
-#     greater than the greatest of as many of the least words of groups. Threads select from different lanes.
+#     Selection (`select_words.h`) finds the words of the first and the last wanted rank by the divisions of a sort, but continues
+#     only with the parts that contain these ranks: about 1.5 n words are moved for a median. A pass over all words then collects
+#     the indices of the elements in between, and only these are sorted. The k lowest words, for a
+#     small k, need no divisions: the largest of the smallest words of k groups bounds them. Threads select from different lanes.
 #
-#     A partition keeps the order of the elements before and behind the ranks that are wanted, so that it is the same everywhere.
+#     A partition keeps the order of the elements before and behind the wanted ranks, so its result is the same on all machines.
 
 cdef extern from "distinct.h":
     enum:
@@ -29,13 +29,13 @@ TABLE.interrupted = is_stopped
 
 
 cdef int kind_of(int code) noexcept:
-    """The kind of a dtype that is not complex: the interpretation of its bits."""
+    """The kind of a dtype that is not complex, which tells how to interpret its bits."""
     cdef char letter = letter_at(code)
     return S0_FLOATING if letter == c"f" else S0_SIGNED if letter == c"i" else S0_BOOLEAN if letter == c"b" else S0_UNSIGNED
 
 
 cdef Array axis_last(Array x, int axis):
-    """A view of x with an axis behind all others."""
+    """A view of x with the given axis moved to the end."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_NDIM]
     cdef int k, own = 0
@@ -54,17 +54,17 @@ cdef enum:
 ctypedef struct Lanes:
     # Adjacent lanes to sort, in chunks for several threads.
     s0_lane first
-    Py_ssize_t words        # of scratch memory for each chunk
+    Py_ssize_t words        # words of scratch memory for each chunk
     Py_ssize_t count
     Py_ssize_t each         # lanes in a chunk
-    int wide                # bytes of an element of the result
+    int wide                # item size of the result
 
 ctypedef struct Parts:
     # One lane, in parts for several threads.
     s0_lane lane
     s0_seen seen[MOST_PARTS]
     Py_ssize_t each         # elements in a part
-    Py_ssize_t run          # elements in a run that is in order
+    Py_ssize_t run          # elements in a sorted run
 
 
 cdef s0_lane lane_at(const Lanes* lanes, Py_ssize_t i, int chunk) noexcept nogil:
@@ -111,7 +111,7 @@ cdef void decode_part(void* context, int part) noexcept nogil:
 
 
 cdef bint sort_in_parts(Parts* parts, int threads) noexcept nogil:
-    """Sort `parts.lane` by several threads; False where a signal interrupted it."""
+    """Sort `parts.lane` by several threads; False if a signal interrupted it."""
     cdef Py_ssize_t n = parts.lane.n
     cdef int count = 1, part
     cdef s0_seen seen
@@ -143,9 +143,9 @@ cdef bint sort_in_parts(Parts* parts, int threads) noexcept nogil:
 ctypedef struct Adjacent:
     # Lanes of a matrix to sort, in chunks for several threads.
     s0_adjacent lanes
-    Py_ssize_t words        # of scratch memory for each chunk
+    Py_ssize_t words        # words of scratch memory for each chunk
     Py_ssize_t count
-    Py_ssize_t each         # S0_BESIDE lanes each in a chunk
+    Py_ssize_t each         # groups of S0_BESIDE lanes in a chunk
 
 
 cdef void sort_adjacent(void* context, int chunk) noexcept nogil:
@@ -157,7 +157,7 @@ cdef void sort_adjacent(void* context, int chunk) noexcept nogil:
 
 
 cdef bint is_sorted_aside(Array x, int axis, bint indices) noexcept:
-    """Whether lanes are sorted side by side where they are, or one by one, but without transposed copies."""
+    """Whether lanes are sorted without a transposed copy, in place side by side or one by one."""
     cdef Py_ssize_t n = x.shape_[axis]
     if x.ndim < 2 or x.size == 0 or not (x.ndim == 2 or (axis == x.ndim - 1 and x.c_contiguous)):
         return False
@@ -167,7 +167,7 @@ cdef bint is_sorted_aside(Array x, int axis, bint indices) noexcept:
 
 
 cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indices):
-    """`sorted_lanes` where `is_sorted_aside`; `code` is that of the result."""
+    """`sorted_lanes` if `is_sorted_aside`; `code` is the dtype of the result."""
     cdef Array out = new_array(code, x.ndim, x.shape_, NULL, False), scratch
     cdef Adjacent all
     cdef Py_ssize_t n = x.shape_[axis], groups, chunks = 1, words
@@ -183,7 +183,7 @@ cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indic
     groups = all.each = (all.count + S0_BESIDE - 1) // S0_BESIDE
     if x.size >= tuning.long_run_elements:
         threads = threads_for(x.size * tuning.sorted_element_ns)
-        # All scratch memory together is not larger than source and result.
+        # Limit all scratch memory together to the size of source and result.
         chunks = min(chunks_for(x.size * tuning.sorted_element_ns, threads), groups, x.size * (width + wide) // (8 * all.words))
         chunks = max(<Py_ssize_t>1, chunks)
     words = all.words * chunks
@@ -205,7 +205,7 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
     cdef bint done = True, last = axis == x.ndim - 1
     guard_gradient(x, "sort")
     if is_stored(x.code):
-        # The dtype that it computes in has the same numbers in the same order.
+        # The dtype of computation contains the same numbers in the same order.
         result = sorted_lanes(copy_array(x, arithmetic_code(x.code), True), axis, descending, indices)
         return result if indices else copy_array(result, x.code, True)
     if is_sorted_aside(x, axis, indices):
@@ -229,7 +229,7 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
         threads = threads_for(x.size * tuning.sorted_element_ns)
         chunks = min(chunks_for(x.size * tuning.sorted_element_ns, threads), lanes.count)
     if lanes.words:
-        # All scratch memory together is not larger than source and result.
+        # Limit all scratch memory together to the size of source and result.
         chunks = max(<Py_ssize_t>1, min(chunks, x.size * (width + lanes.wide) // (8 * lanes.words)))
         i = lanes.words * chunks
         scratch = new_array(UINT64, 1, &i, NULL, False)
@@ -264,9 +264,9 @@ cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, 
     """
     The indices of the elements that a sort along an axis would put at the positions from `first` to `last`.
 
-    NaN is last, in descending order too. Equal elements keep their order. Of the `whole` lane, indices of elements that come
-    before stand before these, in their order, and those of elements that come after behind them. Not the indices but the elements
-    themselves of the whole lane are given where they have 4 or 8 bytes.
+    NaN is last, in descending order too. Equal elements keep their order. With `whole`, the result covers the whole lane: the
+    indices of lesser ranks come before, and the indices of greater ranks behind, both in their original order. Without
+    `indices`, the elements are returned instead, for a whole lane of elements with 4 or 8 bytes.
     """
     cdef Py_ssize_t n = x.shape_[axis], count = n if whole else last - first, chunks = 1, words
     cdef Py_ssize_t shape[MAX_NDIM]
@@ -275,7 +275,7 @@ cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, 
     cdef Lanes lanes
     guard_gradient(x, "argpartition")
     if is_stored(x.code):
-        # The dtype that it computes in has the same numbers in the same order.
+        # The dtype of computation contains the same numbers in the same order.
         x = copy_array(x, arithmetic_code(x.code), True)
     elif letter_at(x.code) == c"b":
         x = copy_array(x, UINT8, True)
@@ -301,7 +301,7 @@ cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, 
         threads = threads_for(x.size * tuning.selected_element_ns)
         chunks = min(chunks_for(x.size * tuning.selected_element_ns, threads), lanes.count)
     if lanes.words:
-        # All scratch memory together is not larger than the elements and their indices.
+        # Limit all scratch memory together to the size of the elements and their indices.
         chunks = max(<Py_ssize_t>1, min(chunks, x.size * (lanes.first.width + lanes.wide) // (8 * lanes.words)))
         words = lanes.words * chunks
         scratch = new_array(UINT64, 1, &words, NULL, False)
@@ -311,7 +311,7 @@ cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, 
 
 
 def sort_along(Array x not None, int axis, bint descending, bint indices):
-    """The elements of x, or their indices, in order along an axis that is not negative: a new array in C order."""
+    """The sorted elements of x along a non-negative axis, or their indices: a new array in C order."""
     check_axis(x, axis, "sort")
     if letter_at(x.code) == c"c":
         raise DTypeError("sort", f"Unsupported dtype {dtype_at(x.code).name}")
@@ -320,9 +320,9 @@ def sort_along(Array x not None, int axis, bint descending, bint indices):
 
 def few_counts(Array x not None):
     """
-    The distinct elements of x and how many there are of each, in no order; None where they are not known to be few.
+    The distinct elements of x and their counts, in no order; None if there may be many.
 
-    Of -0.0 and 0.0 the first one is found.
+    If x has -0.0 and 0.0, the value is the one that comes first.
     """
     cdef int width = itemsize_at(x.code), kind
     cdef char found[8 * S0_FEW_DISTINCT]
@@ -347,7 +347,7 @@ def few_counts(Array x not None):
 
 
 cdef Array distinct_values(Array x):
-    """The distinct elements of x in order: each NaN is one of them, -0.0 and 0.0 are one."""
+    """The distinct elements of x in order: each NaN counts as distinct, -0.0 and 0.0 as equal."""
     if is_stored(x.code):
         return copy_array(distinct_values(copy_array(x, arithmetic_code(x.code), True)), x.code, True)
     cdef Py_ssize_t stride = itemsize_at(x.code), n
