@@ -1,4 +1,4 @@
-# Functions that make arrays and whose overhead matters. Declared in `_chapters/creation.py`, `data_types.py` and `strided`.
+# Compiled functions that create arrays. Declared in `_chapters/creation.py`, `data_types.py` and `strided`.
 
 cdef Py_ssize_t FAR = <Py_ssize_t>1 << 60
 
@@ -35,7 +35,7 @@ cdef object full(str name, PyObject** given):
 
 
 cdef Array filled(str operation, int ndim, const Py_ssize_t* sizes, PyObject* value, PyObject* dtype, int default):
-    """A new array of one value; without a dtype, of the default, or of the value's own where that is negative."""
+    """A new array filled with a value. If no dtype is given, it is `default`, or the dtype of the value if `default` is negative."""
     cdef Py_ssize_t number
     cdef int code = default
     cdef Array out
@@ -48,7 +48,7 @@ cdef Array filled(str operation, int ndim, const Py_ssize_t* sizes, PyObject* va
         if code < 0:
             code = INT64
         else:
-            plain = 0 <= number <= 127 and code != BOOL     # what every dtype holds
+            plain = 0 <= number <= 127 and code != BOOL     # a value that every dtype except bool holds
     elif type(<object>value) is float:
         if code < 0:
             code = FLOAT64
@@ -66,11 +66,11 @@ cdef Array filled(str operation, int ndim, const Py_ssize_t* sizes, PyObject* va
     return out
 
 
-# --- arrays like another one
+# --- arrays like another array
 
 
 cdef Array like_argument(str operation, PyObject** given, int* code, int* ndim, Py_ssize_t* sizes):
-    """The array that another one is to be like; `given` has its dtype, device and shape next, those of the other where None."""
+    """The array whose attributes a new array takes. `given` holds it, then dtype, device and shape, which replace its attributes unless None."""
     cdef Array x = array_argument(given[0], operation, "x")
     check_device_argument(given[2], operation)
     code[0] = dtype_code_argument(given[1], operation, x.code)
@@ -129,7 +129,7 @@ cdef object eye(str name, PyObject** given):
     check_total("eye", 2, sizes)
     code = dtype_code_argument(given[3], "eye", FLOAT64)
     out = new_array(code, 2, sizes, NULL, True)
-    # Diagonals beyond a corner have no element.
+    # A diagonal beyond a corner is empty.
     k = max(-sizes[0], min(k, sizes[1]))
     length = min(sizes[0], sizes[1] - k) if k >= 0 else min(sizes[0] + k, sizes[1])
     if length > 0:
@@ -141,7 +141,7 @@ cdef object eye(str name, PyObject** given):
 
 
 cdef Py_ssize_t size_argument(str name, object number) except? -1:
-    """The size of an axis, which raises where no array has so many elements."""
+    """The size of an axis; raises if no array can have this many elements."""
     if not -PY_SSIZE_T_MAX <= number <= PY_SSIZE_T_MAX:
         normalize_shape(name, (number,))
     return number
@@ -163,7 +163,7 @@ cdef object arange(str name, PyObject** given):
     check_device_argument(given[4], "arange")
     if given[3] is <PyObject*>None and read_int(given[2], &step) and step == 1:
         if read_int(given[0], &stop if no_stop else &start) and (no_stop or read_int(given[1], &stop)):
-            # Far from overflow, the usual case needs no Python integers.
+            # In the usual case, far from overflow, no Python integers are needed.
             if -FAR < start < FAR and -FAR < stop < FAR:
                 size = stop - start if stop > start else 0
                 out = new_array(INT64, 1, &size, NULL, False)
@@ -185,7 +185,7 @@ cdef bint read_range(PyObject** given, double* first, double* step, Py_ssize_t* 
     """
     Read start, stop and step if floats are among them or a dtype is given, and count the elements.
 
-    Return False if integers may differ from their rounded quotient, or for any unusual argument: `make_range` counts these.
+    Return False if integers may differ from their rounded quotient, or for any unusual argument: `make_range` handles these.
     """
     cdef double start = 0, stop, difference, count
     cdef bint is_float = False
@@ -198,7 +198,7 @@ cdef bint read_range(PyObject** given, double* first, double* step, Py_ssize_t* 
         return False
     difference = stop - start
     count = count_of_steps(difference, step[0])
-    # Up to this bound the difference of integers is exact, and a quotient that is not an integer is not rounded to one.
+    # Up to this bound the difference of integers is exact, and a fractional quotient is not rounded to an integer.
     if not (fabs(difference) <= EXACT and count < EXACT):
         return False
     first[0], size[0] = start, <Py_ssize_t>count
@@ -206,7 +206,7 @@ cdef bint read_range(PyObject** given, double* first, double* step, Py_ssize_t* 
 
 
 cdef double count_of_steps(double difference, double step) noexcept:
-    """The number of elements in a distance, by the rounded quotient, as in NumPy: an underflow to 0 gives one element."""
+    """The number of elements, from the rounded quotient as in NumPy: an underflow to 0 gives one element."""
     cdef double quotient = difference / step
     if quotient == 0 and difference != 0:
         return 1 if (difference > 0) == (step > 0) else 0
@@ -225,7 +225,7 @@ cdef list describe_numbers(list numbers):
 
 
 cdef Array make_range(list numbers, dtype):
-    """start, start + step and so on, up to stop."""
+    """The array start, start + step, ..., below stop."""
     cdef bint integral = all([isinstance(n, int) for n in numbers])
     cdef DType target = check_dtype("arange", dtype, dtype_at(INT64 if integral else FLOAT64))
     cdef bint into_integers = target.kind in ("signed integer", "unsigned integer")
@@ -267,7 +267,7 @@ cdef Array make_integers(Py_ssize_t count, start, step, DType dtype):
         if not least <= number <= most:
             raise RangeError("arange", f"{number} does not fit {dtype.name}", accepts=f"From {least} to {most}.")
     out = new_array(dtype.code, 1, &count, NULL, False)
-    # Elements are computed modulo 2**64, so that they are right for a step outside of int64 too.
+    # Elements are computed modulo 2**64, which is right even if the step does not fit int64.
     iota(out, start, step)
     return out
 
@@ -276,9 +276,9 @@ cdef Array make_floats(Py_ssize_t count, start, step, DType dtype):
     cdef Array out
     cdef double first = as_float("arange", start), distance = as_float("arange", step)
     cdef double scale
-    # Rounding to float loses little of an integer, but it may lose much relative to the step.
+    # The rounding error of a large integer start may be large relative to the step.
     remainder = start - int(first) if isinstance(start, int) else 0
-    # Where the difference of last and first element overflows, half of it does not.
+    # If the difference of last and first element overflows, half the difference does not.
     scale = 2 if math.isinf(count * distance) else 1
     if isinstance(start, int) and isinstance(step, int):
         last = start + (count - 1) * step
@@ -301,7 +301,7 @@ cdef Array make_floats(Py_ssize_t count, start, step, DType dtype):
 
 
 cdef object linspace(str name, PyObject** given):
-    """Of moderate real numbers, in float64; the declaration has the others."""
+    """Handles moderate real numbers in float64; the declaration handles others."""
     cdef double first, last, step
     cdef double* values
     cdef bint is_float = False, endpoint = <object>given[5] is True
@@ -313,7 +313,7 @@ cdef object linspace(str name, PyObject** given):
         return NotImplemented
     parts = num - endpoint
     step = (last - first) / parts if parts > 0 else 0
-    if step == 0 and first != last and parts > 0:     # it underflows
+    if step == 0 and first != last and parts > 0:     # the step underflows
         return NotImplemented
     check_device_argument(given[4], "linspace")
     check_total("linspace", 1, &num)

@@ -1,15 +1,15 @@
-# Functions of data types whose overhead matters. Declared in `_chapters/data_types.py`.
+# Compiled functions of data types. Declared in `_chapters/data_types.py`.
 
 cdef dict NAMED = KINDS
 
-# What `finfo` and `iinfo` have returned, which the declarations write here: one object for each dtype, as of NumPy's.
+# Results of `finfo` and `iinfo`, cached by the declarations: one object for each dtype, as in NumPy.
 FINFOS = {}
 IINFOS = {}
 cdef dict known_finfos = FINFOS, known_iinfos = IINFOS
 
 
 cdef object finfo(str name, PyObject** given):
-    """The limits of a dtype that were asked for before; others by the declaration."""
+    """Return a cached result; the declaration computes others."""
     return known_finfos.get(<object>given[0], NotImplemented) if type(<object>given[0]) is DType else NotImplemented
 
 
@@ -20,7 +20,7 @@ cdef object iinfo(str name, PyObject** given):
 cdef object result_type(str name, PyObject** given):
     """`given`: a tuple of the arguments."""
     cdef tuple entries = <tuple>given[0]
-    cdef list dtypes = None, scalars = None       # dtypes: those given, where more than two differ
+    cdef list dtypes = None, scalars = None       # dtypes: the given ones, if more than two differ
     cdef int code = NO_DTYPE, second = NO_DTYPE, found
     cdef Py_ssize_t i
     for i in range(len(entries)):

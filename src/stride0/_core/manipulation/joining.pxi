@@ -1,31 +1,31 @@
-# Functions that write arrays to a new one: `stack` and `concat`, declared in `_chapters/manipulation.py`; `pad`.
+# Functions that write several arrays to a new one: `stack` and `concat`, declared in `_chapters/manipulation.py`; `pad`.
 
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 62
-cdef Py_ssize_t MANY_WIDE = <Py_ssize_t>1 << 60     # widths beyond it are refused by the declaration
+cdef Py_ssize_t MANY_WIDE = <Py_ssize_t>1 << 60     # the declaration refuses larger widths
 
 cdef enum:
     FEW_PARTS = 16
 
 
-# --- arrays that are joined
+# --- arrays to join
 
 
 cdef struct Parts:
     # Arrays in a tuple or list.
     PyObject** items
     PyObject* few[FEW_PARTS]
-    PyObject* every     # a tuple that keeps them alive, NULL where each of `few` has a reference of its own
+    PyObject* every     # a tuple that keeps the arrays alive; NULL if `few` holds references
     Py_ssize_t count
-    int code            # of the dtype that theirs promote to
-    bint alike          # whether all are of this dtype and contiguous
+    int code            # promoted dtype of the arrays
+    bint alike          # whether all arrays have this dtype and are contiguous
 
 
 cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
     """
-    Read a tuple or list of arrays, which `release_parts` lets go, also after an exception.
+    Read a tuple or list of arrays; `release_parts` releases them, also after an exception.
 
-    A list may change while memory is allocated, so its arrays get references: a tuple for a few would take a tenth of the call.
-    In a free-threaded interpreter it may change at any time.
+    A list may change while memory is allocated (in a free-threaded interpreter at any time), so its arrays get references.
+    For a few arrays no tuple is made, because that would take 10 % of the call.
     """
     cdef Py_ssize_t k
     cdef bint one = True, contiguous
@@ -52,7 +52,7 @@ cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
             if not one:
                 parts.code = (<DType?>promote_all([(<Array>parts.items[k]).dtype for k in range(parts.count)])).code
             return 0
-    # A list may be another one by now.
+    # The list may have changed.
     check_arrays(operation, <object>given if parts.every is NULL else <object>parts.every)
     raise SystemError(f"{operation}: what is not an array was taken for one")
 
@@ -67,7 +67,7 @@ cdef void release_parts(Parts* parts) noexcept:
 
 
 cdef bint are_f_contiguous(const Parts* parts) noexcept:
-    """Whether all have the order of Fortran, and not that of C, too."""
+    """Whether each array is in Fortran order and not in C order."""
     cdef Py_ssize_t k
     cdef Array x
     for k in range(parts.count):
@@ -78,7 +78,7 @@ cdef bint are_f_contiguous(const Parts* parts) noexcept:
 
 
 cdef void joined_strides(int code, int ndim, const Py_ssize_t* shape, int last, Py_ssize_t* strides) noexcept:
-    """Byte strides in the order of Fortran; but for an axis `last`, from 0 on, which is the slowest."""
+    """Byte strides in Fortran order; the axis `last`, unless it is -1, is the slowest axis."""
     cdef Py_ssize_t stride = itemsize_at(code)
     cdef int axis
     for axis in range(ndim):
@@ -90,7 +90,7 @@ cdef void joined_strides(int code, int ndim, const Py_ssize_t* shape, int last, 
 
 
 cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* shape, int at, bint stacked):
-    """A new array of arrays joined along an axis: one of their own, or a new one where they are `stacked`."""
+    """A new array of arrays joined along an axis: an existing axis, or a new one if `stacked`."""
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Py_ssize_t blocks = 1, run, j, k
     cdef int axis
@@ -98,7 +98,7 @@ cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* s
     cdef char* to
     check_total(operation, ndim, shape)
     if are_f_contiguous(parts):
-        # The result has the memory order of its operands.
+        # Keep the memory order of the operands.
         joined_strides(parts.code, ndim, shape, at if stacked else -1, byte_strides)
         out = new_array(parts.code, ndim, shape, byte_strides, False)
     else:
@@ -236,11 +236,11 @@ cdef bint read_pair(PyObject* given, Py_ssize_t* before, Py_ssize_t* behind):
 
 
 cdef object pad(str name, PyObject** given):
-    """`given`: x, pad_width, mode, constant_values. Widths and one value that are Python's; others by the declaration."""
+    """`given`: x, pad_width, mode, constant_values. Handles widths and a value that are Python numbers; the declaration handles others."""
     cdef Py_ssize_t before[MAX_NDIM]
     cdef Py_ssize_t behind[MAX_NDIM]
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Array x, out, value = None     # nobody looks at a value that is put nowhere
+    cdef Array x, out, value = None     # without padding, the value is not checked
     cdef char* first
     cdef int axis, k
     if type(<object>given[0]) is not Array or not is_python_scalar(<object>given[3]) or <object>given[2] != "constant":
@@ -258,7 +258,7 @@ cdef object pad(str name, PyObject** given):
     first = data_of(out)
     memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
     for axis in range(x.ndim):
-        # Of the axes before this one the padding too: so each element is written once.
+        # Includes the padding of the axes before this one, so that each element is written once.
         for k in range(x.ndim):
             first += before[k] * out.strides_[k] if k > axis else 0
         shape[axis] = before[axis]
@@ -275,7 +275,7 @@ cdef object pad(str name, PyObject** given):
 
 
 cdef int pad_view(Array out, char* first, const Py_ssize_t* shape, Array value) except -1:
-    """Write to a part of an array in C order."""
+    """Write a value to a part of an array in C order."""
     cdef int axis
     for axis in range(out.ndim):
         if shape[axis] == 0:

@@ -1,10 +1,10 @@
 # Manipulation functions that write copies or blocks of an array to a new one: `repeat`, `tile`, `roll`. Declared in `_chapters/manipulation.py`.
 
-# --- arrays that are laid out more than once
+# --- repeated elements and arrays
 
 cdef extern from *:
     """
-    /* Each element of one contiguous run, one after the other, `count` times. Compilers make vectors of the frequent counts. */
+    /* Repeat each element of a contiguous run `count` times. Compilers vectorise the loops with constant counts. */
     #define S0_REPEAT_BY(times)                                                        \\
         for (Py_ssize_t i = 0; i < n; i++)                                             \\
             for (Py_ssize_t k = 0; k < (times); k++)                                   \\
@@ -32,7 +32,7 @@ cdef extern from *:
 
 
 cdef Py_ssize_t count_argument(PyObject* x, str operation, str name) except? -1:
-    """An argument that has to be an integer."""
+    """Read an integer argument."""
     cdef Py_ssize_t value
     if read_int(x, &value):
         return value
@@ -43,7 +43,7 @@ cdef Py_ssize_t count_argument(PyObject* x, str operation, str name) except? -1:
 
 
 cdef Array flat(Array x):
-    """The elements of x with one axis, in C order: a view where its memory allows."""
+    """The elements of x with one axis, in C order: a view if its memory allows."""
     cdef Py_ssize_t size = x.size, stride
     if not strides_for_shape(x, 1, &size, &stride):
         x = copy_array(x, x.code, True)
@@ -76,7 +76,7 @@ cdef object repeat(str name, PyObject** given):
 
 
 cdef Array repeat_evenly(Array x, Py_ssize_t count, int axis, bint flattened):
-    """Each element along an axis `count` times, or each of all elements in C order: then the axis is the last."""
+    """Repeat each element along an axis `count` times; if `flattened`, x is read in C order and the axis is its last."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t counts[MAX_NDIM]
     cdef Py_ssize_t inner = itemsize_at(x.code), size, i, k
@@ -102,7 +102,7 @@ cdef Array repeat_evenly(Array x, Py_ssize_t count, int axis, bint flattened):
     for at in range(axis + 1, x.ndim):
         inner *= x.shape_[at]
     if inner <= LARGEST_ITEM and inner & (inner - 1) == 0:
-        # Two fast passes take less than one that moves the elements one by one.
+        # Two fast passes are faster than one that moves single elements.
         x = copy_array(x, x.code, True) if not x.c_contiguous else x
         repeat_items(data_of(out), data_of(x), x.size * itemsize_at(x.code) // inner, count, inner)
         return out
@@ -126,7 +126,7 @@ cdef object tile(str name, PyObject** given):
     cdef int ndim, axis, missing
     if not isinstance(<object>given[1], (tuple, list)):
         raise ArgumentTypeError("tile", "repetitions must be a tuple of integers", [("repetitions", shown(<object>given[1]))])
-    # A list may be another one after a conversion.
+    # Copy, because conversions may change a list.
     cdef tuple repetitions = tuple(<object>given[1])
     ndim = max(<int>min(len(repetitions), 2 * MAX_NDIM), x.ndim)
     if len(repetitions) > MAX_NDIM:
@@ -152,11 +152,11 @@ cdef object tile(str name, PyObject** given):
 
 cdef int write_copies(str operation, Array out, Array x, int ndim, const Py_ssize_t* sizes, const Py_ssize_t* counts, bint inside) except -1:
     """
-    Write x, of these sizes with ones in front, to a new array, each axis as often as `counts` says.
+    Write x, with these sizes (axes of size 1 in front), to a new array, each axis repeated as `counts` says.
 
-    Each axis gets another one: behind it, with the copies of an element next to each other, if `inside`, else before it,
-    with whole copies of the axis. In x that one is a broadcast axis. Axes of size 1 are dropped, since both together
-    may exceed the limit of axes; the others cannot: their number of elements is limited.
+    Each axis of the result is split in two: behind the axis of x, for adjacent copies of an element (`inside`), or before it,
+    for copies of the whole axis. The second axis is a broadcast axis of x. Axes of size 1 are dropped, because doubling could
+    exceed the limit of axes; the other axes cannot, because the number of elements is limited.
     """
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t source[MAX_NDIM]
@@ -177,7 +177,7 @@ cdef int write_copies(str operation, Array out, Array x, int ndim, const Py_ssiz
 
 
 cdef Array repeated_indices(Array repeats):
-    """Indices 0, 1, 2, ..., each as often as `repeats` says."""
+    """The indices 0, 1, 2, ..., each repeated as `repeats` says."""
     cdef Array counts = copy_array(repeats, INT64, True), out     # a copy: another thread may write to `repeats` meanwhile
     cdef int64_t* count = <int64_t*>data_of(counts)
     cdef int64_t* index
@@ -185,7 +185,7 @@ cdef Array repeated_indices(Array repeats):
     cdef Py_ssize_t total = 0
     for i in range(counts.size):
         if count[i] < 0 or count[i] > PY_SSIZE_T_MAX - total:
-            # Among unsigned ones, a number above those of int64.
+            # It may be an unsigned number beyond int64.
             if int(reduce("min", repeats, (0,), False, None)) < 0:
                 raise ArgumentValueError("repeat", "repeats must not be negative")
             normalize_shape("repeat", int(reduce("sum", repeats, (0,), False, float64)))
@@ -210,7 +210,7 @@ cdef object roll(str name, PyObject** given):
     cdef Py_ssize_t one = 0
     cdef int axis
     if not several and read_int(given[1], &one) and (given[2] is <PyObject*>None or read_axis(given[2], x.ndim, &axis)):
-        # One integer, along one axis or all elements.
+        # One integer shift, along one axis or over all elements.
         if given[2] is <PyObject*>None:
             if x.ndim != 1:
                 moves[0] = wrapped(one, x.size)
@@ -244,7 +244,7 @@ cdef object roll(str name, PyObject** given):
 
 
 cdef inline Py_ssize_t wrapped(Py_ssize_t move, Py_ssize_t size) noexcept:
-    """A move by 0 or more, less than the size, that ends in the same place."""
+    """The equivalent move in the range from 0 to `size - 1`."""
     if size == 0:
         return 0
     move %= size
@@ -252,16 +252,16 @@ cdef inline Py_ssize_t wrapped(Py_ssize_t move, Py_ssize_t size) noexcept:
 
 
 cdef Py_ssize_t* c_order(Array x, Py_ssize_t* out) noexcept:
-    """The strides of C order for the shape of x, written to `out`."""
+    """Write the strides in C order for the shape of x to `out`."""
     c_strides_of(itemsize_at(x.code), x.ndim, x.shape_, out)
     return out
 
 
 cdef Array rolled(Array x, const Py_ssize_t* moves):
     """
-    A new array of the elements of x, each axis moved by 0 or more, less than its size.
+    A new array with the elements of x, each axis rolled by a move from 0 to its size - 1.
 
-    Each axis that is moved consists of two ranges; every combination of ranges is one block.
+    A rolled axis consists of two ranges; every combination of ranges is one block.
     """
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef int moved[MAX_NDIM]
@@ -286,7 +286,7 @@ cdef Array rolled(Array x, const Py_ssize_t* moves):
         read = write = 0
         for k in range(count):
             axis = moved[k]
-            if block >> k & 1:      # the last elements, which come first
+            if block >> k & 1:      # the last elements of the axis, which move to its beginning
                 shape[axis] = moves[axis]
                 read += (x.shape_[axis] - moves[axis]) * x.strides_[axis]
             else:

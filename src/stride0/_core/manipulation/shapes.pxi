@@ -1,10 +1,10 @@
-# Manipulation functions that give views. Declared in `_chapters/manipulation.py`, `diagonal` in `linalg`.
+# Manipulation functions that return views. Declared in `_chapters/manipulation.py`, `diagonal` in `linalg`.
 
 # --- views
 
 
 cdef int sizes_for_reshape(PyObject* shape, Py_ssize_t size, Py_ssize_t* out) except -1:
-    """Write the sizes of the shape for `reshape` to `out`, a size of -1 inferred; returns how many."""
+    """Write the shape for `reshape` to `out`, with an inferred size for -1; returns the number of axes."""
     cdef Py_ssize_t total = 1, k, ndim
     cdef Py_ssize_t unknown = -1
     if type(<object>shape) is tuple and len(<tuple>shape) <= MAX_NDIM and size > 0:
@@ -81,7 +81,7 @@ cdef object expand_dims(str name, PyObject** given):
     if ndim > MAX_NDIM:
         normalize_axes("expand_dims", <object>given[1], ndim)
         check_ndim("expand_dims", ndim)
-    # A sequence may change its length while it is read.
+    # A sequence may change its length meanwhile.
     if axes_argument(given[1], ndim, "expand_dims", axes) != count:
         raise ArgumentValueError("expand_dims", "axis must be an integer or a tuple of integers", [("axis", shown(<object>given[1]))])
     for axis in range(ndim):
@@ -180,7 +180,7 @@ cdef object unstack(str name, PyObject** given):
     cdef list out = []
     if not read_axis(given[1], x.ndim, &at):
         at = convert_axis(given[1], x.ndim, "unstack")
-    # Views of an empty array keep its offset: it has no element to point to.
+    # Views of an empty array keep its offset, because there is no element to point to.
     stride = x.strides_[at] if x.size else 0
     for axis in range(x.ndim - 1):
         shape[axis], byte_strides[axis] = x.shape_[axis + (axis >= at)], x.strides_[axis + (axis >= at)]
@@ -219,20 +219,20 @@ def diagonal_of(str operation, x, offset):
         raise ShapeError(operation, "x must be a matrix or a stack of them", [("x", f"{matrix.shape}")])
     rows, columns = matrix.shape_[last], matrix.shape_[last + 1]
     if not read_int(<PyObject*>offset, &start):
-        # All diagonals beyond a corner are empty.
+        # A diagonal beyond a corner is empty.
         start = max(-rows, min(normalize_index(operation, "offset", offset), columns))
     start = max(-rows, min(start, columns))
     length = min(rows, columns - start) if start >= 0 else min(rows + start, columns)
     memcpy(shape, matrix.shape_, last * sizeof(Py_ssize_t))
     memcpy(byte_strides, matrix.strides_, last * sizeof(Py_ssize_t))
     shape[last], byte_strides[last] = length, matrix.strides_[last] + matrix.strides_[last + 1]
-    # What is empty keeps its place: it has no element to point to.
+    # An empty array keeps its offset, because there is no element to point to.
     start *= (matrix.strides_[last + 1] if start >= 0 else -matrix.strides_[last]) if length and matrix.size else 0
     return view_of(matrix, data_of(matrix) + start, last + 1, shape, byte_strides)
 
 
 cdef bint merge_sizes(Py_ssize_t* shape, int ndim, const Py_ssize_t* sizes, int count) noexcept:
-    """Broadcast a shape by another one, of as many axes or fewer; False where they do not fit."""
+    """Broadcast a shape in place with sizes of as many or fewer axes; False if they do not fit."""
     cdef int k
     shape += ndim - count
     for k in range(count):
