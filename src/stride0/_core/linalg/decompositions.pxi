@@ -1,6 +1,6 @@
-# Decompositions and their kin: LAPACK, called from C. Declared in `linalg/_decompositions.py`.
+# Decompositions, solutions and inverses: LAPACK, called from C. Declared in `linalg/_decompositions.py`.
 #
-# LAPACK computes in float64 and complex128; float32 and complex64 are converted, which is exact, and so are the results.
+# LAPACK computes in float64 and complex128; float32 and complex64 are cast, which is exact, and results are rounded back.
 
 cdef extern from *:
     """
@@ -13,7 +13,7 @@ cdef extern from *:
         }
         return !special;
     }
-    /* The upper triangle of a matrix, into memory that is zero. */
+    /* Copy the upper triangle of a matrix to zeroed memory. */
     static void s0_copy_upper(char *out, const char *a, Py_ssize_t down, Py_ssize_t across, Py_ssize_t rows, Py_ssize_t columns, size_t size) {
         for (Py_ssize_t i = 0; i < rows; i++)
             for (Py_ssize_t j = i; j < columns; j++)
@@ -24,25 +24,25 @@ cdef extern from *:
     void s0_copy_upper(char* out, const char* a, Py_ssize_t down, Py_ssize_t across, Py_ssize_t rows, Py_ssize_t columns, size_t size) noexcept nogil
 
 cdef enum:
-    MANY = 1 << 12          # elements of a matrix from which systems are reduced first
+    MANY = 1 << 12          # elements of a matrix from which least-squares systems are reduced first
 
 cdef double LOG_2 = 0.693147180559945309417232121458
 
-# Set by `linalg/_decompositions`, which is a higher layer: the types of results, and the function that raises where LAPACK failed.
+# Set by `linalg/_decompositions`, a higher layer: the types of results, and the function that raises if LAPACK failed.
 cdef object Eig = None, Eigh = None, QR = None, Slogdet = None, SVDs = None
 cdef object raise_failure = None
 
 
 def set_results(eig, eigh, qr, slogdet, svd, failure):
     """
-    Set the types of the results that are tuples, and the function that raises LinAlgError.
+    Set the types of named tuples, and the function that raises LinAlgError.
 
     Parameters
     ----------
     eig, eigh, qr, slogdet, svd : type
-        Named tuples.
+        Named tuple types.
     failure : callable
-        Called with the name of a function, an array, and the name of that.
+        Called with the name of a function, an array, and the name of the array.
     """
     global Eig, Eigh, QR, Slogdet, SVDs, raise_failure
     Eig, Eigh, QR, Slogdet, SVDs, raise_failure = eig, eigh, qr, slogdet, svd, failure
@@ -68,12 +68,12 @@ cpdef Array check_square(str op, object x, str name="x"):
 
 
 cpdef Array as_floating(Array x):
-    """`x` if its dtype is floating-point, real or complex; integers and bool as float64."""
+    """`x` if its dtype is floating-point, real or complex; integers and bool cast to float64."""
     return x if letter_at(x.code) == c"f" or letter_at(x.code) == c"c" else copy_array(x, FLOAT64, False)
 
 
 cpdef int refuse_storage_dtypes(str op, Array x) except -1:
-    """Raise DTypeError for a dtype that is for storage only."""
+    """Raise DTypeError for a storage dtype."""
     if is_stored(x.code):
         raise DTypeError(
             op, f"Unsupported dtype {x.dtype.name}", (), f"astype(x, {dtype_at(arithmetic_code(x.code)).name}), in which it is computed")
@@ -111,19 +111,19 @@ cdef int wide_code(int code) noexcept:
 
 
 cdef Array widened(Array x, int code):
-    """x in the dtype that LAPACK computes in."""
+    """x cast to the dtype in which LAPACK computes."""
     return x if x.code == code else copy_array(x, code, False)
 
 
 cdef Array narrowed(Array x, int code):
-    """A result in the dtype, or the real or complex one of the precision, of the operand."""
+    """A result cast to the precision of the operand, real or complex as the result is."""
     if code == FLOAT32 or code == COMPLEX64:
         return copy_array(x, COMPLEX64 if letter_at(x.code) == c"c" else FLOAT32, False)
     return x
 
 
 cdef Array per_matrix(Array x, int code, int axes, Py_ssize_t rows, Py_ssize_t columns, bint zeroed=False):
-    """A new array for a number, a vector of `rows`, or a matrix for each matrix of x; not initialised, or of zeros."""
+    """A new array for a number, a vector of `rows`, or a matrix for each matrix of x; uninitialised or zeroed."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef int k
     for k in range(x.ndim - 2):
@@ -133,7 +133,7 @@ cdef Array per_matrix(Array x, int code, int axes, Py_ssize_t rows, Py_ssize_t c
 
 
 cdef bint is_finite(Array x) except -1:
-    """Whether no element of an array, float64 or complex128, is infinite or NaN."""
+    """Whether all elements of a float64 or complex128 array are finite."""
     cdef bint finite
     if not x.c_contiguous:
         x = copy_array(x, x.code, True)
@@ -148,7 +148,7 @@ cdef bint is_finite(Array x) except -1:
 
 
 cdef Array compute_square(int routine, Array x):
-    """The results of routines with matrices, vectors or numbers for square matrices; None where LAPACK failed."""
+    """The results of a routine for square matrices: a matrix, a vector or a number for each; None if LAPACK failed."""
     cdef int code = wide_code(x.code)
     cdef Py_ssize_t n = x.shape_[x.ndim - 1]
     cdef Array a = widened(x, code), out
@@ -167,7 +167,7 @@ cdef Array compute_square(int routine, Array x):
         if are_few(a) and routine == DET:
             return narrowed(determinants(a, out), x.code)
     failed = run_lapack(routine, (a, out))
-    # A determinant may overflow; there is none that LAPACK would not compute.
+    # For determinants the failure flag does not count: it only means overflow.
     return None if failed and routine != DET else narrowed(out, x.code)
 
 
@@ -205,7 +205,7 @@ cdef object cholesky(str name, PyObject** given):
     cdef Array x = square_argument(given[0], "cholesky", "x")
     cdef bint upper = flag_argument(given[1], "cholesky", "upper")
     out = compute_square(CHOLESKY_UPPER if upper else CHOLESKY_LOWER, x)
-    # The lower triangle of the transpose is as definite as the upper one.
+    # The error examines lower triangles, so pass the transpose for upper ones.
     return raise_failure("cholesky", swapped_matrix(x) if upper else x, "x") if out is None else out
 
 
@@ -245,7 +245,7 @@ cdef Array compute_solve(Array x1, Array x2):
     cdef Array a = widened(x1, wide), b = widened(x2, wide), out
     cdef int k
     if x2.ndim == 1:
-        # A column.
+        # A vector is one column.
         shape[0], shape[1], strides[0], strides[1] = b.shape_[0], 1, b.strides_[0], itemsize_at(wide)
         b = view_of(b, data_of(b), 2, shape, strides)
     batch = broadcast_batches("solve", a, b) if b.ndim > 2 else None

@@ -25,7 +25,7 @@ cdef object eigh(str name, PyObject** given):
 
 
 cdef int split_determinants(Array factors, Array exponents) except -1:
-    """Make signs of factors, and logarithms of magnitudes of the powers of 2 that belong to them."""
+    """Replace factors by signs, and exponents of 2 by logarithms of the magnitudes: factor * 2**exponent is a determinant."""
     cdef Array logarithms = <Array>unary_raw(OP_LOG, <Array>unary_raw(OP_ABS, factors, "abs"), "log")
     cdef const double* logarithm = <const double*>data_of(logarithms)
     cdef double* factor = <double*>data_of(factors)
@@ -80,7 +80,7 @@ cdef object svd(str name, PyObject** given):
 
 
 cdef Array upper_triangles(Array a, Py_ssize_t kept, Py_ssize_t few):
-    """So many first rows of matrices, whose batch is in C order, the upper triangles of `few` of them alone, above zeros."""
+    """The first `kept` rows of matrices with a batch in C order: upper triangles of `few` rows, and zeros elsewhere."""
     cdef int last = a.ndim - 1
     cdef Py_ssize_t columns = a.shape_[last], size = itemsize_at(a.code), next_one = a.strides_[last - 2] if last > 1 else 0, k
     cdef Array r = per_matrix(a, a.code, 2, kept, columns, zeroed=True)
@@ -109,9 +109,9 @@ cdef object qr(str name, PyObject** given):
     if not has_loop(QR_RAW, code) or not has_loop(QR_COMPLETE if complete else QR_REDUCED, code):
         with quiet():
             return QR(*[narrowed(from_numpy(part), x.code) for part in numpy().linalg.qr(to_numpy(widened(x, code)), mode=mode)])
-    # A copy, whose columns are contiguous as LAPACK's are; both factors are written into it.
+    # A copy with contiguous columns, as LAPACK needs; both factors are written into it.
     a = swapped_matrix(per_matrix(x, code, 2, columns, rows))
-    # Elements are cast first, and moved then: blocks of one width are transposed in registers.
+    # Cast first, then copy: blocks of elements with equal item sizes are transposed in registers.
     assign_array(a, widened(x, code), "qr")
     tau = per_matrix(a, code, 1, few, 0)
     q = per_matrix(a, code, 2, rows, rows if complete else few)
@@ -121,7 +121,7 @@ cdef object qr(str name, PyObject** given):
 
 
 cdef Array least_values(limit, int code, Array x):
-    """Limits of singular values for the matrices of x, in a real dtype; None where one is negative or they do not fit."""
+    """Limits of singular values for the matrices of x, in a real dtype; None if a limit is negative or the shapes do not fit."""
     cdef Array out
     cdef Py_ssize_t k
     cdef double number
@@ -141,9 +141,9 @@ cdef Array least_values(limit, int code, Array x):
 
 cdef tuple reduced_systems(Array x1, Array x2):
     """
-    Systems with as many equations as unknowns, of the same solutions of least squares, in float64; None where it is not worthwhile.
+    Square systems with the same least-squares solutions, in float64; None if the reduction is not worthwhile.
 
-    They are the triangles of the matrices with the right-hand sides as further columns.
+    They are the triangular factors of the matrices with the right-hand sides as further columns.
     """
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t last = x1.ndim - 1, columns = x1.shape_[last], sides = x2.shape_[x2.ndim - 1], size = itemsize_at(FLOAT64)
@@ -174,21 +174,21 @@ cdef tuple reduced_systems(Array x1, Array x2):
 
 def least_squares(Array x1 not None, Array x2 not None, limit):
     """
-    Solve least squares by one function of LAPACK.
+    Solve least-squares problems by one LAPACK function.
 
     Parameters
     ----------
     x1, x2 : Array
         Matrices and right-hand sides.
     limit : float or Array
-        Singular values that are not larger than it times the largest one count as 0; an array has an axis
-        of size 1 for them.
+        Singular values of at most `limit` times the largest one count as 0. An array has an axis of size 1 for the
+        singular values.
 
     Returns
     -------
     tuple or None
-        Singular values, solutions and ranks, new arrays; None where LAPACK failed, NumPy has no such function, or the
-        arguments are not finite, of one dtype, with a limit and right-hand sides for each matrix.
+        Singular values, solutions and ranks, new arrays. None if LAPACK failed or NumPy has no such function; also unless
+        the arguments are finite and of one dtype, with a limit and right-hand sides for each matrix.
     """
     cdef int code = x1.code, real = FLOAT32 if code == FLOAT32 or code == COMPLEX64 else FLOAT64
     cdef Py_ssize_t rows = x1.shape_[x1.ndim - 2], columns = x1.shape_[x1.ndim - 1], sides = x2.shape_[x2.ndim - 1]
@@ -202,7 +202,7 @@ def least_squares(Array x1 not None, Array x2 not None, limit):
         a, b = reduced
         code = real = FLOAT64
     limits = least_values(limit, real, x1)
-    # LAPACK would print what it finds.
+    # For other numbers LAPACK would print a message.
     if limits is None or (reduced is None and not (is_finite(widened(x1, wide_code(code))) and is_finite(widened(x2, wide_code(code))))):
         return None
     solution, residuals = per_matrix(x1, code, 2, columns, sides), per_matrix(x1, real, 1, sides, 0)
@@ -213,7 +213,7 @@ def least_squares(Array x1 not None, Array x2 not None, limit):
 
 
 def fails(str op, Array x not None):
-    """Whether LAPACK fails for one of the matrices of x, in a function that raised for a stack of which they are part."""
+    """Whether LAPACK fails in `op` for a matrix of x, a part of the stack for which it raised."""
     if op == "cholesky":
         return compute_square(CHOLESKY_LOWER, x) is None
     if op == "eig" or op == "eigvals":

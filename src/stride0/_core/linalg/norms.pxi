@@ -1,9 +1,9 @@
-# Norms of vectors and matrices: reductions, each of which reads its operand once. Declared in `linalg/_functions.py`.
+# Norms of vectors and matrices, by reductions that read the operand once. Declared in `linalg/_functions.py`.
 #
-# Sums of squares that have overflowed, or of which some squares may have underflowed, are computed again from scaled elements, and so
-# are all other powers.
+# If a sum of squares has overflowed, or if some squares may have underflowed, the sum is computed again from scaled elements.
+# Other powers are always computed from scaled elements.
 
-# Sums of squares below it may lack some that have underflowed.
+# In smaller sums of squares, some squares may have underflowed.
 cdef double LEAST_SUM = 1e-280
 
 
@@ -16,7 +16,7 @@ cdef Array magnitudes(Array x):
 
 
 cdef Array over_axes(str reduction, Array x, tuple axes, int out_code):
-    """A reduction over axes, which are kept with size 1."""
+    """Reduce over axes, which are kept with size 1."""
     return accumulate(reduction, 1, x, None, axes, True, x.code, out_code)
 
 
@@ -28,7 +28,7 @@ cdef object vector_norm(str name, PyObject** given):
     cdef double p
     keepdims = flag_argument(given[2], "vector_norm", "keepdims")
     p = order_of(<object>given[3])
-    # Of all elements at once, a reduction has a fast path.
+    # A reduction of all elements has a fast path.
     if p == 2:
         out = euclidean(x, axes, reduce_whole("sum_squares", x) if whole else over_axes("sum_squares", x, axes, FLOAT64))
     elif whole and letter_at(x.code) == c"f" and (p == 1 or p == INFINITY):
@@ -47,7 +47,7 @@ cdef object vector_norm(str name, PyObject** given):
 
 
 cdef double order_of(object order) except? -1:
-    """The order of a norm of vectors."""
+    """The `ord` argument of a vector norm as a number."""
     cdef double p
     given = order
     if type(order) is not int and type(order) is not float:
@@ -80,7 +80,7 @@ cdef Array extreme_magnitude(str name, Array x, tuple axes, bint largest):
 
 
 cdef Array euclidean(Array x, tuple axes, Array squares):
-    """The roots of sums of squares over axes, which are float64, fresh and contiguous: in place, or in the real dtype of x."""
+    """The square roots of `squares`, a new contiguous float64 array: in place, or in the real dtype of x."""
     cdef int real = real_code(x.code)
     cdef double* sums = <double*>data_of(squares)
     cdef double* scaled
@@ -113,7 +113,7 @@ cdef inline bint is_doubtful(double squares) noexcept:
 
 
 cdef Array scale_of(Array magnitudes, tuple axes, bint largest):
-    """The largest or smallest magnitude along axes, of float64; 1 where one cannot divide by it."""
+    """The largest or smallest magnitude along axes, in float64; 1 instead of 0, infinity and NaN."""
     cdef Array out = over_axes("max" if largest else "min", magnitudes, axes, FLOAT64)
     cdef double* scale = <double*>data_of(out)
     cdef Py_ssize_t i
@@ -124,11 +124,11 @@ cdef Array scale_of(Array magnitudes, tuple axes, bint largest):
 
 
 cdef Array root_of_powers(Array x, tuple axes, double p):
-    """The norm of another order, computed in float64."""
+    """The norm of order p, computed in float64."""
     cdef Array parts = copy_array(magnitudes(x), FLOAT64, False), scale = None, out
     cdef Py_ssize_t i
     if x.size:
-        # The largest power is 1, so that the sum can neither overflow nor underflow.
+        # After scaling the largest power is 1, so the sum can neither overflow nor underflow.
         scale = scale_of(parts, axes, p > 0)
         parts = <Array>binary_raw(OP_DIVIDE, parts, scale, "divide", False)
     parts = <Array>binary_raw(OP_POW, parts, p, "pow", False)

@@ -1,9 +1,9 @@
-# Systems of linear equations of few rows, inverses, determinants and triangular factors, by kernels of our own (`systems.h`).
+# Small systems of linear equations, inverses, determinants and triangular factors, by the kernels in `systems.h`.
 #
 # Note [Few rows]
-#     A call of LAPACK by NumPy's loops takes 0.3 microseconds or more for a matrix, for its work arrays, copies in the
-#     order of Fortran and the functions for blocks. Matrices of float64 of at most S0_FEW_ROWS rows are eliminated here instead, and the
-#     threads of the pool take the matrices of a stack. One thread of an AVX-512 server, NumPy 2.4, microseconds:
+#     Through NumPy's loops a LAPACK call takes 0.3 us or more per matrix, for work arrays, copies in Fortran order and blocked
+#     functions. Matrices of float64 with at most S0_FEW_ROWS rows are eliminated here instead, and the threads of the pool share
+#     the matrices of a stack. Times on one thread of an AVX-512 server with NumPy 2.4, in microseconds:
 #
 #                            3x3     5x5   100 of 4x4   100 of 8x8   100 of 16x16   100 of 32x32
 #         inv    here        0.17    0.32      7.6          43           176            772
@@ -13,12 +13,12 @@
 #         det    here        0.22    0.25      5.7          19            64            290
 #                LAPACK      0.37    0.46     14            38           141            499
 #
-#     Complex matrices and larger ones are left to LAPACK.
+#     LAPACK handles complex and larger matrices.
 
 cdef struct Job:
     s0_systems all
-    Py_ssize_t count        # of the matrices,
-    Py_ssize_t matrices     # and of those of a chunk
+    Py_ssize_t count        # number of all matrices
+    Py_ssize_t matrices     # number of matrices in a chunk
     int (*run)(const s0_systems* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     int singular
 
@@ -31,15 +31,15 @@ cdef void solve_some(void* context, int chunk) noexcept nogil:
 
 
 cdef bint are_few(Array x) noexcept:
-    """Note [Few rows]: whether the matrices of x, which are square, are eliminated here."""
+    """Note [Few rows]: whether the square matrices of x are eliminated here."""
     return x.code == FLOAT64 and 0 < x.shape_[x.ndim - 1] <= S0_FEW_ROWS
 
 
 cdef Array stack_of(Array x, Array like, Py_ssize_t* strides):
     """
-    x, or a copy, with one stride from matrix to matrix for the leading axes of `like`, to which its own broadcast.
+    x, or a copy, broadcast to the leading axes of `like`, with one stride from matrix to matrix.
 
-    The strides in bytes, from matrix to matrix, row to row and column to column, are written to `strides`.
+    The strides in bytes between matrices, rows and columns are written to `strides`.
     """
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t spread[MAX_NDIM]
@@ -69,7 +69,7 @@ cdef Array stack_of(Array x, Array like, Py_ssize_t* strides):
 
 
 cdef bint run_systems(Job* job, Array a, Array like) except -1:
-    """Whether no matrix is singular; determinants are 0 then."""
+    """Run a job; False if a matrix is singular. Its determinant is 0."""
     cdef int64_t work
     a = stack_of(a, like, job.all.a_strides)
     job.all.a, job.all.n, job.singular = data_of(a), a.shape_[a.ndim - 1], False
@@ -83,9 +83,9 @@ cdef bint run_systems(Job* job, Array a, Array like) except -1:
 
 cdef bint solve_few(Array a, Array b, Array out) except -1:
     """
-    Write the solutions of systems with matrices of few rows to `out`, in C order; without `b` their inverses.
+    Write the solutions of small systems to `out`, in C order; if `b` is None, the inverses.
 
-    The leading axes broadcast to those of `out`. False where a matrix is singular.
+    The leading axes broadcast to those of `out`. False if a matrix is singular.
     """
     cdef Job job
     cdef int axis
@@ -104,22 +104,22 @@ cdef bint solve_few(Array a, Array b, Array out) except -1:
 
 cdef bint factor_few(Array a, Array out, bint upper) except -1:
     """
-    Write the triangular factors of definite matrices of few rows to `out`, in C order, lower or upper as the triangles that are read.
+    Write the triangular factors of small positive definite matrices to `out`, in C order: upper factors from upper triangles, or lower from lower.
 
-    False where a matrix is not positive definite.
+    False if a matrix is not positive definite.
     """
     cdef Job job
     cdef Py_ssize_t n = a.shape_[a.ndim - 1], size = itemsize_at(FLOAT64)
     job.run = TABLE.factor_definite
     job.all.b, job.all.x, job.all.factor, job.all.columns = NULL, <double*>data_of(out), NULL, 0
-    # The kernel knows upper triangles: a lower one is that of the transpose.
+    # The kernel computes upper factors; the lower factor is its transpose.
     job.all.b_strides[0], job.all.b_strides[1], job.all.b_strides[2] = n * n * size, n * size if upper else size, size if upper else n * size
     job.count = out.size // (n * n)
     return run_systems(&job, a if upper else swapped_matrix(a), out)
 
 
 cdef int determinants_of_few(Array a, Array factors, Array exponents) except -1:
-    """Write the determinants of matrices of few rows, each as a factor, from 0.7 to 1.5, and a power of 2, to arrays in C order."""
+    """Write the determinants of small matrices as factors from 0.7 to 1.5 and exponents of 2, to arrays in C order."""
     cdef Job job
     job.run = TABLE.solve_systems
     job.all.b, job.all.x, job.all.columns = NULL, NULL, 0

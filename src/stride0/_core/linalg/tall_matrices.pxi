@@ -1,42 +1,41 @@
-# Orthogonal factors of matrices with more rows than columns, by kernels of our own (`tall_matrices.h`).
+# Orthogonal factors of matrices with more rows than columns, by the kernels in `tall_matrices.h`.
 #
 # Note [Tall matrices]
-#     LAPACK applies one reflector after another to all rows of a narrow matrix, which do not stay in a cache, and once more to
+#     LAPACK applies reflectors one by one to all rows of a narrow matrix, which do not stay in a cache, and does so again to
 #     form the orthogonal factor. Here blocks of rows are factored (TSQR: J. Demmel, L. Grigori, M. Hoemmen, J. Langou,
 #     "Communication-optimal parallel and sequential QR and LU factorizations", SIAM Journal on Scientific Computing 34, 2012):
-#     the first block of a section of rows, then each next block below the triangle that is left, so that all
-#     operations are reflections, as in LAPACK, and as stable. Sections are factored by the threads of the pool, and their triangles
-#     joined in the same way. Within a block a panel of eight columns is factored first, and its reflectors are applied to the
-#     other columns at once (R. Schreiber, C. Van Loan, "A storage-efficient WY representation for products of Householder
-#     transformations", 1989), eight multiplications for each element that is read. Blocks and sections depend on the shape alone: no bit
-#     depends on the number of threads, and none on the instruction set. What is computed in float32 elsewhere is computed in float64, and
-#     rounded once.
+#     first the first block of a section of rows, then each next block together with the triangle that is left. All operations
+#     are reflections, so this is as stable as LAPACK. The threads of the pool factor the sections, and the triangles are joined
+#     in the same way. Within a block a panel of eight columns is factored first. Its reflectors are applied to the other columns
+#     together (R. Schreiber, C. Van Loan, "A storage-efficient WY representation for products of Householder transformations",
+#     1989), with eight multiplications per element read. Blocks and sections depend only on the shape: no bit depends on the
+#     number of threads or the instruction set. Dtypes that are float32 in memory are computed in float64 and rounded once.
 #
-#     The orthogonal factor of a block is I - V T V'. Applied to a square c above zeros, as it is from the last block to the first,
-#     it gives the product of V and one square, T V' c, so that the rows of Q, or of the singular vectors Q U, are one product
-#     of matrices. T is not computed: its inverse has the products of the reflectors above its diagonal (C. Puglisi,
-#     "Modification of the Householder method based on the compact WY representation", 1992).
+#     The orthogonal factor of a block is I - V T V'. It is applied, from the last block to the first, to a square c above zeros.
+#     The result is the product of V and the square T V' c. So the rows of Q, or of the singular vectors Q U, are one matrix
+#     product. T is not computed: its inverse has the products of the reflectors above its diagonal (C. Puglisi, "Modification
+#     of the Householder method based on the compact WY representation", 1992).
 #
-#     Any orthogonal factor may have other signs than LAPACK's. The reflectors of LAPACK choose the sign of a column against the
-#     element on the diagonal. An elimination in the first n rows of Q gives the elements on the diagonal (G. Ballard, J. Demmel, L. Grigori,
-#     M. Jacquelin, H. D. Nguyen, E. Solomonik, "Reconstructing Householder vectors from tall-skinny QR", 2014). Where
-#     such an element is so small that rounding errors could have changed its sign, and where squares would overflow or underflow, LAPACK
+#     The signs of an orthogonal factor may differ from LAPACK's. The reflectors of LAPACK choose the sign of a column opposite
+#     to the element on the diagonal. An elimination in the first n rows of Q gives these elements (G. Ballard, J. Demmel, L.
+#     Grigori, M. Jacquelin, H. D. Nguyen, E. Solomonik, "Reconstructing Householder vectors from tall-skinny QR", 2014). If such
+#     an element is so small that rounding errors could change its sign, or if squares would overflow or underflow, LAPACK
 #     computes the factors.
 #
-#     One thread of an AMD server with AVX-512, NumPy 2.4 and its OpenBLAS on one thread, milliseconds of processor time:
+#     Times on one thread of an AMD server with AVX-512, NumPy 2.4 and its OpenBLAS on one thread, in milliseconds:
 #
 #                         10000x40  10000x15  2000x20  1000x100  100000x10  300x30
-#         qr       here      2.9       .51      .17       1.6        4.4     .055
-#                  LAPACK    9.1      1.2       .34       2.7       12.4     .092
-#         svd      here      3.4       .53      .22       2.6        4.6     .15
-#                  LAPACK   12.9      1.7       .52       4.5       19.2     .22
-#         svdvals  here      1.3       .27      .10       1.0        2.3     .064
-#                  LAPACK    4.9      1.0       .31       2.1        6.8     .115
+#         qr       here      2.9      0.51     0.17       1.6        4.4    0.055
+#                  LAPACK    9.1      1.2      0.34       2.7       12.4    0.092
+#         svd      here      3.4      0.53     0.22       2.6        4.6    0.15
+#                  LAPACK   12.9      1.7      0.52       4.5       19.2    0.22
+#         svdvals  here      1.3      0.27     0.10       1.0        2.3    0.064
+#                  LAPACK    4.9      1.0      0.31       2.1        6.8    0.115
 #
-#     Complex matrices are left to LAPACK, and all factors with one or two columns, for which its functions for vectors are faster.
+#     LAPACK handles complex matrices. It also computes orthogonal factors of one or two columns, where its vector functions are faster.
 
 cdef enum:
-    UNIT = 8                # columns that kernels take at once
+    UNIT = 8                # columns that kernels process together
 
 cdef enum Step:
     FACTOR
@@ -44,7 +43,7 @@ cdef enum Step:
     SPREAD
     APPLY
 
-cdef enum:                  # what became of a step
+cdef enum:                  # outcome of a step
     REFUSED = 1
     NO_MEMORY = 2
 
@@ -52,15 +51,15 @@ cdef struct TallJob:
     const s0_tall* all
     Step step
     const double* by
-    bint unrolled           # whether the first sections of matrices are
-    Py_ssize_t count        # of sections, or of matrices,
-    Py_ssize_t each         # and of those of a chunk
-    Py_ssize_t scratch      # numbers
+    bint unrolled           # whether the first sections of matrices are unrolled
+    Py_ssize_t count        # number of sections, or of matrices
+    Py_ssize_t each         # number of sections or matrices in a chunk
+    Py_ssize_t scratch      # numbers in the scratch memory
     int failed
 
 
 cdef bint is_tall(Array x, bint alone) noexcept:
-    """Note [Tall matrices]: whether the matrices of x are factored here; the triangles `alone`, if that is all that is asked for."""
+    """Note [Tall matrices]: whether the matrices of x are factored here; with `alone`, only their triangles."""
     cdef Py_ssize_t rows = x.shape_[x.ndim - 2], columns = x.shape_[x.ndim - 1]
     if (x.code != FLOAT32 and x.code != FLOAT64) or not x.size:
         return False
@@ -68,7 +67,7 @@ cdef bint is_tall(Array x, bint alone) noexcept:
 
 
 cdef void run_some(void* context, int chunk) noexcept nogil:
-    """A chunk of a step."""
+    """Run a chunk of a step."""
     cdef TallJob* job = <TallJob*>context
     cdef Py_ssize_t first = chunk * job.each, last = min(first + job.each, job.count)
     cdef bint done = True
@@ -91,10 +90,10 @@ cdef void run_some(void* context, int chunk) noexcept nogil:
 
 
 cdef class Tall:
-    """Factors of matrices, each as its sections."""
+    """The orthogonal factors of matrices, stored by sections."""
 
     cdef s0_tall all
-    cdef Py_ssize_t count           # of matrices
+    cdef Py_ssize_t count           # number of matrices
     cdef Array operand, memory, out
 
     cdef Array squares(self):
@@ -113,10 +112,10 @@ cdef class Tall:
 
     cdef Array multiplied(self, Array by):
         """
-        The first columns of the orthogonal factors; or these times squares, of float64 in C order. Once.
+        The first columns of the orthogonal factors, or their products with squares (float64, C order). Call it once.
 
-        The columns, and then the rows of `squares`, have the signs that LAPACK gives them; None where rounding errors would
-        choose one.
+        The columns, and then the rows of `squares`, have the signs that LAPACK gives them; None if rounding errors would
+        determine a sign.
         """
         cdef const double* squares = NULL
         if by is not None:
@@ -128,7 +127,7 @@ cdef class Tall:
 
 
 cdef bint run_step(Tall tall, Step step, const double* by=NULL, bint unrolled=False) except -1:
-    """Run a step for all sections or matrices; False where it refuses a matrix."""
+    """Run a step for all sections or matrices; False if the step refuses a matrix."""
     cdef TallJob job
     cdef Py_ssize_t n = tall.all.columns, square = n * tall.all.pitch, rows = tall.all.rows * tall.count
     cdef int64_t work
@@ -150,9 +149,9 @@ cdef bint run_step(Tall tall, Step step, const double* by=NULL, bint unrolled=Fa
 
 cdef Tall factor_tall(Array x, bint alone):
     """
-    The factors of matrices for which `is_tall` holds; the triangles `alone`, if that is all that is asked for.
+    Factor matrices for which `is_tall` holds; with `alone`, only the triangles.
 
-    None where norms would overflow or underflow, or an element is not finite.
+    None if norms would overflow or underflow, or an element is not finite.
     """
     cdef Tall tall = Tall.__new__(Tall)
     cdef s0_tall* all = &tall.all
@@ -164,7 +163,7 @@ cdef Tall factor_tall(Array x, bint alone):
     all.rows, all.columns = x.shape_[x.ndim - 2], x.shape_[x.ndim - 1]
     all.pitch = (all.columns + UNIT - 1) // UNIT * UNIT
     tall.count = x.size // (all.rows * all.columns)
-    # By shapes alone, so that no bit depends on the number of threads.
+    # Sections depend only on shapes, so that no bit depends on the number of threads.
     all.sections = max(1, min(<Py_ssize_t>tuning.tall_sections, all.rows // max(<Py_ssize_t>tuning.tall_section_rows, tuning.tall_section_ratio * all.columns)))
     all.height = (all.rows + all.sections - 1) // all.sections
     all.block = min(<Py_ssize_t>(tuning.tall_block_rows if all.columns <= tuning.tall_narrow_columns else 2 * tuning.tall_block_rows), all.height)

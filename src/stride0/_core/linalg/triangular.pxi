@@ -1,4 +1,4 @@
-# Systems of linear equations with triangular matrices: substitution, in blocks of few rows.
+# Systems of linear equations with triangular matrices: substitution, in small blocks.
 
 ctypedef fused number:
     float
@@ -7,7 +7,7 @@ ctypedef fused number:
     double complex
 
 cdef struct System:
-    # One matrix, and the right-hand sides in whose place the solution is written; strides in bytes.
+    # A matrix, and right-hand sides that the solution overwrites; strides in bytes.
     const char* a
     char* x
     Py_ssize_t size, columns    # of the matrix; of the right-hand sides
@@ -40,18 +40,18 @@ cdef void solve_system(const System* system, number one) noexcept nogil:
 
 def substitute(Array a not None, Array x not None, bint upper, bint unit):
     """
-    Solve systems with triangular matrices by substitution, row after row.
+    Solve systems with triangular matrices by substitution, row by row.
 
     Parameters
     ----------
     a : Array
-        Shape ``(..., M, M)``, of a standard floating-point dtype, in memory of its own. Of the other triangle nothing is
-        read, nor the diagonal if it is `unit`.
+        Shape ``(..., M, M)``, of a standard floating-point dtype, in memory of its own. The other triangle is not read,
+        and the diagonal is not read if `unit`.
     x : Array
         Right-hand sides, overwritten by the solutions: shape ``(..., M, K)``, of the dtype of `a`, with contiguous rows.
-        The leading axes of `a` broadcast to those of it.
+        The leading axes of `a` broadcast to the leading axes of `x`.
     upper, unit : bool
-        Which triangle counts; whether the diagonal counts as 1.
+        Whether the upper triangle is read; whether the diagonal counts as 1.
     """
     cdef System system
     cdef Py_ssize_t index[MAX_NDIM]
