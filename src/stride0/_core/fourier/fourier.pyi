@@ -1,1 +1,1 @@
-# Nothing of this module is called from Python: the transforms are registered by their names.
+# The module has no Python functions: the transforms are registered by their names.

@@ -1,11 +1,11 @@
 # Discrete Fourier transforms, Note [Fourier transforms] of `fourier/transforms.pxi`. Declared in `fft/_functions.py`.
 
-# Samples from which on the declarations compute the frequencies.
+# Number of samples from which the declarations compute the frequencies.
 cdef Py_ssize_t FEW_FREQUENCIES = 2048
-# Elements beyond which `normalize_shape` checks a result.
+# Results with more elements are checked by `normalize_shape`.
 cdef Py_ssize_t MANY = <Py_ssize_t>1 << 40
 
-# The transforms, those along several axes too: what they are, of complex numbers or any, and whether they are inverse.
+# For each transform: its kind, whether it takes complex operands, and whether it is inverse.
 cdef dict TRANSFORMS = {
     "fft": (OF_COMPLEX, False), "ifft": (OF_COMPLEX, True), "rfft": (HALF_OF_REAL, False), "irfft": (TO_REAL, True), "hfft": (TO_REAL, False),
     "ihfft": (HALF_OF_REAL, True), "fftn": (OF_COMPLEX, False), "ifftn": (OF_COMPLEX, True), "rfftn": (HALF_OF_REAL, False), "irfftn": (TO_REAL, True),
@@ -27,7 +27,7 @@ cdef Array operand(str op, PyObject* value, int kind):
 
 
 cdef char norm_argument(str op, object norm) except 0:
-    """The first letter of a norm."""
+    """The first letter of the `norm` argument."""
     if isinstance(norm, str):
         if norm == "backward":
             return c"b"
@@ -39,12 +39,12 @@ cdef char norm_argument(str op, object norm) except 0:
 
 
 cdef Py_ssize_t whole_length(int kind, Py_ssize_t size) noexcept:
-    """The length of a transform that uses all elements of an axis, which may be half a spectrum."""
+    """The length of a transform that uses all elements of an axis; the axis may hold half a spectrum."""
     return 2 * (size - 1) if kind == TO_REAL else size
 
 
 cdef Py_ssize_t length_argument(str op, object n, Array x) except -1:
-    """A length that was given, or a default."""
+    """The given length, or the default."""
     cdef Py_ssize_t length = 0
     if read_int(<PyObject*>n, &length) and 0 < length < MANY:
         return length
@@ -56,7 +56,7 @@ cdef Py_ssize_t length_argument(str op, object n, Array x) except -1:
 
 
 cdef int check_shape(str op, Array x, tuple axes, list lengths) except -1:
-    """Raise ShapeError where the result would have too many elements."""
+    """Raise ShapeError if the result would have too many elements."""
     cdef list shape = list(x.shape)
     for axis, n in zip(axes, lengths):
         shape[axis] = n
@@ -68,7 +68,7 @@ cdef int check_shape(str op, Array x, tuple axes, list lengths) except -1:
 
 
 cdef double factor_of(Py_ssize_t n, char norm, bint inverse, int code) noexcept:
-    """What a transform is multiplied by, rounded to the precision of a dtype."""
+    """The factor of a normalised transform, rounded to the precision of a dtype."""
     cdef bint single = code == FLOAT32 or code == COMPLEX64
     if norm == c"o":
         return <float>1.0 / <float>sqrt(<float>n) if single else 1.0 / sqrt(<double>n)
@@ -78,7 +78,7 @@ cdef double factor_of(Py_ssize_t n, char norm, bint inverse, int code) noexcept:
 
 
 cdef Array moved_last(Array x, int axis):
-    """A view whose last axis is the one that is transformed along."""
+    """A view with the transformed axis moved to the end."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_NDIM]
     cdef int k, last = x.ndim - 1
@@ -91,7 +91,7 @@ cdef Array moved_last(Array x, int axis):
 
 
 cdef Array shortened(Array x, Py_ssize_t size):
-    """The first elements along the last axis, as a view."""
+    """The first `size` elements along the last axis, as a view."""
     cdef Py_ssize_t shape[MAX_NDIM]
     memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
     shape[x.ndim - 1] = size
@@ -106,7 +106,7 @@ cdef Array result_for(Array x, int code, int axis, Py_ssize_t size):
 
 
 cdef int compute(s0_fourier_kind kind, int routine, Array x, int axis, Py_ssize_t n, bint inverse, char norm, Array out) except -1:
-    """Compute a transform along an axis by kernels of our own or, for shorter lengths without a kernel, by a routine of pocketfft."""
+    """Compute a transform along an axis by our kernels, or by a pocketfft routine for shorter lengths without a kernel."""
     cdef double factor = factor_of(n, norm, inverse, FLOAT64)
     if run_fourier(kind, x, axis, n, inverse, factor, out):
         return 0
@@ -118,7 +118,7 @@ cdef int compute(s0_fourier_kind kind, int routine, Array x, int axis, Py_ssize_
 
 
 cdef Array transform(Array x, int kind, bint inverse, int axis, Py_ssize_t n, char norm, bint in_place):
-    """The transform along an axis, of length n; in the memory of x where that is a complex array in C order and may be used."""
+    """The transform of length n along an axis. With `in_place`, the memory of x is reused if x is a complex array in C order."""
     cdef int code = promote_codes(x.code, COMPLEX64), of_real = RFFT_ODD if n % 2 else RFFT_EVEN, k
     cdef Py_ssize_t outer = 1, inner = 1
     cdef Array out
@@ -136,7 +136,7 @@ cdef Array transform(Array x, int kind, bint inverse, int axis, Py_ssize_t n, ch
     else:
         out = result_for(x, code, axis, n)
         if not run_fourier(ALL_OF_REAL, x, axis, n, inverse, factor_of(n, norm, inverse, FLOAT64), out):
-            # Half of it is computed, and the other half mirrors it.
+            # Half of the spectrum is computed; the other half mirrors it.
             compute(HALF_OF_REAL, of_real, moved_last(x, axis), x.ndim - 1, n, inverse, norm, shortened(moved_last(out, axis), n // 2 + 1))
             for k in range(x.ndim):
                 if k < axis:
@@ -148,7 +148,7 @@ cdef Array transform(Array x, int kind, bint inverse, int axis, Py_ssize_t n, ch
 
 
 cdef Array no_elements(Array x, int kind, int axis, Py_ssize_t n, list shape):
-    """The transform of no elements: zeros, with a length along its axes."""
+    """The transform of an empty array: zeros of the transform's length."""
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef int k, code = promote_codes(x.code, COMPLEX64)
     for k in range(x.ndim):
@@ -181,7 +181,7 @@ cdef object along_one(str name, PyObject** given):
         x = conj(x)
     out = transform(x, kind, inverse, axis, n, norm, False)
     if op == "ihfft":
-        # In place: nobody else has the result yet.
+        # In place, because nothing else refers to the result yet.
         apply(op_kernel(OP_CONJ, out.code), out.code, 1, out, None, None, out, False, op, UNARY_NAMES)
     return out
 
@@ -219,7 +219,7 @@ cdef object along_several(str name, PyObject** given):
     if s is not None:
         check_shape(op, x, along, lengths)
     if not count:
-        # The real transforms need an axis; the others change nothing without one.
+        # The real transforms need an axis; without an axis the other transforms change nothing.
         if kind != OF_COMPLEX:
             raise ArgumentValueError(op, "there must be at least one axis", [("x", f"{x.shape}")])
         return copy_array(x, promote_codes(x.code, COMPLEX64), False)
@@ -230,7 +230,7 @@ cdef object along_several(str name, PyObject** given):
         return no_elements(x, kind, along[count - 1], lengths[count - 1], shape)
     out = x
     if kind == TO_REAL:
-        # The last axis, half of which is there, comes last.
+        # The last axis, of which only half is stored, is transformed last.
         for k in range(count - 1):
             out = transform(out, OF_COMPLEX, True, along[k], lengths[k], norm, k > 0)
         return transform(out, TO_REAL, True, along[count - 1], lengths[count - 1], norm, False)
@@ -256,7 +256,7 @@ cdef object shift(str name, PyObject** given):
     for k in range(x.ndim):
         places[k] = 0
     for k in range(count):
-        # Of an odd size the greater half comes first.
+        # For an odd size the larger half comes first.
         places[axes[k]] = x.shape_[axes[k]] // 2 if op == "fftshift" else (x.shape_[axes[k]] + 1) // 2
         if places[axes[k]] == x.shape_[axes[k]]:
             places[axes[k]] = 0
@@ -265,9 +265,9 @@ cdef object shift(str name, PyObject** given):
 
 cdef object frequencies(str name, PyObject** given):
     """
-    Few frequencies in float64: `fftfreq` and `rfftfreq`. `given`: n, d, dtype, device.
+    `fftfreq` and `rfftfreq` for few frequencies in float64. `given`: n, d, dtype, device.
 
-    The declarations have many, which the kernel for quotients computes in vectors, and other dtypes, and raise.
+    The declarations handle other dtypes and errors, and many frequencies, which vectorised division computes.
     """
     cdef Py_ssize_t n, i, size, half
     cdef bint is_real = name == "fft.rfftfreq", is_float = False

@@ -1,48 +1,49 @@
-# Fourier transforms of long lanes of lengths that our kernels do not take, made of transforms of other lengths.
+# Fourier transforms of long lanes whose lengths our kernels do not take, composed of transforms of other lengths.
 #
 # Note [Long transforms]
-#     pocketfft transforms a lane in one call, which a signal cannot interrupt: it takes a second for some millions of numbers. So lanes of
-#     at least `long_lane_numbers` are transformed here. A length n = a b, if neither factor is small, is a matrix of a rows and b columns:
-#     its columns are transformed, multiplied by roots of unity, and transformed along the rows, as in Note [Fourier transforms]. Any other
-#     length, a prime number for example, is a convolution with a chirp, exp(-i pi k k / n), by three transforms of a length of at least
-#     2 n - 1 with small factors (L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", IEEE Transactions
-#     on Audio and Electroacoustics 18, 1970). Roots are computed from exact angles, not from each other. All arithmetic is
-#     in complex128. Milliseconds on one thread of an AVX-512 server, compared with NumPy 2.4:
+#     pocketfft transforms a lane in one call, which a signal cannot interrupt: some millions of numbers take a second. So lanes of
+#     at least `long_lane_numbers` are transformed here. If a length is n = a b and neither factor is small, the lane is a matrix of
+#     a rows and b columns: the columns are transformed, multiplied by roots of unity, and transformed along the rows, as in Note
+#     [Fourier transforms]. For any other length, a prime number for example, the transform is a convolution with a chirp,
+#     exp(-i pi k k / n), by three transforms of a length of at least 2 n - 1 with small factors (L. I. Bluestein, "A linear
+#     filtering approach to the computation of discrete Fourier transform", IEEE Transactions on Audio and Electroacoustics 18,
+#     1970). Roots are computed from exact angles, not from other roots. All arithmetic is in complex128. Times on one thread of an
+#     AVX-512 server, compared with NumPy 2.4, in milliseconds:
 #
 #     numbers   65,537  500,009  1,000,003  2^22  2^24
 #     here         3.2       33        115    63   269
 #     NumPy        8.6       95        276   138   908
 #
-#     An inverse transform is a transform of the lane in reverse order.
+#     An inverse transform is the transform of the lane in reverse order.
 
 cdef enum:
-    BLOCK = 512             # roots that are computed in one step
+    BLOCK = 512             # roots computed in one step
     NUMBER = 16             # bytes of a complex number
     STEP = 64               # the length of a convolution is a multiple of it
 
 cdef enum Factors:
     NONE
-    NUMBERS         # others in memory
-    TURNS           # of the number in row r and column c, root r c
-    CHIRP           # of number k, root k k
+    NUMBERS         # factors in memory
+    TURNS           # the number in row r and column c gets root r c
+    CHIRP           # number k gets root k k
 
 cdef struct Twist:
     # `to[k * to_step] = from[k * from_step] * factor * scale` for the numbers k from `begin` on.
-    const double* from_     # NULL for ones
+    const double* from_     # NULL: the numbers are 1
     double* to
     Py_ssize_t from_step, to_step
     Py_ssize_t begin, end
     Factors factors
     const double* by
     Py_ssize_t columns
-    Py_ssize_t n            # order of the roots of unity
+    Py_ssize_t n            # the roots are n-th roots of unity
     bint conjugate          # whether the roots are conjugated
     double scale
     Py_ssize_t each
 
 
 cdef void list_roots(const Twist* twist, Py_ssize_t first, Py_ssize_t count, int64_t* which) noexcept nogil:
-    """Write the roots that some numbers are multiplied by."""
+    """Write the numbers of the roots that multiply `count` numbers."""
     cdef Py_ssize_t k, row = 0, column = first, root
     if twist.factors == TURNS:
         row, column = first // twist.columns, first % twist.columns
@@ -57,14 +58,14 @@ cdef void list_roots(const Twist* twist, Py_ssize_t first, Py_ssize_t count, int
     root = <Py_ssize_t>(<unsigned long long>first * <unsigned long long>first % <unsigned long long>twist.n)
     for k in range(count):
         which[k] = root
-        # Less than n, as 2 k + 1 is.
+        # Both terms are less than n.
         root += 2 * (first + k) + 1
         if root >= twist.n:
             root -= twist.n
 
 
 cdef void run_twist(void* context, int chunk) noexcept nogil:
-    """A chunk of a multiplication."""
+    """Run a chunk of a multiplication."""
     cdef const Twist* twist = <const Twist*>context
     cdef Py_ssize_t first = twist.begin + chunk * twist.each, last = min(first + twist.each, twist.end), k, count
     cdef int64_t which[BLOCK]
@@ -96,7 +97,7 @@ cdef void run_twist(void* context, int chunk) noexcept nogil:
 
 
 cdef int multiply(Twist* twist) except -1:
-    # One of many steps, too short to check for signals itself.
+    # One of many short steps: check for signals between them.
     PyErr_CheckSignals()
     return run_shared(run_twist, twist, &twist.each, twist.end - twist.begin, tuning.root_product_ns * (twist.end - twist.begin))
 
@@ -143,7 +144,7 @@ cdef int transform_matrix(Array x, int axis) except -1:
 
 
 cdef Array transformed(Array x):
-    """The transform of one contiguous lane of complex128; it may overwrite the lane."""
+    """The transform of a contiguous lane of complex128; may overwrite the lane."""
     cdef Py_ssize_t n = x.shape_[0], rows
     if run_fourier(OF_COMPLEX, x, 0, n, False, 1, x):
         return x
@@ -155,7 +156,7 @@ cdef Array transformed(Array x):
 
 
 cdef Array by_rows(Array x, Py_ssize_t rows):
-    """The transform of a lane that is a matrix."""
+    """The transform of a lane as a matrix of `rows` rows."""
     cdef Py_ssize_t n = x.shape_[0]
     cdef Py_ssize_t shape[2]
     cdef Py_ssize_t strides[2]
@@ -171,7 +172,7 @@ cdef Array by_rows(Array x, Py_ssize_t rows):
     twist.conjugate, twist.scale = False, 1
     multiply(&twist)
     transform_matrix(x, 1)
-    # By blocks of rows: signals are checked between blocks.
+    # In blocks of rows, so that signals are checked between blocks.
     each = max(1, tuning.long_copy_numbers // shape[1])
     strides[0], strides[1] = NUMBER, rows * NUMBER
     for first in range(0, rows, each):
@@ -183,13 +184,13 @@ cdef Array by_rows(Array x, Py_ssize_t rows):
 
 
 cdef Array by_convolution(Array x):
-    """The transform of a lane of any length, as a convolution with a chirp; it overwrites the lane."""
+    """The transform of a lane of any length, as a convolution with a chirp; overwrites the lane."""
     cdef Py_ssize_t n = x.shape_[0], m = convolution_of(n)
     cdef Twist twist
     cdef Array product = new_array(COMPLEX128, 1, &m, NULL, True), chirp = new_array(COMPLEX128, 1, &m, NULL, True)
     cdef double* numbers = <double*>data_of(x)
     cdef double* to = <double*>data_of(product)
-    # In reverse order, so that the last of the three transforms is an inverse transform.
+    # Reversed, so that the last of the three transforms is an inverse transform.
     to[0], to[1] = numbers[0], numbers[1]
     twist.from_, twist.to, twist.from_step, twist.to_step = numbers, to + 2 * m, 1, -1
     twist.begin, twist.end, twist.factors, twist.n, twist.conjugate, twist.scale = 1, n, CHIRP, 2 * n, False, 1
@@ -209,7 +210,7 @@ cdef Array by_convolution(Array x):
 
 
 cdef Array read_lane(s0_fourier_kind kind, Array lane, Py_ssize_t n, bint inverse):
-    """The numbers that are transformed: a lane, truncated or padded with zeros."""
+    """The numbers to transform: a lane, truncated or padded with zeros."""
     cdef Array out = new_array(COMPLEX128, 1, &n, NULL, True)
     cdef Py_ssize_t count = min(lane.shape_[0], n // 2 + 1 if kind == TO_REAL else n), stride = lane.strides_[0]
     cdef char* to = data_of(out)
@@ -228,7 +229,7 @@ cdef Array read_lane(s0_fourier_kind kind, Array lane, Py_ssize_t n, bint invers
 
 
 cdef void make_real(double* spectrum, Py_ssize_t n) noexcept:
-    """Set to 0 the imaginary parts of the numbers that are real in the spectrum of a real lane."""
+    """Set the imaginary parts to 0 of numbers that are real in the spectrum of a real lane."""
     spectrum[1] = 0
     if n % 2 == 0:
         spectrum[n + 1] = 0
@@ -236,7 +237,7 @@ cdef void make_real(double* spectrum, Py_ssize_t n) noexcept:
 
 cdef int run_long(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bint inverse, double factor, Array out) except -1:
     """
-    Compute the transforms of length n of the lanes along an axis, times a factor, for lengths from long_lane_numbers on that `run_fourier` leaves.
+    Compute the transforms of length n of the lanes along an axis, times a factor, for lengths of at least long_lane_numbers that `run_fourier` refuses.
 
     The caller must exclude transforms of real numbers to whole spectra, and shorter transforms.
     """

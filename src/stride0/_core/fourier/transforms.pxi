@@ -1,23 +1,23 @@
-# Discrete Fourier transforms of lanes, by kernels of our own (`fourier.h`).
+# Discrete Fourier transforms of lanes, by the kernels in `fourier.h`.
 #
 # Note [Fourier transforms]
-#     pocketfft, in NumPy, transforms one lane after another, one number at a time. Here each lane of a vector holds a transform
-#     of its own. Where the array has several lanes, which are short, these are lanes of the array. Otherwise the n numbers of a lane
-#     are a matrix: its columns are transformed, multiplied by roots of unity ("turns"), and transformed along the rows (D. H. Bailey, "FFTs
-#     in external or hierarchical memory", Journal of Supercomputing 4, 1990). In both cases the passes, of radices 2, 3, 4, 5, 7, 8 and
-#     11, stay in a cache; they leave their results in order (the algorithm of T. G. Stockham, 1966). The shape alone determines each
-#     operation, so that no bit depends on the instruction set, the number of threads, or the layout.
+#     pocketfft, in NumPy, transforms lanes one by one, one number at a time. Here each lane of a vector register holds its own
+#     transform. If the array has several short lanes, these transforms are lanes of the array. Otherwise the n numbers of a lane
+#     are a matrix: its columns are transformed, multiplied by roots of unity ("turns"), and transformed along the rows (D. H.
+#     Bailey, "FFTs in external or hierarchical memory", Journal of Supercomputing 4, 1990). In both cases the passes, of radices 2,
+#     3, 4, 5, 7, 8 and 11, stay in a cache; they leave their results in order (the algorithm of T. G. Stockham, 1966). The shape
+#     determines each operation, so no bit depends on the instruction set, the number of threads, or the layout.
 #
-#     An even number of real numbers is transformed as half as many complex ones, the even ones and the odd ones as real and imaginary parts;
-#     an odd number as complex ones. What is float32 in memory is computed in float64, and rounded once.
+#     An even number of real numbers is transformed as half as many complex numbers, with the even elements as real parts and the
+#     odd elements as imaginary parts; an odd number is cast to complex. float32 data are computed in float64 and rounded once.
 #
-#     pocketfft (`matmul/gufuncs`) transforms lengths with a larger prime factor, and lengths above transform_numbers, whose roots of unity
-#     would take more than 16 MB. From long_lane_numbers numbers on, `fourier/long_transforms` transforms them.
+#     pocketfft (`matmul/gufuncs`) transforms lengths with a larger prime factor, and lengths above transform_numbers, whose roots
+#     of unity would take more than 16 MB. From long_lane_numbers on, `fourier/long_transforms` transforms these lengths.
 
 cdef extern from *:
     """
     #include <complex.h>
-    /* Half of a spectrum of real numbers is the mirror image of the other one: (outer, length, inner) in C order. */
+    /* Complete the spectrum of real numbers, whose second half mirrors the first: (outer, length, inner) in C order. */
     #define S0_MIRROR(name, type, conjugate)                                                                     \\
     static void name(void *memory, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) {          \\
         type *x = memory;                                                                                         \\
@@ -38,7 +38,7 @@ cdef extern from *:
     void s0_mirror64(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
 
 cdef enum:
-    MOST_TOGETHER = 32      # lanes that are copied and transformed together, at most,
+    MOST_TOGETHER = 32      # the most lanes that are copied and transformed together,
 
 cdef enum Step:
     TANGLE
@@ -49,14 +49,14 @@ cdef enum Step:
 cdef struct Job:
     s0_fourier all
     s0_fourier_kind kind
-    bint single             # whether it is float32 in memory
+    bint single             # whether the data are float32 in memory
     int begin, end          # its steps
-    # Of a lane: numbers that are read, needed and written; their sizes, and the bytes from one to the next, there and in a copy.
+    # For a lane: the numbers that are read, needed and written; their sizes, and their distances in bytes in memory and in a copy.
     Py_ssize_t read, needed, written
     Py_ssize_t in_size, out_size, in_step, out_step, in_each, out_each
-    Py_ssize_t in_pitch, out_pitch  # bytes from one copy of a lane to the next
+    Py_ssize_t in_pitch, out_pitch  # bytes from the copy of a lane to the next copy
     bint mirrors            # whether half a spectrum is completed in the copy
-    # The axes of the lanes, the last one first.
+    # The axes of the lanes, starting with the last.
     char* in_
     char* out
     int axes
@@ -64,17 +64,17 @@ cdef struct Job:
     Py_ssize_t in_strides[MAX_NDIM]
     Py_ssize_t out_strides[MAX_NDIM]
     Py_ssize_t lanes
-    bint is_long            # whether each is a matrix
-    bint reads, writes      # whether kernels read and write lanes where they are
-    Py_ssize_t together     # lanes of a group
-    Py_ssize_t each         # groups of a chunk
+    bint is_long            # whether each lane is transformed as a matrix
+    bint reads, writes      # whether kernels read and write the lanes in place
+    Py_ssize_t together     # lanes in a group
+    Py_ssize_t each         # groups in a chunk
     int failed
 
 
 # --- transforms
 
 cdef struct Room:
-    # What a thread needs: for passes, for a matrix, for complex numbers that real ones are transformed as, and for copies of lanes.
+    # Memory of a thread: for passes, for a matrix, for the complex numbers of a real transform, and for copies of lanes.
     double* scratch
     double* middle
     double* parts
@@ -83,7 +83,7 @@ cdef struct Room:
 
 
 cdef inline Py_ssize_t units_of(const Job* job, Step step) noexcept nogil:
-    """How many units a step of a lane has, which threads may share."""
+    """The number of units in a step of a lane; threads may share them."""
     cdef Py_ssize_t lanes = TABLE.vector // sizeof(double)
     if step == COLUMNS:
         return (job.all.rows.length + lanes - 1) // lanes
@@ -93,14 +93,14 @@ cdef inline Py_ssize_t units_of(const Job* job, Step step) noexcept nogil:
 
 
 cdef inline Py_ssize_t scratch_of(const Job* job) noexcept nogil:
-    """Bytes that passes need."""
+    """The size of the scratch memory for passes."""
     if job.is_long:
         return 6 * TABLE.vector * max(job.all.columns.length, job.all.rows.length)
     return 8 * TABLE.vector * (max(job.all.columns.length, 2 * job.all.half + 1) + SQUARE)
 
 
 cdef Py_ssize_t lay_out(const Job* job, Room* room, char* memory) noexcept nogil:
-    """Divide memory; returns the bytes that are needed."""
+    """Divide `memory` into the parts of `room`; returns the size in bytes."""
     cdef Py_ssize_t sizes[5]
     cdef char* starts[5]
     cdef Py_ssize_t used = 0
@@ -121,7 +121,7 @@ cdef Py_ssize_t lay_out(const Job* job, Room* room, char* memory) noexcept nogil
 
 
 cdef void find_lanes(const Job* job, Py_ssize_t first, Py_ssize_t count, char** ins, char** outs) noexcept nogil:
-    """Write where so many lanes begin."""
+    """Write the addresses of `count` lanes of operand and result."""
     cdef Py_ssize_t u, rest, place
     cdef int k
     for u in range(count):
@@ -135,7 +135,7 @@ cdef void find_lanes(const Job* job, Py_ssize_t first, Py_ssize_t count, char** 
 
 
 cdef void run_part(const Job* job, Step step, char* in_, char* out, const Room* room, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil:
-    """A range of the units of a step of a lane."""
+    """Run a range of units of a step of a lane."""
     cdef bint to_parts = job.end > UNTANGLE
     if step == TANGLE:
         TABLE.fourier_tangle(&job.all, in_, job.single, room.parts, first, last)
@@ -154,7 +154,7 @@ cdef void run_part(const Job* job, Step step, char* in_, char* out, const Room* 
 
 
 cdef void mirror_spectra(int code, char* memory, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, bint inverse) noexcept nogil:
-    """Complete halves of spectra of real numbers, (outer, length, inner) in C order; those of an inverse transform become conjugates."""
+    """Complete halves of spectra of real numbers, (outer, length, inner) in C order; for an inverse transform they become conjugates."""
     if code == COMPLEX64:
         s0_mirror32(memory, outer, length, inner, inverse)
     else:
@@ -162,7 +162,7 @@ cdef void mirror_spectra(int code, char* memory, Py_ssize_t outer, Py_ssize_t le
 
 
 cdef void gather(const Job* job, char** ins, Py_ssize_t count, const Room* room) noexcept nogil:
-    """Copy lanes to where their numbers are contiguous, with zeros behind them."""
+    """Copy lanes to contiguous memory, padded with zeros."""
     cdef char* copies[MOST_TOGETHER]
     cdef Py_ssize_t u, filled = job.read * job.in_each if job.in_each == job.in_size else 0
     for u in range(count):
@@ -172,7 +172,7 @@ cdef void gather(const Job* job, char** ins, Py_ssize_t count, const Room* room)
     for u in range(count):
         ins[u] = copies[u]
         if job.mirrors:
-            # The imaginary part of the first element does not count.
+            # The imaginary part of the first element is ignored.
             memset(copies[u] + job.in_each // 2, 0, job.in_each // 2)
             mirror_spectra(COMPLEX64 if job.single else COMPLEX128, copies[u], 1, job.needed, 1, False)
 
@@ -216,7 +216,7 @@ cdef void run_groups(void* context, int chunk) noexcept nogil:
 
 
 cdef struct Part:
-    # A step of one lane.
+    # A step of a lane.
     const Job* job
     const Room* room
     Step step
@@ -227,7 +227,7 @@ cdef struct Part:
 
 
 cdef void run_some(void* context, int chunk) noexcept nogil:
-    """A chunk of a step."""
+    """Run a chunk of a step."""
     cdef Part* part = <Part*>context
     cdef Py_ssize_t first = chunk * part.each
     cdef char* memory = <char*>malloc(scratch_of(part.job) + ALIGNMENT)
@@ -263,10 +263,10 @@ cdef int run_shared_lane(const Job* job, Py_ssize_t lane, const Room* room, int6
 
 cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bint inverse, double factor, Array out) except -1:
     """
-    Compute the transforms of length n of the lanes along an axis, times a factor; False if they are left to other modules.
+    Compute the transforms of length n of the lanes along an axis, times a factor; False if the kernels do not take the length.
 
-    The dtypes are float32 and complex64, or float64 and complex128. Lanes are truncated, or continued by zeros. A transform of complex
-    numbers may be in place. Whole spectra of an odd number of real numbers are left to the caller, too.
+    The dtypes are float32 and complex64, or float64 and complex128. Lanes are truncated or padded with zeros. A transform of
+    complex numbers may be in place. Also False for whole spectra of an odd number of real numbers.
     """
     cdef Job job
     cdef Room room
@@ -275,7 +275,7 @@ cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bin
     cdef int d
     cdef Tables tables
     cdef Array memory
-    # As complex numbers.
+    # An odd number of real numbers is transformed as complex numbers.
     if kind == ALL_OF_REAL and n % 2:
         return False
     tables = tables_of(n, kind != OF_COMPLEX and n % 2 == 0, n <= tuning.lanes_aside_numbers and x.size >= tuning.lanes_aside * x.shape_[axis])
@@ -299,7 +299,7 @@ cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bin
     job.in_each, job.out_each = job.in_size, job.out_size
     if job.kind == OF_COMPLEX:
         job.in_each = job.out_each = 8 if job.single else 16
-    # Copies of long lanes are not to lie in the same sets of a cache.
+    # Copies of long lanes must not map to the same sets of a cache.
     job.in_pitch = job.needed * job.in_each + (tuning.lane_pitch_bytes if job.all.rows.length > 1 else 0)
     job.out_pitch = (n if job.kind == OF_COMPLEX else job.written) * job.out_each + (tuning.lane_pitch_bytes if job.all.rows.length > 1 else 0)
     job.in_step, job.out_step = x.strides_[axis], out.strides_[axis]
@@ -311,7 +311,7 @@ cdef bint run_fourier(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bin
             job.lanes *= x.shape_[d]
             job.axes += 1
     job.is_long = job.all.rows.length > 1
-    # Short lanes follow each other.
+    # Copies of short lanes are adjacent.
     job.reads = kind == job.kind and job.in_step == job.in_size and job.read == job.needed
     job.reads = job.reads and (job.is_long or (x.c_contiguous and x.shape_[axis] == job.needed))
     job.writes = kind == job.kind and job.out_step == job.out_size and (job.is_long or out.c_contiguous)

@@ -7,13 +7,13 @@ cdef double EIGHTH = 0.78539816339744830962    # of a turn, in radians
 
 
 cdef int factor_into(Py_ssize_t n, s0_passes* passes) noexcept:
-    """Write the radices of the passes over n numbers; 0 where a prime factor is larger than those."""
+    """Write the radices of the passes over n numbers; 0 if a prime factor is larger than the radices."""
     cdef int twos = 0, radix
     passes.length, passes.passes = n, 0
     while n % 2 == 0:
         n //= 2
         twos += 1
-    # Eights, but two fours instead of an eight and a two.
+    # Radix 8, but two passes of radix 4 instead of radices 8 and 2.
     while twos:
         radix = 3 if twos != 4 and twos > 2 else 1 if twos == 1 else 2
         passes.radix[passes.passes] = <unsigned char>(1 << radix)
@@ -32,7 +32,7 @@ cdef Py_ssize_t padded(Py_ssize_t n) noexcept:
 
 
 cdef Py_ssize_t square_rows(Py_ssize_t n) noexcept:
-    """The rows of the matrix that is closest to a square of whole vectors."""
+    """The number of rows for a matrix that is nearly square and consists of whole vectors."""
     cdef Py_ssize_t d, best = 1, area, least = 0
     for d in range(1, n):
         if d * d > n:
@@ -45,7 +45,7 @@ cdef Py_ssize_t square_rows(Py_ssize_t n) noexcept:
 
 
 cdef Py_ssize_t numbers_of(const s0_passes* passes) noexcept:
-    """How many roots the table of some passes has."""
+    """The number of roots in the table of `passes`."""
     cdef Py_ssize_t run = passes.length, count = 0
     cdef int p, radix
     for p in range(passes.passes):
@@ -56,7 +56,7 @@ cdef Py_ssize_t numbers_of(const s0_passes* passes) noexcept:
 
 
 cdef int64_t* list_passes(const s0_passes* passes, int64_t* to, Py_ssize_t n) noexcept:
-    """Write which of the n roots of unity the table of some passes has; returns the end."""
+    """Write the numbers of the n-th roots of unity in the table of `passes`; returns the end."""
     cdef Py_ssize_t run = passes.length, count = 1, i, every = n // passes.length
     cdef int p, radix, j
     for p in range(passes.passes):
@@ -76,7 +76,7 @@ cdef int64_t* list_passes(const s0_passes* passes, int64_t* to, Py_ssize_t n) no
 
 
 cdef int64_t* list_turns(Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t lanes, int64_t* to, Py_ssize_t every) noexcept:
-    """The same of the turns of a matrix: of each unit of columns and row. The last unit has columns of the one before."""
+    """The same for the turns of a matrix, for each unit of columns and each row. The last unit overlaps the unit before."""
     cdef Py_ssize_t first, r, c
     for first in range(0, columns, lanes):
         first = min(first, columns - lanes)
@@ -119,7 +119,7 @@ cdef void find_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, doubl
 
 
 cdef class Tables:
-    """Of the transforms of some number of complex numbers, or of twice as many real ones."""
+    """The tables for transforms of n complex numbers, or of 2 n real numbers."""
 
     cdef s0_fourier all
     cdef Array memory
@@ -129,7 +129,7 @@ cdef dict TABLES = {}
 
 
 cdef Tables tables_of(Py_ssize_t n, bint of_real, bint beside):
-    """For lanes side by side, or else each as a matrix where it is long; None where the length is left to others."""
+    """The tables for lanes side by side, or for long lanes as matrices; None if our kernels do not take the length."""
     cdef object key = 4 * n + 2 * of_real + beside
     cdef Tables made = <Tables>TABLES.get(key)
     cdef s0_fourier* all
