@@ -1,3 +1,3 @@
-"""Arrays to and from everything else. Importing it gives the array type its methods, and fills in hooks."""
+"""Exchange with other libraries. The import adds methods to the array type, and sets hooks."""
 
 from stride0._core.exchange import exchange  # noqa: F401

@@ -1,6 +1,6 @@
-# What leaves the package and comes in: devices, exports, and the buffer protocol both ways.
+# Devices, exports of memory, and the buffer protocol in both directions.
 
-# --- out: devices, Note [Simulated devices], and exports
+# --- export: devices, Note [Simulated devices], and counts of exports
 
 cdef tuple NOT_MOVED = (("standard", "Device support: nothing is moved from one device to another implicitly"),)
 
@@ -11,12 +11,12 @@ def device_number(Array x not None):
 
 
 def put_on(Array x not None, int number):
-    """Set the device of the storage of an array, and so of all its views."""
+    """Set the device of an array's storage, and thereby of all its views."""
     x.storage.device = number
 
 
 def may_be_filled(Array x not None):
-    """Whether another library may write to all elements: they are contiguous, on the CPU, and no tape has their values."""
+    """Whether another library may write to all elements: they are contiguous, on the CPU, and not saved by a tape."""
     return x.c_contiguous and x.storage.device == 0 and not x.storage.readonly and not x.storage.logged and not x.storage.batched
 
 
@@ -32,7 +32,7 @@ cdef int refuse_device(Array x, str operation) except -1:
 
 
 cdef Array exportable(Array x):
-    """x, or an array on its memory that is not tracked and on the CPU, for text and pickles."""
+    """x, or an untracked array on the same memory and on the CPU, for text and pickles."""
     cdef Array y
     if not has_node(x) and x.storage.device == 0:
         return x
@@ -42,9 +42,9 @@ cdef Array exportable(Array x):
 
 
 cdef Storage begin_export(Array x):
-    """Count an export of the memory of x, which others may write to from now on. Returns the storage that counts."""
+    """Count an export of the memory of x, which other libraries may write to from now on. Returns the storage that counts it."""
     cdef Storage root = root_of(x.storage)
-    s0_count_int(root.exports, 1)      # first: what is deferred while readers are evaluated must not read it later
+    s0_count_int(root.exports, 1)      # first, so that results deferred while readers are evaluated do not read the memory later
     if not root.readonly:
         try:
             before_write(x)
@@ -54,12 +54,12 @@ cdef Storage begin_export(Array x):
     return root
 
 
-# --- out: the buffer protocol
+# --- export by the buffer protocol
 
 
 cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     """
-    Export the memory of x, as it is.
+    Export the memory of x without a copy.
 
     Broadcast memory is exported read-only: a write would change several elements at once.
     """
@@ -100,11 +100,11 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     return 0
 
 
-# --- in: the buffer protocol
+# --- import by the buffer protocol
 
 
 cdef char kind_of_format(const char* text) noexcept:
-    """Letter of the kind of a PEP 3118 format without byte order: b, i, u, f or c; 0 where it is none of ours."""
+    """Letter of the kind of a PEP 3118 format without byte order: b, i, u, f or c; 0 if stride0 has no such kind."""
     cdef bint is_complex = text[0] == c"Z"
     text += is_complex
     if text[0] == 0 or text[1] != 0:
@@ -115,7 +115,7 @@ cdef char kind_of_format(const char* text) noexcept:
 
 
 cdef int code_of_format(const char* format, Py_ssize_t itemsize) noexcept:
-    """Dtype code of a PEP 3118 format; NO_DTYPE where it is none of ours."""
+    """Dtype code of a PEP 3118 format; NO_DTYPE if stride0 has no such dtype."""
     cdef const char* text = "B"
     cdef char kind
     cdef int code
@@ -132,7 +132,7 @@ cdef int code_of_format(const char* format, Py_ssize_t itemsize) noexcept:
 
 
 cdef bint is_swapped(const char* format) noexcept:
-    """Whether the bytes of an element are in the order that is not this machine's."""
+    """Whether the byte order of the elements is not the order of this machine."""
     if format is NULL:
         return False
     return format[0] == c">" or format[0] == c"!"
@@ -140,9 +140,9 @@ cdef bint is_swapped(const char* format) noexcept:
 
 cdef void set_foreign_storage(Array x, object owner, bint readonly):
     """
-    Give an array on foreign memory its storage.
+    Set the storage of an array on memory of another library.
 
-    It spans all elements of the array, which with negative strides begin before the first one.
+    It spans all elements of the array; with negative strides they begin before the first element.
     """
     cdef Operand reach
     cdef char* low
@@ -153,7 +153,7 @@ cdef void set_foreign_storage(Array x, object owner, bint readonly):
 
 
 cdef Array copy_unaligned(Array x):
-    """A copy of elements that the kernels may not load: byte by byte, through NumPy."""
+    """Copy unaligned elements, which kernels cannot load, by NumPy."""
     import numpy
 
     cdef Array copied = from_buffer(numpy.array(numpy.asarray(as_bits(x)), order="C", copy=True), "copy")
@@ -165,7 +165,7 @@ cdef Array from_buffer(object source, str operation):
     """
     A view on the memory that an object exports by the buffer protocol.
 
-    None where the kernels cannot use that memory (bytes swapped, elements unaligned) but a copy could.
+    None if the memory needs a copy: bytes swapped or elements unaligned.
     """
     cdef object view
     cdef Py_buffer* buffer
@@ -204,7 +204,7 @@ cdef Array from_buffer(object source, str operation):
 
 
 cdef Array from_plain_buffer(object source):
-    """As `from_buffer`; None wherever that raises an error."""
+    """`from_buffer`, or None if it raises."""
     if not PyObject_CheckBuffer(source):
         return None
     try:
@@ -214,7 +214,7 @@ cdef Array from_plain_buffer(object source):
 
 
 cdef int use_own_storage(Array x, object source) except -1:
-    """Give x the storage of the stride0 array that exported the memory, if one did, so that its writes are logged."""
+    """If a stride0 array exported the memory, give x the storage of that array, so that its writes are logged."""
     cdef Storage own
     cdef int depth
     for depth in range(8):
@@ -240,10 +240,10 @@ cdef extern from *:
 
 cdef bint is_sole_owner(Storage storage) except -1:
     """
-    Whether nothing but a storage refers to its memory, which is another library's, or the memory never changes.
+    Whether only the storage refers to its memory, which belongs to another library, or the memory never changes.
 
-    The owner is then a memoryview that nothing else refers to, of `bytes`, or of a NumPy array with memory of its own that only
-    the memoryview refers to. That array may be a view of another one, which only it refers to, and so on.
+    Then the owner is a memoryview with one reference, of `bytes` or of a NumPy array that owns its memory and to which only the
+    memoryview refers. The array may be a view of an array to which only this view refers, and so on.
     """
     cdef object source
     if not s0_is_only_view(<PyObject*>storage.owner):
@@ -252,7 +252,7 @@ cdef bint is_sole_owner(Storage storage) except -1:
     while type(source).__module__ == "numpy":
         import numpy
 
-        # One reference is that of the variable.
+        # One reference is the local variable.
         if type(source) is not numpy.ndarray or not s0_has_references(<PyObject*>source, 2) or getweakrefcount(source):
             return False
         if source.base is None:
@@ -262,7 +262,7 @@ cdef bint is_sole_owner(Storage storage) except -1:
 
 
 cdef bytes c_bytes(Array x):
-    """The elements in C order."""
+    """The bytes of the elements in C order."""
     cdef Array c = x if x.c_contiguous else copy_array(x, x.code, True)
     return PyBytes_FromStringAndSize(data_of(c), c.size * itemsize_at(c.code))
 

@@ -1,7 +1,7 @@
-# Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text.
+# Conversion to arrays: nested sequences, and objects that export memory.
 
 def namespace_for(api_version):
-    """The namespace, for a version of the standard that it implements."""
+    """The namespace; raises if it does not implement the version of the standard."""
     configuration = test_configuration()
     if configuration is not None:
         configuration.check_version(api_version)
@@ -12,7 +12,7 @@ def namespace_for(api_version):
 
 
 cdef DType formatless(object source):
-    """The dtype of a NumPy array or scalar, where it is a storage dtype that buffers have no format for."""
+    """The dtype of a NumPy array or scalar, if it is a storage dtype without a buffer format."""
     cdef DType found
     if type(source).__module__ == "numpy" or is_numpy_scalar(source):
         found = known_dtype(source.dtype) if hasattr(source, "dtype") else None
@@ -24,14 +24,14 @@ cdef DType formatless(object source):
 cdef Array foreign_array(object source, object copy, str operation):
     """An array on the memory of an object of another library, or a copy of it."""
     cdef Array x = None if isinstance(source, bytes) else from_plain_buffer(source)
-    # NumPy's scalars export read-only memory, those of times as bytes.
+    # NumPy scalars export read-only memory, and times are exported as bytes.
     if x is None or x.storage.readonly and is_numpy_scalar(source):
         return unusual_array(source, copy, operation)
     return copy_array(x, x.code, False) if copy is True else x
 
 
 cdef Array unusual_array(object source, object copy, str operation):
-    """As `foreign_array`, of an object whose buffer, if it has one, says too little or is not for the kernels."""
+    """`foreign_array` for an object without a buffer, or whose buffer has no suitable format or needs a copy."""
     cdef Array x = None
     cdef DType stored = formatless(source)
     if isinstance(source, (str, bytes)) or not is_array_like(source):
@@ -40,7 +40,7 @@ cdef Array unusual_array(object source, object copy, str operation):
     if stored is not None:
         import numpy
 
-        # Its bits have a format.
+        # Unsigned integers with the same bits have a buffer format.
         x = foreign_array(numpy.asarray(source).view(f"u{stored.itemsize}"), copy, operation)
         x.code = stored.code
         return copy_array(x, x.code, False) if copy is None and is_numpy_scalar(source) else x
@@ -65,7 +65,7 @@ cdef Array unusual_array(object source, object copy, str operation):
         source = numpy.asarray(source)
         return from_buffer(source.astype(source.dtype.newbyteorder("="), copy=True), operation)
     if copy is True or (copy is None and is_numpy_scalar(source)):
-        # Of NumPy's scalars the user means a new array.
+        # From a NumPy scalar, users expect a new, writable array.
         x = copy_array(x, x.code, False)
     return x
 
@@ -79,28 +79,28 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     obj : Array, Python scalar, nested sequence, or object with the buffer protocol, ``__dlpack__`` or ``__array__``
         What to convert. Nested sequences may hold Python scalars and arrays of one shape.
     dtype : DType, optional
-        Dtype of the result; that of `obj` where it has one, else the default dtype of the kind of its
+        Dtype of the result; the dtype of `obj` if it has one, otherwise the default dtype of the kind of its
         elements (``bool``, ``int64``, ``float64``, ``complex128``; the highest kind among them).
     device : Device, optional
         The CPU.
     copy : bool, optional
-        True always copies, False never does, None copies only where it must: Python scalars and
+        True always copies, False never does, None copies only if it must: Python scalars and
         sequences, another dtype, byte-swapped or unaligned memory.
 
     Returns
     -------
     Array
-        `obj` itself where it is an Array and nothing is to be done; a view on the memory of `obj` where it
-        exports memory; else a new array.
+        `obj` itself if it is an Array that needs no change; a view on the memory of `obj` if it exports memory; otherwise a
+        new array.
 
     Raises
     ------
     ArgumentValueError
         If `copy` is False and a copy would be needed.
     DTypeError
-        If the elements are of a dtype that stride0 does not have, or no numbers at all.
+        If the elements are of a dtype that stride0 does not have, or are not numbers.
     CastError
-        If complex elements are to become real.
+        If complex elements would be cast to a real dtype.
     RangeError
         If a Python integer does not fit the dtype.
     ShapeError
@@ -164,15 +164,15 @@ cdef bint is_array_like(object obj):
     return exports_buffer(obj) or hasattr(type(obj), "__dlpack__") or hasattr(type(obj), "__array__")
 
 
-# --- dtypes under other names
+# --- dtypes by other names
 
 
 def dtype_argument(str operation, value):
     """
-    A ``dtype=`` argument as a dtype: one of the namespace, or what NumPy's users write for it; DTypeError for any other.
+    Convert a ``dtype=`` argument: a dtype of the namespace, or what NumPy users write for it. DTypeError for others.
 
     ``bool``, ``int``, ``float`` and ``complex`` stand for bool, int64, float64 and complex128; a string is the
-    standard's name of a dtype, or one that NumPy knows, such as "f4" and "<i8".
+    standard's name of a dtype, or a NumPy name such as "f4" or "<i8".
     """
     cdef DType found
     if type(value) is DType:

@@ -1,29 +1,29 @@
-# DLPack, export and import: memory shared with other libraries, copied only on request.
+# DLPack, export and import: memory is shared with other libraries, and copied only on request.
 #
 # Note [Ownership of a capsule]
-#     A capsule owns a managed tensor and is named "dltensor" or "dltensor_versioned". A consumer of the
-#     tensor renames the capsule to "used_..." and calls the tensor's deleter when done; the destructor of a capsule
-#     without a consumer calls it. So the deleter runs exactly once.
+#     A capsule owns a managed tensor and is named "dltensor" or "dltensor_versioned". A consumer of the tensor renames the
+#     capsule to "used_..." and calls the tensor's deleter when done. If a capsule has no consumer, its destructor calls the
+#     deleter. So the deleter runs exactly once.
 #
 # Note [Exchange in C]
-#     A type may offer functions for code in C, as `__dlpack_c_exchange_api__` (DLPack 1.3). The functions of stride0 are in
-#     `exchange_api.pxi`. `from_dlpack` calls the functions of another library if no argument asks for more than they give, and if the type
-#     itself has them: the `__dlpack__` of a derived type may do something else. They may refuse less than `__dlpack__`,
-#     too. PyTorch's export tensors that need a gradient or are to be conjugated, which is asked for here. Whatever they
-#     refuse, or what is not on the CPU, goes to `__dlpack__`, which gives the reason.
+#     A type may offer C functions as `__dlpack_c_exchange_api__` (DLPack 1.3). The functions of stride0 are in
+#     `exchange_api.pxi`. `from_dlpack` calls the C functions of another library if no argument asks for more than they provide,
+#     and if the type itself has them: a subclass may redefine `__dlpack__`. The C functions may refuse less than `__dlpack__`: in
+#     PyTorch they export tensors that require a gradient or a conjugation, so we test these cases. If they refuse a tensor, or if
+#     it is not on the CPU, `__dlpack__` is called and gives the reason.
 
 cdef extern from "Python.h":
     int Py_IsInitialized() nogil
 
 cdef extern from *:
     """
-    /* An attribute that the type of an object has itself; borrowed, NULL where it has none. */
+    /* An attribute of an object's type, not inherited; borrowed, NULL if there is none. */
     static PyObject *s0_of_type(PyObject *x, PyObject *name) {
         PyObject *names = Py_TYPE(x)->tp_dict;
         return names == NULL ? NULL : PyDict_GetItem(names, name);
     }
     #define s0_zeros_behind(n) __builtin_ctzll((unsigned long long)(n))
-    /* The result of a function of another library, which sets an exception where it is not 0. */
+    /* Check the result of a function of another library: not 0 is an error, for which it should set an exception. */
     static int s0_check(int failed) {
         if (failed && !PyErr_Occurred()) {
             PyErr_SetString(PyExc_BufferError, "the exchange failed");
@@ -35,7 +35,7 @@ cdef extern from *:
     int s0_check(int failed) except -1
     int s0_zeros_behind(Py_ssize_t n) noexcept nogil
 
-# DLPack's codes of our dtypes.
+# DLPack's codes of the dtypes.
 cdef uint8_t[N_DTYPES] CODES
 
 
@@ -49,7 +49,7 @@ cdef int fill_codes() except -1:
 fill_codes()
 
 
-# --- out
+# --- export
 
 
 cdef void end_lending(Array x) noexcept:
@@ -64,7 +64,7 @@ cdef void let_go(void* context) noexcept:
 
 
 cdef void release_array(void* context) noexcept nogil:
-    """Release the array of a tensor; consumers may call this from any thread, with or without the GIL."""
+    """Release the array of a tensor; consumers may call it from any thread, with or without the GIL."""
     if Py_IsInitialized():
         with gil:
             let_go(context)
@@ -83,7 +83,7 @@ cdef void delete_versioned(DLManagedTensorVersioned* managed) noexcept nogil:
 
 
 cdef void destroy_unversioned(object capsule) noexcept:
-    """The destructor of a capsule: delete the tensor, unless a consumer has it. Our own deleter would acquire the GIL anew."""
+    """The destructor of a capsule: delete the tensor, unless a consumer has it. The deleter itself would acquire the GIL again."""
     cdef DLManagedTensor* managed
     if PyCapsule_IsValid(capsule, "dltensor"):
         managed = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
@@ -106,7 +106,7 @@ cdef void destroy_versioned(object capsule) noexcept:
 
 
 cdef void describe(DLTensor* tensor, Array x, int64_t* shape, int64_t* strides) noexcept:
-    """Fill a tensor with the memory of x, which is computed; its shape, which may be in place already, and strides."""
+    """Describe the memory of x, which is not deferred, in a tensor. `shape` may already hold the sizes."""
     cdef int axis
     tensor.data = data_of(x)
     tensor.device.device_type, tensor.device.device_id = kDLCPU, 0
@@ -119,23 +119,23 @@ cdef void describe(DLTensor* tensor, Array x, int64_t* shape, int64_t* strides) 
     if shape is not <int64_t*>x.shape_:
         memcpy(shape, x.shape_, x.ndim * sizeof(int64_t))
     for axis in range(x.ndim):
-        # Item sizes are powers of two: a division takes longer than the rest.
+        # A shift, because item sizes are powers of 2 and a division would take longer than everything else.
         strides[axis] = x.strides_[axis] >> s0_zeros_behind(itemsize_at(x.code))
 
 
 cdef Storage begin_lending(Array x):
-    """Count an export of the memory of x, which ends with the tensor: consumers may write to it until then."""
+    """Count an export of the memory of x. It ends with the tensor; until then consumers may write to the memory."""
     data_of(x)
     return begin_export(x)
 
 
 cdef bint is_locked(Array x, bint copied) except -1:
-    """Whether a consumer must not write. A copy belongs to it, also where a test configuration has read-only arrays."""
+    """Whether a consumer must not write. A copy belongs to the consumer, even in a test configuration of read-only arrays."""
     return x.storage.readonly or (not x.c_contiguous and not may_be_written(x)) or (not copied and exports_read_only())
 
 
 cdef DLManagedTensorVersioned* export_versioned(Array x, bint locked, bint copied) except NULL:
-    """A tensor on the memory of x, which its deleter releases."""
+    """A tensor on the memory of x; its deleter releases x."""
     cdef Storage root = begin_lending(x)
     cdef DLManagedTensorVersioned* new = <DLManagedTensorVersioned*>malloc(
         sizeof(DLManagedTensorVersioned) + 2 * x.ndim * sizeof(int64_t))
@@ -151,7 +151,7 @@ cdef DLManagedTensorVersioned* export_versioned(Array x, bint locked, bint copie
 
 
 cdef object export_capsule(Array x, object max_version, object copy):
-    """A capsule of x, of the newest layout that the consumer understands."""
+    """A capsule for x, in the newest layout that the consumer understands."""
     cdef DLManagedTensor* old
     cdef DLManagedTensorVersioned* new
     cdef size_t more = 2 * x.ndim * sizeof(int64_t)
@@ -164,7 +164,7 @@ cdef object export_capsule(Array x, object max_version, object copy):
     locked = is_locked(x, copied)
     if max_version is None or max_version[0] < DLPACK_MAJOR:
         if locked:
-            # The old layout has no flag for read-only memory, and a consumer would write to it.
+            # The old layout has no flag for read-only memory, so a consumer could write to it.
             raise ExchangeError("__dlpack__", "the memory of the array is read-only or broadcast, and DLPack before 1.0 cannot say so",
                                 (), "max_version=(1, 0) or copy=True")
         root = begin_lending(x)
@@ -189,7 +189,7 @@ cdef object export_capsule(Array x, object max_version, object copy):
 
 
 cdef tuple pair_of(object value, str argument):
-    """A pair of integers, as versions and devices are given."""
+    """Read a pair of integers: a version or a device."""
     try:
         first, second = value
         return operator.index(getattr(first, "value", first)), operator.index(second)
@@ -215,24 +215,24 @@ cdef object export_dlpack(Array x, object stream, object max_version, object dl_
 @add_special
 def __dlpack__(Array self not None, /, *, stream=None, max_version=None, dl_device=None, copy=None):
     """
-    The memory of the array as a DLPack capsule, for ``from_dlpack`` of another library.
+    Export the memory of the array as a DLPack capsule, for ``from_dlpack`` of another library.
 
     Parameters
     ----------
     stream : None
         The CPU has no streams.
     max_version : tuple of int, optional
-        Newest DLPack version that the consumer understands; without it, the layout from before 1.0.
+        Newest DLPack version that the consumer understands; by default the layout from before 1.0.
     dl_device : tuple of int, optional
-        Where the memory is wanted: ``(1, 0)``, the CPU.
+        The requested device: ``(1, 0)``, the CPU.
     copy : bool, optional
-        True exports a copy and says so; otherwise the memory is shared.
+        True exports a copy, marked as such; otherwise the memory is shared.
 
     Raises
     ------
     ExchangeError
-        (A BufferError.) If the device is not the CPU, or the memory is read-only or broadcast and the
-        layout cannot say so.
+        (A BufferError.) If the device is not the CPU, or if the memory is read-only or broadcast and the layout has no flag
+        for that.
 
     References
     ----------
@@ -253,10 +253,10 @@ cdef tuple ON_CPU = (DLDeviceType.CPU, 0)
 
 @add_special
 def __dlpack_device__(Array self not None, /):
-    """Device type and number as DLPack has them: ``(1, 0)``, the CPU."""
+    """DLPack's device type and number: ``(1, 0)``, the CPU."""
     cdef int number = self.storage.device
     if number == 0:
         return ON_CPU
     configuration = test_configuration()
-    # The array may be used after the configuration that it was made in.
+    # The array may outlive the configuration that created it.
     return (DLDeviceType.EXT_DEV, number) if configuration is None else configuration.dlpack_device(number)

@@ -1,9 +1,9 @@
-# Memory of other libraries as arrays: Note [Ownership of a capsule], Note [Exchange in C].
+# Arrays on memory of other libraries: Note [Ownership of a capsule], Note [Exchange in C].
 
 @cython.final
 @cython.no_gc
 cdef class ImportedTensor:
-    """Keeps the tensor of another library alive as long as the storage made of it."""
+    """Keeps the tensor of another library alive for the storage on its memory."""
 
     def __dealloc__(self):
         if self.old is not NULL and self.old.deleter is not NULL:
@@ -14,9 +14,9 @@ cdef class ImportedTensor:
 
 cdef object request_capsule(object x, object device, object copy):
     """
-    Ask an object for a capsule, with the keywords that are needed.
+    Ask an object for a capsule, with the necessary keywords.
 
-    Producers older than `copy`, or than `max_version`, are called again without these.
+    Producers that do not know `copy` or `max_version` are called again without them.
     """
     version = {"max_version": (DLPACK_MAJOR, DLPACK_MINOR)}
     more = {} if device is None else {"dl_device": (<int>kDLCPU, 0)}
@@ -39,7 +39,7 @@ cdef int code_of_tensor(const DLTensor* tensor) noexcept nogil:
 
 
 cdef int check_tensor(const DLTensor* tensor, Py_ssize_t itemsize, str operation) except -1:
-    """Refuse invalid tensors, since the kernels trust shapes and strides; returns whether there are no elements."""
+    """Refuse invalid tensors, because kernels trust shapes and strides; returns whether the tensor is empty."""
     cdef int axis
     cdef Py_ssize_t limit = (<Py_ssize_t>1) << 62, count = itemsize, reach, step
     cdef bint empty = False
@@ -72,7 +72,7 @@ cdef int check_tensor(const DLTensor* tensor, Py_ssize_t itemsize, str operation
 
 
 cdef int take_tensor(ImportedTensor owner, object capsule) except -1:
-    """Take the tensor of a capsule, of which only one caller may have it; nothing where it is of another kind."""
+    """Take the tensor of a capsule, which only one caller may do; do nothing for another kind of capsule."""
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
         owner.new = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
         PyCapsule_SetName(capsule, "used_dltensor_versioned")
@@ -83,10 +83,10 @@ cdef int take_tensor(ImportedTensor owner, object capsule) except -1:
 
 
 cdef Array import_dlpack(object x, object device, object copy, str operation):
-    """An array on the memory of an object with the methods of DLPack."""
+    """An array on the memory of an object with DLPack's methods."""
     cdef ImportedTensor owner = ImportedTensor.__new__(ImportedTensor)
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
-        # The standard names this exception.
+        # The standard specifies this exception.
         raise AttributeError(f"{operation}: a {type(x).__name__} has no __dlpack__ and __dlpack_device__")
     where_to = pair_of(x.__dlpack_device__(), "what __dlpack_device__ gives")
     if where_to[0] != kDLCPU and device is None:
@@ -100,7 +100,7 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
 
 
 cdef Array array_on(ImportedTensor owner, object copy, str operation, object exporter):
-    """An array on the memory of a tensor, or a copy, as `copy` of `from_dlpack` says."""
+    """An array on the memory of a tensor, or a copy, as `copy` requires (see `from_dlpack`)."""
     cdef DLTensor* tensor
     cdef Array out
     # A capsule from before 1.0 has no flag for read-only memory, so all of it counts as read-only.
@@ -149,17 +149,17 @@ cdef Array array_on(ImportedTensor owner, object copy, str operation, object exp
     return copy_array(out, code, False) if copy is True and not copied else out
 
 
-# --- in, by functions in C: Note [Exchange in C]
+# --- import by C functions: Note [Exchange in C]
 
 
 cdef DLPackExchangeAPI* exchange_api_of(object x) except? NULL:
-    """The functions that the type of x offers; NULL where it offers none that are known here."""
+    """The C functions of the type of x; NULL if it offers no known version."""
     cdef PyObject* found = s0_of_type(x, "__dlpack_c_exchange_api__")
     cdef DLPackExchangeAPI* api
     if found is NULL or not PyCapsule_IsValid(<object>found, "dlpack_exchange_api"):
         return NULL
     api = <DLPackExchangeAPI*>PyCapsule_GetPointer(<object>found, "dlpack_exchange_api")
-    # Newer ones may lead to older ones.
+    # A newer version may link to an older one.
     while api is not NULL and api.header.version.major > DLPACK_MAJOR:
         api = <DLPackExchangeAPI*>api.header.prev_api
     if api is NULL or api.header.version.major != DLPACK_MAJOR or api.managed_tensor_from_py_object_no_sync is NULL:
@@ -168,7 +168,7 @@ cdef DLPackExchangeAPI* exchange_api_of(object x) except? NULL:
 
 
 cdef Array import_by_exchange(object x, object copy):
-    """`from_dlpack` by the functions of the type of x; None where there are none, or they refuse it."""
+    """`from_dlpack` by the C functions of the type of x; None if there are none or they refuse."""
     cdef ImportedTensor owner
     cdef DLPackExchangeAPI* api = exchange_api_of(x)
     if api is NULL or getattr(x, "requires_grad", False):
@@ -187,29 +187,28 @@ cdef Array import_by_exchange(object x, object copy):
 
 def from_dlpack(x, /, *, device=None, copy=None):
     """
-    An array on the memory of an array of another library.
+    Return an array on the memory of an array of another library.
 
     Parameters
     ----------
     x : object with ``__dlpack__`` and ``__dlpack_device__``
         The other array.
     device : Device, optional
-        The CPU: memory of other devices is then asked for as a copy on the CPU.
+        The CPU: then memory of other devices is requested as a copy on the CPU.
     copy : bool, optional
-        True always copies, False never does, None copies only where it must.
+        True always copies, False never does, None copies only if it must.
 
     Returns
     -------
     Array
-        A view on the memory of `x`, read-only where `x` says so; or a copy, as `copy` allows.
+        A view on the memory of `x`, read-only if `x` says so; or a copy, as `copy` allows.
 
     Raises
     ------
-    ExchangeError
-        (A BufferError.) If `x` cannot export its memory, if it is of a dtype that is not one of the
-        standard's, or if a copy would be needed and `copy` is False.
+        (A BufferError.) If `x` cannot export its memory, if its dtype is not in the standard, or if a copy would be needed
+        and `copy` is False.
     AttributeError
-        If `x` does not have the methods of DLPack.
+        If `x` does not have DLPack's methods.
 
     References
     ----------
@@ -231,11 +230,11 @@ def from_dlpack(x, /, *, device=None, copy=None):
     if copy is not None and not isinstance(copy, bool):
         raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "True, False or None")
     if type(x) is Array and (<Array>x).storage.device:
-        # On a simulated device: the interceptor sets the result's device.
+        # For a simulated device, the interceptor sets the result's device.
         refuse_tracked(<Array>x, "from_dlpack", ExchangeError)
         return copy_array(<Array>x, (<Array>x).code, False) if copy else alias(<Array>x)
     if type(x) is Array and copy is None and device is None:
-        # One storage, so that writes through both arrays are in one log.
+        # Share the storage, so that writes through both arrays are in one log.
         refuse_tracked(<Array>x, "from_dlpack", ExchangeError)
         return alias(<Array>x)
     if device is None and copy is not True:

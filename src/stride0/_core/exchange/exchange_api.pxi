@@ -1,7 +1,7 @@
-# DLPack for code in C: the functions of `Array.__dlpack_c_exchange_api__` (DLPack 1.3), Note [Exchange in C].
+# DLPack in C: the functions of `Array.__dlpack_c_exchange_api__` (DLPack 1.3), Note [Exchange in C].
 #
-# They do what `__dlpack__` and `from_dlpack` do, and refuse the same, without a call of Python. All but the allocator are called
-# with the interpreter's lock held.
+# They do and refuse the same as `__dlpack__` and `from_dlpack`, without calls of Python. Except for the allocator, callers
+# hold the GIL.
 
 cdef str NAME = "__dlpack_c_exchange_api__"
 
@@ -9,7 +9,7 @@ ctypedef void (*SetError)(void* error_ctx, const char* kind, const char* message
 
 
 cdef Array exported(void* object_, bint* copied):
-    """The array to export: the object itself, or a copy where it is on a simulated device."""
+    """The array to export: the object itself, or a copy if it is on a simulated device."""
     cdef Array x
     if type(<object>object_) is not Array:
         raise ArgumentTypeError(NAME, f"the object is a {type(<object>object_).__name__}", (), "an array of stride0")
@@ -30,21 +30,21 @@ cdef int from_array(void* object_, DLManagedTensorVersioned** out) except -1:
 
 
 cdef int64_t* element_strides(Array x) except NULL:
-    """Space for the strides in elements behind those in bytes, as long as the array lives."""
+    """Memory for strides in elements, behind the strides in bytes; it lives as long as the array."""
     cdef Py_ssize_t* block
     with cython.critical_section(x):
         if x.shape_ is x.small and 3 * x.ndim > <int>(sizeof(x.small) // sizeof(Py_ssize_t)):
             block = <Py_ssize_t*>PyMem_Malloc(3 * x.ndim * sizeof(Py_ssize_t))
             if block is NULL:
                 raise MemoryError(f"{NAME}: no memory for strides")
-            # Whoever has the address of `small` finds the same there.
+            # `small` keeps its contents for code that has its address.
             memcpy(block, x.small, 2 * x.ndim * sizeof(Py_ssize_t))
             x.shape_, x.strides_ = block, block + x.ndim
     return <int64_t*>(x.strides_ + x.ndim)
 
 
 cdef int borrow_array(void* object_, DLTensor* out) except -1:
-    """A tensor on an array that the caller holds: it is valid as long as the array, and cannot say that it is read-only."""
+    """Describe an array of the caller in a tensor. It is valid as long as the array, and has no flag for read-only memory."""
     cdef bint copied = False
     cdef int64_t* strides
     cdef Array x = exported(object_, &copied)
@@ -52,7 +52,7 @@ cdef int borrow_array(void* object_, DLTensor* out) except -1:
         raise ExchangeError(NAME, "the memory of the array is read-only, broadcast or on another device, and a DLTensor cannot say so", (),
                             "managed_tensor_from_py_object_no_sync")
     data_of(x)
-    # What is deferred and reads the memory is computed before the caller may write.
+    # Compute deferred results that read the memory, before the caller may write.
     s0_count_int((<Storage>begin_export(x)).exports, -1)
     strides = element_strides(x)
     describe(out, x, <int64_t*>x.shape_, strides)
@@ -60,14 +60,14 @@ cdef int borrow_array(void* object_, DLTensor* out) except -1:
 
 
 cdef int to_array(DLManagedTensorVersioned* tensor, void** out) except -1:
-    """An array on the memory of a tensor, which is the array's from now on, also where this fails."""
+    """An array on the memory of a tensor. This function takes over the tensor, also if it fails."""
     cdef ImportedTensor owner = ImportedTensor.__new__(ImportedTensor)
     cdef Array x
     owner.new = tensor
     if tensor is NULL:
         raise ExchangeError(NAME, "there is no tensor")
     if tensor.deleter is delete_versioned and not tensor.flags & DLPACK_READ_ONLY:
-        # An array of ours comes back: one storage, so that writes through both arrays are in one log.
+        # The tensor is from a stride0 array: share the storage, so that writes through both arrays are in one log.
         x = <Array>tensor.manager_ctx
         refuse_tracked(x, NAME, ExchangeError)
         x = alias(x)
@@ -89,7 +89,7 @@ cdef void delete_allocated(DLManagedTensorVersioned* managed) noexcept nogil:
 
 
 cdef int allocate_tensor(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx, SetError set_error) noexcept nogil:
-    """A tensor of the shape and the dtype of another one, with memory of its own; without Python, in one block."""
+    """A new tensor with the shape and dtype of `prototype`, in one block of memory; does not use Python."""
     cdef int axis, ndim = prototype.ndim
     cdef Py_ssize_t head, stride, size = 1, most = <Py_ssize_t>1 << 62
     cdef int64_t* shape
@@ -122,7 +122,7 @@ cdef int allocate_tensor(DLTensor* prototype, DLManagedTensorVersioned** out, vo
     if block is NULL:
         set_error(error_ctx, "MemoryError", "allocate: no memory for the tensor")
         return -1
-    # The elements begin at a cache line; what describes them is behind them.
+    # The elements start at a cache line; their description follows them.
     new = <DLManagedTensorVersioned*>(block + ((64 - <uintptr_t>block % 64) % 64) + ((size * itemsize + 7) & ~<Py_ssize_t>7))
     shape = <int64_t*>(new + 1)
     new.version.major, new.version.minor = DLPACK_MAJOR, DLPACK_MINOR
@@ -135,7 +135,7 @@ cdef int allocate_tensor(DLTensor* prototype, DLManagedTensorVersioned** out, vo
     stride = 1
     for axis in range(ndim - 1, -1, -1):
         shape[axis], shape[ndim + axis] = prototype.shape[axis], stride
-        # The sizes of a tensor without elements may be any.
+        # In an empty tensor the other sizes may be arbitrarily large.
         if prototype.shape[axis] > 1:
             stride = stride * prototype.shape[axis] if prototype.shape[axis] <= most // stride else 1
     out[0] = new

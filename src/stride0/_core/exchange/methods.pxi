@@ -27,7 +27,7 @@ cdef list nested(const char* data, int code, int ndim, const Py_ssize_t* shape, 
 
 
 def to_scalar(Array x not None):
-    """The element of an array without axes as a Python scalar."""
+    """The element of a 0-d array as a Python scalar."""
     if letter_at(x.code) == c"f":
         return float(x)
     if letter_at(x.code) == c"c":
@@ -39,7 +39,7 @@ cdef object nested_lists(Array x):
     """
     The elements of an array as Python scalars, in lists nested as deep as there are axes.
 
-    A tracked or batched array refuses, since its gradient would be lost.
+    Refuses a tracked or batched array, because its gradient would be lost.
     """
     if x.ndim == 0:
         return to_scalar(x)
@@ -52,7 +52,7 @@ cdef object nested_lists(Array x):
 
 
 cdef object rounded(Array x, ndigits):
-    """An array where a number of digits is given, else a Python integer, as for Python's and NumPy's numbers."""
+    """An array if `ndigits` is given, otherwise a Python integer, as for Python's and NumPy's numbers."""
     beyond_standard("round", "the builtin function is called with an array", "Array object: arrays have no method __round__")
     if ndigits is not None:
         return x.round(ndigits)
@@ -63,7 +63,7 @@ cdef object rounded(Array x, ndigits):
 
 
 cdef Array convert(object value, int code):
-    """An array of anything; of a sequence, with the dtype `code` where that is not negative."""
+    """Convert any object to an array; a sequence to the dtype `code`, if that is not negative."""
     return from_sequence(value, code, 0) if isinstance(value, (list, tuple, range)) else asarray(value)
 
 
@@ -73,14 +73,14 @@ cdef Array convert(object value, int code):
 @add_special
 def to_device(Array self not None, device, /, *, stream=None):
     """
-    The array on a device: the array itself if it is there, else a copy.
+    Return the array on a device: the array itself if it is there, otherwise a copy.
 
     Parameters
     ----------
     device : Device
-        Where to: the CPU, or a simulated device of a test configuration.
+        The CPU, or a simulated device of a test configuration.
     stream : None
-        No device here has streams.
+        No device has streams.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def to_device(Array self not None, device, /, *, stream=None):
 
 @add_special
 def __array_namespace__(Array self not None, /, *, api_version=None):
-    """The namespace that the array belongs to: the module `stride0`."""
+    """Return the namespace of the array: the module `stride0`."""
     return namespace_for(api_version)
 
 
@@ -132,7 +132,7 @@ def __bytes__(Array self not None):
 
 @add_special
 def __array__(Array self not None, dtype=None, copy=None):
-    # NumPy requests the buffer first and calls this where that failed: this raises the error that says why.
+    # NumPy requests the buffer first and calls this if that fails. This raises the error with the reason.
     refuse_tracked(self, "__array__")
     refuse_device(self, "__array__")
     reads_memory("__array__")

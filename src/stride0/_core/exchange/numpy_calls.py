@@ -1,6 +1,6 @@
-"""Conversion to NumPy and back, for what NumPy computes.
+"""Conversion to NumPy and back, for functions that NumPy computes.
 
-NumPy is imported by the first function that needs it, not with the package: it would take most of the time of
+NumPy is imported by the first function that needs it, not with the package, because importing NumPy takes most of the time of
 ``import stride0``.
 """
 
@@ -37,19 +37,19 @@ def from_numpy(a: Any) -> Array:
 
 
 def quiet() -> Any:
-    """Return a context in which NumPy does not warn of overflow and the like: stride0 never does."""
+    """Return a context in which NumPy does not warn about overflow or similar: stride0 never does."""
     return numpy().errstate(all="ignore")
 
 
 @cache
 def quiet_context() -> Context:
-    """Return a context of context variables in which NumPy does not warn; copies of it can be entered."""
+    """Return a `contextvars` context in which NumPy does not warn; enter a copy of it."""
     context = Context()
     context.run(numpy().seterr, all="ignore")
     return context
 
 
 def call_quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function of NumPy in such a context, which is faster than `quiet` for one call."""
-    # Only one thread at a time can enter a context; a copy is cheap.
+    """Call a NumPy function without warnings; for one call this is faster than `quiet`."""
+    # Only one thread at a time can enter a context, and a copy is cheap.
     return quiet_context().copy().run(function, *args, **kwargs)

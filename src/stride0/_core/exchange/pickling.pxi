@@ -1,9 +1,9 @@
-# Arrays as pickles and copies of them, and their size in memory.
+# Pickles and copies of arrays, and their size in memory.
 #
 # Note [Pickling]
-#     An array is pickled as the memory of its elements, each stored once: a broadcast axis counts as
-#     one of size 1. Protocol 5 exports that memory as it is, in any memory order in which it is contiguous, so
-#     that out-of-band buffers are copied neither here nor where they are unpickled.
+#     An array is pickled as the memory of its elements, each stored once: a broadcast axis counts as an axis of size 1. Protocol
+#     5 exports that memory in its own order if it is contiguous, so that out-of-band buffers are copied neither when pickling
+#     nor when unpickling.
 
 cdef extern from "Python.h":
     object PyPickleBuffer_FromObject(object exporter)
@@ -14,7 +14,7 @@ cdef inline Py_ssize_t abs_stride(Py_ssize_t stride) noexcept:
 
 
 cdef void order_in_memory(Array x, int* order) noexcept:
-    """The axes of x from the largest stride to the smallest, those of equal strides as they are."""
+    """Sort the axes of x from the largest stride to the smallest; equal strides keep their order."""
     cdef int axis, place
     for axis in range(x.ndim):
         place = axis
@@ -25,7 +25,7 @@ cdef void order_in_memory(Array x, int* order) noexcept:
 
 
 cdef tuple packed(Array x):
-    """A contiguous array of the elements of x, each once, and the strides in elements that restore x from it."""
+    """A contiguous array with each element of x once, and the strides in elements that restore x from it."""
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_NDIM]
     cdef int order[MAX_NDIM]
@@ -55,7 +55,7 @@ cdef tuple packed(Array x):
 
 
 cdef object exported_to_pickler(Array block):
-    """The memory of an array for a pickler: an export that no test configuration checks."""
+    """Export the memory of an array for a pickler, without checks of test configurations."""
     token = suspend_checks()
     try:
         return PyPickleBuffer_FromObject(memoryview(as_bits(block)))
@@ -66,22 +66,22 @@ cdef object exported_to_pickler(Array block):
 cdef object reduced(Array x, int protocol):
     """The result of `__reduce_ex__`: Note [Pickling]."""
     refuse_tracked(x, "pickle")
-    # The device is pickled with the array: unpickling raises where there is none of that name.
+    # The device is pickled too: unpickling raises if there is no device of that name.
     cdef tuple more = (x.device,) if x.storage.device else ()
     block, strides = packed(exportable(x))
     if protocol < 5:
         return _rebuild, (shape_tuple(x), dtype_at(x.code), strides, c_bytes(block), True, *more)
-    # A test configuration of read-only arrays does not apply to pickling. The memoryview stays writable, since
-    # picklers may request the buffer again.
+    # A test configuration of read-only arrays does not apply to pickling. The memoryview stays writable, because picklers may
+    # request the buffer again.
     exported = exported_to_pickler(block)
     return _rebuild, (shape_tuple(x), dtype_at(x.code), strides, exported, *((False, *more) if more else ()))
 
 
 def _rebuild(tuple shape not None, DType dtype not None, strides, data, bint copy=False, device=None):
     """
-    An array on a block of memory that was pickled, of a device of the test configuration in which it was.
+    Unpickle an array on a block of memory; `device` is a device of the test configuration in which it was pickled.
 
-    `strides` count elements, and are None for C order. A copy of the block is writable where `data` is not.
+    `strides` count elements; None is C order. With `copy`, the array is writable even if `data` is not.
     """
     cdef Array x = rebuilt(shape, dtype, strides, data, copy)
     if device is not None:
@@ -108,7 +108,7 @@ cdef Array rebuilt(tuple shape, DType dtype, strides, data, bint copy):
 
 
 cdef Py_ssize_t size_in_memory(Array x):
-    """Bytes of the object and, where it is the array that the memory was made for or the only one left on it, of the memory."""
+    """Size of the object in bytes; includes the memory if x is not a view, or if it is the only remaining array on the memory."""
     cdef Py_ssize_t own = Array.__basicsize__ if x.shape_ is x.small else Array.__basicsize__ + 3 * x.ndim * sizeof(Py_ssize_t)
     if x.storage.owner is None and (not x.is_view or s0_has_references(<PyObject*>x.storage, 1)):
         own += x.storage.nbytes

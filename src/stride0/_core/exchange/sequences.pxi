@@ -1,13 +1,13 @@
-# Nested sequences and ranges of Python as arrays.
+# Arrays from nested sequences and from Python's ranges.
 
 cdef enum:
-    RANGE_RUN = 512         # integers of a range that are cast in one step
+    RANGE_RUN = 512         # integers of a range cast in one step
 
 
 cdef struct Nesting:
     int ndim                      # -1 before the first element
-    int code                      # of the dtype that the elements promote to
-    Py_ssize_t count              # of the elements
+    int code                      # promoted dtype of the elements
+    Py_ssize_t count              # number of elements
     Py_ssize_t shape[MAX_NDIM]
 
 
@@ -15,7 +15,7 @@ cdef bint collect(object item, int outside, int depth, Nesting* found, list leav
     """
     Flatten nested sequences of Python scalars, and check that each level has one length; a range is one leaf.
 
-    False if they contain anything else. `outside` counts the levels around them.
+    False if they contain other objects. `outside` is the number of levels around `item`.
     """
     cdef Py_ssize_t length
     if is_python_scalar(item):
@@ -66,7 +66,7 @@ cdef Py_ssize_t length_of_range(object source) except -1:
 
 
 cdef int write_range(object source, int code, char* to) except -1:
-    """Write the integers of a range that is not empty to contiguous elements of a dtype, without creating Python integers."""
+    """Write the integers of a non-empty range to contiguous elements of a dtype, without creating Python integers."""
     cdef char[LARGEST_ITEM] buffer
     cdef uint64_t[RANGE_RUN] numbers
     cdef char* args[2]
@@ -76,14 +76,14 @@ cdef int write_range(object source, int code, char* to) except -1:
     cdef int wide
     least, most = sorted((source[0], source[count - 1]))
     if letter_at(code) == c"i" or letter_at(code) == c"u":
-        # Raises an error if one of them does not fit.
+        # Raises if one of them does not fit.
         write_scalar(least, code, buffer, "asarray")
         write_scalar(most, code, buffer, "asarray")
     elif least < (0 if most >= 2.0 ** 63 else -2.0 ** 63) or most >= 2.0 ** 64:
         for done, number in enumerate(source):
             write_scalar(number, code, to + done * itemsize_at(code), "asarray")
         return 0
-    # Modulo 2**64, which is right for all integers that int64 or uint64 holds.
+    # Modulo 2**64, which is right for all integers of int64 and uint64.
     start, step = source.start & 0xFFFFFFFFFFFFFFFF, source.step & 0xFFFFFFFFFFFFFFFF
     wide = UINT64 if most >= 2.0 ** 63 else INT64
     if code == wide:
@@ -103,7 +103,7 @@ cdef object refuse_ragged(int depth):
 
 
 cdef Array from_sequence(object source, int code, int depth):
-    """A new array of the elements of nested sequences; of dtype `code`, or of the dtype that they promote to."""
+    """A new array with the elements of nested sequences, of dtype `code` or their promoted dtype."""
     cdef list leaves = []
     cdef Nesting found
     cdef Array out
@@ -122,7 +122,7 @@ cdef Array from_sequence(object source, int code, int depth):
     out = new_array(code, ndim, found.shape, NULL, False)
     itemsize = itemsize_at(code)
     if found.count != out.size:
-        # A subclass of list may yield another number of items than its length; and a level without items has none below it.
+        # A subclass of list may yield more or fewer items than its length. An empty level has no levels below it.
         refuse_ragged(depth)
     to = data_of(out)
     for leaf in leaves:
@@ -136,7 +136,7 @@ cdef Array from_sequence(object source, int code, int depth):
 
 
 cdef Array from_parts(object source, int code, int depth):
-    """A new array of the items of a sequence, each an array or a sequence of one shape."""
+    """A new array from a sequence of arrays or sequences, all of one shape."""
     cdef list parts = []
     cdef Array out, part
     cdef Py_ssize_t sizes[MAX_NDIM]

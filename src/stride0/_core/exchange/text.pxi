@@ -1,7 +1,7 @@
 # Arrays as text.
 
 cdef str text_of(Array x):
-    """The elements as NumPy writes them, summarised where they are many; a single one in the fewest digits that identify it."""
+    """The elements as NumPy writes them, summarised if there are many; a single element with the fewest digits that identify it."""
     if x.storage.batched:
         return repr_of(x)
     if x.ndim == 0 and format_at(x.code)[0] == 0:
@@ -10,7 +10,7 @@ cdef str text_of(Array x):
 
 
 cdef object shown_elements(Array x):
-    """The elements for text, which every test configuration shows, as an array of NumPy."""
+    """The elements for text as a NumPy array; test configurations do not prevent this."""
     import numpy
 
     token = suspend_checks()
@@ -21,7 +21,7 @@ cdef object shown_elements(Array x):
 
 
 cdef str shortest(object value, int code):
-    """An element of a storage dtype in as few digits as tell it from its neighbours."""
+    """An element of a storage dtype with the fewest digits that distinguish it from its neighbours."""
     cdef char[LARGEST_ITEM] buffer
     cdef int digits
     for digits in range(1, 18):
@@ -38,7 +38,7 @@ cdef str elements_of(Array x, str prefix, str suffix):
     if x.size == 0 and x.ndim != 1:
         return "[]"
     if format_at(x.code)[0] == 0:
-        # NumPy's own dtypes print elements as themselves; others as what they compute in.
+        # NumPy prints its own dtypes. Other storage dtypes are cast to their dtype of computation.
         x, code = exportable(x), x.code
         values = shown_elements(copy_array(x, arithmetic_code(code), False))
         return numpy.array2string(values, separator=", ", prefix=prefix, suffix=suffix,
@@ -47,7 +47,7 @@ cdef str elements_of(Array x, str prefix, str suffix):
 
 
 cdef str repr_of(Array x):
-    """The elements and, laid out as in NumPy, the dtype and other facts: on a new line where the last one is full."""
+    """The elements, then the dtype and other facts, laid out as in NumPy: on a new line if the last line is full."""
     import numpy
 
     if x.storage.batched:
