@@ -1,7 +1,7 @@
 """Conversion to NumPy and back, for functions that NumPy computes.
 
-NumPy is imported by the first function that needs it, not with the package, because importing NumPy takes most of the time of
-``import stride0``.
+NumPy is imported by the first function that needs it, not with the package: that would take most of the time
+of ``import stride0``.
 """
 
 from __future__ import annotations

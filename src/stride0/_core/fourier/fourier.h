@@ -1,5 +1,5 @@
-/* Fourier transforms, Note [Fourier transforms] of fourier/transforms.pxi: each lane of a vector holds a transform of its own, so that
- * neither the instruction set nor the threads change a bit. */
+/* Fourier transforms, Note [Fourier transforms] of fourier/transforms.pxi: each lane of a vector holds its own transform, so that
+ * neither the instruction set nor the number of threads changes a bit. */
 #ifndef STRIDE0_FOURIER_H
 #define STRIDE0_FOURIER_H
 
@@ -17,7 +17,7 @@
 #else
 #define S0_EACH_LANE(f) S0_TWO_LANES(f, 0)
 #endif
-/* Which element of two vectors the lane p takes. */
+/* The number of the element, out of two vectors, that goes to lane p. */
 #define S0_EVEN(p) 2 * (p)
 #define S0_ODD(p) 2 * (p) + 1
 #define S0_JOINED_LOW(p) ((p) % 2 ? S0_LANES : 0) + (p) / 2
@@ -33,7 +33,7 @@
 #define S0_DISTANT_4(p) S0_DISTANT(4, p)
 
 typedef s0_doubles s0_lanes;
-/* Complex numbers, one of each lane. */
+/* Complex numbers, one in each lane. */
 typedef struct { s0_lanes re, im; } s0_complexes;
 
 S0_INLINE s0_complexes s0_plus(s0_complexes a, s0_complexes b) { return (s0_complexes){a.re + b.re, a.im + b.im}; }
@@ -41,7 +41,7 @@ S0_INLINE s0_complexes s0_minus(s0_complexes a, s0_complexes b) { return (s0_com
 #define S0_TURNED(a, c, s) ((s0_complexes){(a).re * (c) - (a).im * (s), (a).re * (s) + (a).im * (c)})
 #define S0_EXCHANGED(x) ((s0_complexes){(x).im, (x).re})
 
-/* -- neighbours in memory, of float64 or, where `single`, of float32 ------------------------------------------------ */
+/* -- adjacent numbers in memory, of float64 or, if `single`, of float32 ------------------------------------------------ */
 
 S0_INLINE s0_lanes s0_lanes_at(const char *p, int single)
 {
@@ -62,7 +62,7 @@ S0_INLINE void s0_put_lanes(char *p, s0_lanes x, int single)
         memcpy(p, &x, sizeof(x));
 }
 
-/* As many complex numbers as there are lanes. */
+/* Read as many adjacent complex numbers as there are lanes. */
 S0_INLINE s0_complexes s0_read_complexes(const char *p, int single)
 {
     const s0_lanes a = s0_lanes_at(p, single), b = s0_lanes_at(p + S0_LANES * (single ? 4 : 8), single);
@@ -79,7 +79,7 @@ S0_INLINE s0_complexes s0_backward(s0_complexes x)
     return (s0_complexes){__builtin_shufflevector(x.re, x.re, S0_EACH_LANE(S0_BACKWARD)),
                           __builtin_shufflevector(x.im, x.im, S0_EACH_LANE(S0_BACKWARD))};
 }
-/* The first ones of these, to p and behind it; or, backward, to p and before it. */
+/* Write the first `count` numbers from p on; or, `backward`, from p towards lower addresses. */
 S0_INLINE void s0_write_some(char *p, s0_complexes x, Py_ssize_t count, int single, int backward)
 {
     const Py_ssize_t size = single ? 8 : 16;
@@ -95,14 +95,14 @@ S0_INLINE void s0_write_some(char *p, s0_complexes x, Py_ssize_t count, int sing
         else
             memcpy(p, all + i * 16, 16);
 }
-/* The number at p, and those that are `stride` bytes apart. */
+/* Read numbers from p on that are `stride` bytes apart. */
 S0_INLINE s0_lanes s0_apart(const char *p, Py_ssize_t stride, int single)
 {
 #define S0_SINGLE_AT(k) *(const float *)(p + (k) * stride)
 #define S0_DOUBLE_AT(k) *(const double *)(p + (k) * stride)
     return single ? (s0_lanes){S0_EACH_LANE(S0_SINGLE_AT)} : (s0_lanes){S0_EACH_LANE(S0_DOUBLE_AT)};
 }
-/* The transpose of a square of vectors. */
+/* Transpose a square of vectors. */
 #define S0_EXCHANGE(d)                                                                                               \
     if (d < S0_LANES) {                                                                                              \
         _Pragma("GCC unroll 8") for (int i = 0; i < S0_LANES; i++) if (!(i & d)) {                                   \
@@ -134,14 +134,14 @@ S0_INLINE void s0_transform_8(s0_complexes *t)
     s0_complexes even[4] = {t[0], t[2], t[4], t[6]}, odd[4] = {t[1], t[3], t[5], t[7]};
     s0_transform_4(even);
     s0_transform_4(odd);
-    /* times a root of unity each */
+    /* multiplied by a root of unity each */
     odd[1] = (s0_complexes){(odd[1].re + odd[1].im) * root, (odd[1].im - odd[1].re) * root};
     odd[2] = (s0_complexes){odd[2].im, -odd[2].re};
     odd[3] = (s0_complexes){(odd[3].im - odd[3].re) * root, (odd[3].re + odd[3].im) * -root};
     for (int j = 0; j < 4; j++)
         t[j] = s0_plus(even[j], odd[j]), t[j + 4] = s0_minus(even[j], odd[j]);
 }
-/* Of an odd number: sums and differences of opposite ones have real factors, the cosine and the sine of each multiple of an angle. */
+/* Transforms of odd lengths: sums and differences of opposite numbers have real factors, the cosines and sines of multiples of an angle. */
 S0_INLINE void s0_transform_odd(s0_complexes *t, const int radix, const double *angles)
 {
     s0_complexes sums[S0_MOST_RADIX / 2], differences[S0_MOST_RADIX / 2], total = t[0];
@@ -202,7 +202,7 @@ S0_INLINE void s0_pass(const s0_complexes *from, s0_complexes *to, const int rad
     }
 S0_PASS(2) S0_PASS(3) S0_PASS(4) S0_PASS(5) S0_PASS(7) S0_PASS(8) S0_PASS(11)
 
-/* The transforms of the lanes of `from`: in `to` or `other`, or `from` itself of single numbers. */
+/* Transform the lanes of `from`. Returns where the result is: `to`, `other`, or `from` itself for transforms of length 1. */
 static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_complexes *from, s0_complexes *to, s0_complexes *other)
 {
     const double *twiddles = all->twiddles;
@@ -229,9 +229,9 @@ static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_com
     return from;
 }
 
-/* -- real numbers, the even and the odd ones of which are transformed as real and imaginary parts -------------------- */
+/* -- real numbers: even and odd elements are transformed as real and imaginary parts -------------------- */
 
-/* Of elements k, and half - k, of the spectrum of such complex numbers: those of the real ones; or the opposite. */
+/* Convert elements k and half - k of the spectrum of such complex numbers to the spectrum of the real numbers; or the opposite. */
 S0_INLINE void s0_untangle(s0_complexes *low, s0_complexes *high, s0_lanes c, s0_lanes s, int opposite, double by)
 {
     const s0_complexes a = *low, b = {high->re, -high->im};
@@ -249,9 +249,9 @@ S0_INLINE void s0_untangle(s0_complexes *low, s0_complexes *high, s0_lanes c, s0
 }
 #define S0_CONJUGATE(x) ((s0_complexes){(x).re, -(x).im})
 
-/* -- short transforms: those of several lanes at once, which follow each other in memory ---------------------------- */
+/* -- short transforms: several lanes together, which are adjacent in memory ---------------------------- */
 
-/* `m` complex numbers of S0_LANES lanes that are `line` bytes apart. */
+/* Read `m` complex numbers of each of S0_LANES lanes, which are `line` bytes apart. */
 S0_INLINE void s0_read_lanes(s0_complexes *to, const char *from, Py_ssize_t line, Py_ssize_t m, int single)
 {
     const Py_ssize_t size = single ? 8 : 16;
@@ -261,7 +261,7 @@ S0_INLINE void s0_read_lanes(s0_complexes *to, const char *from, Py_ssize_t line
         return;
     }
     for (Py_ssize_t e = 0; e < m; e += S0_LANES) {
-        const Py_ssize_t at = e <= m - S0_LANES ? e : m - S0_LANES; /* some are read again */
+        const Py_ssize_t at = e <= m - S0_LANES ? e : m - S0_LANES; /* the last block overlaps the previous one */
         s0_lanes re[S0_LANES], im[S0_LANES];
         _Pragma("GCC unroll 8") for (int u = 0; u < S0_LANES; u++) {
             const s0_complexes x = s0_read_complexes(from + u * line + at * size, single);
@@ -352,7 +352,7 @@ static void s0_fourier_short(const s0_fourier *all, s0_fourier_kind kind, const 
         s0_short(all, kind, in, out, 0, count, scratch);
 }
 
-/* -- a long transform, as that of a matrix ------------------------------------------------------------------------ */
+/* -- a long transform, as the transform of a matrix ------------------------------------------------------------------------ */
 
 /* Units of S0_LANES columns: transform them, multiply by the turns, and write them to units of rows. */
 static void s0_fourier_columns(const s0_fourier *all, const char *in, int single, double *middle, Py_ssize_t first, Py_ssize_t last,
@@ -363,7 +363,7 @@ static void s0_fourier_columns(const s0_fourier *all, const char *in, int single
     s0_complexes *const one = (s0_complexes *)scratch, *const two = one + rows, *const three = two + rows;
     s0_lanes re[S0_LANES], im[S0_LANES];
     for (Py_ssize_t unit = first; unit < last; unit++) {
-        /* The last unit has columns of the one before, which are not written again. */
+        /* The last unit overlaps the unit before; those columns are not written again. */
         const Py_ssize_t c = (unit + 1) * S0_LANES <= columns ? unit * S0_LANES : columns - S0_LANES;
         const Py_ssize_t old = unit * S0_LANES - c;
         const char *from = in + c * size;
@@ -390,7 +390,7 @@ static void s0_fourier_columns(const s0_fourier *all, const char *in, int single
     }
 }
 
-/* Units of S0_LANES rows: transform them, and write each element to its place. */
+/* Units of S0_LANES rows: transform them, and write each element to its position. */
 static void s0_fourier_rows(const s0_fourier *all, const double *middle, char *out, int single, double factor, Py_ssize_t first,
                             Py_ssize_t last, double *scratch)
 {
@@ -410,7 +410,7 @@ static void s0_fourier_rows(const s0_fourier *all, const double *middle, char *o
 
 /* -- long spectra of real numbers --------------------------------------------------------------------------------- */
 
-/* Of elements from `first` to `last` and those opposite, at most half / 2: the spectrum of real numbers, half + 1 elements or all. */
+/* Write the spectrum of real numbers, half + 1 elements or all, for elements `first` to `last`, at most half / 2, and their opposites. */
 static void s0_fourier_untangle(const s0_fourier *all, s0_fourier_kind kind, const double *in, char *out, int single, Py_ssize_t first,
                                 Py_ssize_t last)
 {
@@ -437,7 +437,7 @@ static void s0_fourier_untangle(const s0_fourier *all, s0_fourier_kind kind, con
     }
 }
 
-/* The opposite, of half + 1 elements. The imaginary parts of the first and the last one are not read. */
+/* The inverse of s0_fourier_untangle, for half + 1 elements. The imaginary parts of the first and the last element are ignored. */
 static void s0_fourier_tangle(const s0_fourier *all, const char *in, int single, double *out, Py_ssize_t first, Py_ssize_t last)
 {
     const Py_ssize_t half = all->half, size = single ? 8 : 16;
@@ -460,7 +460,7 @@ static void s0_fourier_tangle(const s0_fourier *all, const char *in, int single,
 
 /* -- lanes of any strides ----------------------------------------------------------------------------------------- */
 
-/* How many lanes, from the first one on, are equally far apart, and how far. */
+/* The number of lanes, starting with the first, that are equally far apart, and their distance. */
 static Py_ssize_t s0_equally_apart(char *const *to, char *const *from, Py_ssize_t lanes, Py_ssize_t *apart)
 {
     Py_ssize_t u = 1;
@@ -470,8 +470,8 @@ static Py_ssize_t s0_equally_apart(char *const *to, char *const *from, Py_ssize_
     return u;
 }
 
-/* Copy `count` elements of `lanes` lanes, `size` bytes each; the elements are `in` and `out` bytes apart. Lanes that are adjacent are
- * the columns of a matrix: a transpose reads, or writes, each cache line once. */
+/* Copy `count` elements of `lanes` lanes, `size` bytes each; elements are `in` and `out` bytes apart. Adjacent lanes are the
+ * columns of a matrix: a transpose reads, or writes, each cache line once. */
 static void s0_fourier_copy(char *const *to, Py_ssize_t out, char *const *from, Py_ssize_t in, Py_ssize_t lanes, Py_ssize_t count,
                             Py_ssize_t size)
 {

@@ -1,8 +1,8 @@
-/* Gathers and scatters by one mask or one array of indices: without an array of offsets, without branches that are
+/* Gathers and scatters by one mask or one array of indices: without an array of offsets, and without branches that are
  * mispredicted.
  *
- * Masks and indices are the user's, and another thread may write to them at any time: whatever they contain, nothing
- * is read or written outside of the arrays. */
+ * Masks and indices belong to the user, and another thread may write to them at any time: whatever they contain, memory outside
+ * of the arrays is neither read nor written. */
 #ifndef STRIDE0_GATHERING_H
 #define STRIDE0_GATHERING_H
 
@@ -19,10 +19,10 @@ typedef struct {
     uint64_t low, high;
 } s0_wide_element;
 
-/* Inlined, for strides that the compiler knows. */
+/* Inlined for strides that are compile-time constants. */
 #define S0_ALONG static inline __attribute__((always_inline))
 
-/* Bytes that are not zero. */
+/* The number of bytes that are not zero. */
 static Py_ssize_t s0_count_true(const uint8_t *bits, Py_ssize_t n)
 {
     Py_ssize_t total = 0, i = 0, end;
@@ -42,7 +42,7 @@ static Py_ssize_t s0_count_true(const uint8_t *bits, Py_ssize_t n)
     return total;
 }
 
-/* Whether none of eight bytes is set. */
+/* Whether eight bytes are all zero. */
 static inline int s0_none_of_8(const uint8_t *bits)
 {
     uint64_t eight;
@@ -50,8 +50,8 @@ static inline int s0_none_of_8(const uint8_t *bits)
     return eight == 0;
 }
 
-/* Write value(i) for each true byte to `out`, at most `capacity` of them; returns how many. Each is written at the next
- * position, which advances only where the byte is true. */
+/* Write value(i) for each true byte to `out`, at most `capacity` values; returns their number. Each value is written to the next
+ * position, which advances only if the byte is true. */
 #define S0_COMPRESS(bits, n, out, capacity, value)                                                                   \
     Py_ssize_t i = 0, k = 0, j;                                                                                      \
     for (; i + 8 <= n && k + 8 <= capacity; i += 8) {                                                                \
@@ -68,7 +68,7 @@ static inline int s0_none_of_8(const uint8_t *bits)
     }                                                                                                                \
     return k;
 
-/* Where the true ones of n bytes, 64 at most, are; returns how many. */
+/* Write the positions of the true bytes among n, at most 64; returns their number. */
 static inline int s0_true_places(const uint8_t *bits, Py_ssize_t n, uint8_t *places)
 {
     int i = 0, k = 0, j;
@@ -95,7 +95,7 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
     S0_COMPRESS(bits, n, out, capacity, S0_INDEX)
 }
 
-/* An index from -size to size - 1, as one from 0 on; `otherwise` where it is neither. Mostly none is negative. */
+/* Convert an index from -size to size - 1 to a non-negative one, or to `otherwise` if it is out of range. Negative indices are rare. */
 #define S0_PLACE(at, size, otherwise)                                                                                \
     if (__builtin_expect((uint64_t)at >= (uint64_t)size, 0)) {                                                       \
         at += size & (at >> 63);                                                                                     \
@@ -104,8 +104,8 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
         }                                                                                                            \
     }
 
-/* Elements, `step` of them apart, to indices from -size to size - 1, `index_step` of them apart, in order: each of a lane that
- * begins `lane` bytes behind the one before. Whether all indices are such. */
+/* Write elements, `step` of them apart, to the positions of indices from -size to size - 1, `index_step` of them apart, in order.
+ * The element of each index is in a lane that begins `lane` bytes after the previous one. Returns whether all indices are in range. */
 #define S0_SCATTER(width, element)                                                                                   \
     S0_ALONG int s0_scatter_along_##width(const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n, char *to,     \
                                           Py_ssize_t lane, Py_ssize_t stride, Py_ssize_t size, const element *from,  \
@@ -135,7 +135,7 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
         typedef element type;                                                                                        \
         S0_COMPRESS(bits, n, out, capacity, S0_ELEMENT)                                                              \
     }                                                                                                                \
-    /* Elements that are not selected are never written to. */                                                       \
+    /* Memory of elements that are not selected is not written. */                                                   \
     static void s0_fill_##width(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const void *from)    \
     {                                                                                                                \
         element value = *(const element *)from;                                                                      \
@@ -146,7 +146,7 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
                 *(element *)(to + places[k] * stride) = value;                                                       \
         }                                                                                                            \
     }                                                                                                                \
-    /* One element for each true byte, of which there were `count`. */                                               \
+    /* One element for each true byte; there were `count` when they were counted. */                                 \
     static void s0_scatter_true_##width(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride,              \
                                         const element *from, Py_ssize_t count)                                       \
     {                                                                                                                \
@@ -161,15 +161,15 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
     }
 
 #define S0_GATHER(width, element)                                                                                    \
-    /* For each index from -size to size - 1 an element, counted from `step` bytes further on than the one before;   \
-     * whether all indices are within. */                                                                            \
+    /* For each index from -size to size - 1 an element; its base is `step` bytes after the previous base;           \
+     * returns whether all indices are in range. */                                                                  \
     S0_ALONG int s0_gather_along_##width(const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n,                \
                                          const char *from, Py_ssize_t step, Py_ssize_t stride,                       \
                                          Py_ssize_t size, element *out)                                              \
     {                                                                                                                \
         uint64_t bad = 0;                                                                                            \
         Py_ssize_t i;                                                                                                \
-        if (size == 0) /* There is no first element, which is read in the place of a wrong index. */                 \
+        if (size == 0) /* A wrong index reads the first element, which does not exist here. */                       \
             return n == 0;                                                                                           \
         for (i = 0; i < n; i++, from += step) {                                                                      \
             int64_t at = indices[i * index_step];                                                                    \
@@ -185,7 +185,7 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
             return s0_gather_along_##width(indices, 1, n, from, 0, sizeof(element), size, out);                      \
         return s0_gather_along_##width(indices, 1, n, from, 0, stride, size, out);                                   \
     }                                                                                                                \
-    /* The same elements of every lane; the indices are checked and in our own memory. */                            \
+    /* The same elements of every lane; the indices have been checked and are in our own memory. */                  \
     static void s0_gather_lanes_##width(const int64_t *indices, Py_ssize_t n, const char *from,                      \
                                         Py_ssize_t lane_bytes, Py_ssize_t lanes, element *out)                       \
     {                                                                                                                \
@@ -233,7 +233,7 @@ static Py_ssize_t s0_gather_true(int width, const uint8_t *bits, Py_ssize_t n, c
 }
 
 #if defined(S0_MASKED)
-/* Contiguous elements of 8 or 4 bytes are written sixteen at a time, by masked stores. */
+/* Contiguous elements of 4 or 8 bytes are written sixteen at a time, by masked stores. */
 S0_MASKED static Py_ssize_t s0_fill_wide(int width, const uint8_t *bits, Py_ssize_t n, char *to, const void *value)
 {
     __m512i all = width == 8 ? _mm512_set1_epi64(*(const long long *)value) : _mm512_set1_epi32(*(const int *)value);
@@ -289,7 +289,7 @@ static int s0_are_within(const int64_t *indices, Py_ssize_t n, Py_ssize_t size)
     uint64_t bad = 0;
     Py_ssize_t i;
     for (i = 0; i < n; i++) {
-        const uint64_t from_last = (uint64_t)indices[i] + (uint64_t)size; /* its first bit is set, or what it lacks has one */
+        const uint64_t from_last = (uint64_t)indices[i] + (uint64_t)size; /* out of range if its first bit is set, or if 2 size - 1 minus it is negative */
         bad |= from_last | (2 * (uint64_t)size - 1 - from_last);
     }
     return bad >> 63 == 0;
@@ -319,7 +319,7 @@ static int s0_scatter_along(int width, const int64_t *indices, Py_ssize_t index_
     }
 }
 
-/* Elements at indices; whether all indices were within the axis. */
+/* Gather elements at indices; returns whether all indices were in range. */
 static int s0_gather(int width, const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t stride, Py_ssize_t size,
                    char *out)
 {
@@ -356,7 +356,7 @@ static int s0_gather_along(int width, const int64_t *indices, Py_ssize_t index_s
     }
 }
 
-/* A run of bytes; a short one without a call, as two halves that may overlap. */
+/* Copy a run of bytes; a short run without a call, as two halves that may overlap. */
 static inline void s0_copy_run(char *to, const char *from, Py_ssize_t run)
 {
 #define S0_HALVES(bytes) memcpy(to, from, bytes), memcpy(to + run - (bytes), from + run - (bytes), bytes)
@@ -371,11 +371,11 @@ static inline void s0_copy_run(char *to, const char *from, Py_ssize_t run)
 #undef S0_HALVES
 }
 
-/* Runs from this length on are prefetched up to a length: processors do not foresee where the next one begins. */
+/* Runs from S0_AHEAD_FROM bytes on are prefetched, up to S0_AHEAD_TO bytes each: processors do not predict where the next run begins. */
 enum { S0_AHEAD = 4, S0_AHEAD_FROM = 128, S0_AHEAD_TO = 512 };
 
-/* Contiguous runs at indices along an axis, for every index of the axes before it: `count` of all, from number `first` on;
- * whether all indices are valid. */
+/* Gather contiguous runs at indices along an axis, for every index of the axes before it: `count` runs from number `first` on;
+ * returns whether all indices are valid. */
 static int s0_gather_runs(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t size, Py_ssize_t run,
                           Py_ssize_t first, Py_ssize_t count, char *out)
 {
@@ -392,7 +392,7 @@ static int s0_gather_runs(const int64_t *indices, Py_ssize_t n, const char *from
                 bad = 1;
                 at = 0;
             }
-            /* An index that is not valid yet: any address may be prefetched. */
+            /* The index is not checked yet, but any address may be prefetched. */
             for (k = 0; i + ahead < end && k < run && k < S0_AHEAD_TO; k += 64)
                 __builtin_prefetch(from + (uint64_t)indices[i + ahead] * (uint64_t)run + k);
             s0_copy_run(out, from + at * run, run);

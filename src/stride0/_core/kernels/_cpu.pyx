@@ -1,4 +1,4 @@
-"""What the processor reports, and which builds of the kernels there are."""
+"""The features of the processor, and the builds of the kernels."""
 
 cdef extern from "cpu.h":
     ctypedef struct s0_build:
@@ -15,10 +15,10 @@ def built():
 
 
 def has(str name not None):
-    """Whether the processor, and the operating system, can run that build."""
+    """Whether the processor and the operating system can run a build."""
     return any(s0_builds[k].runs() for k in range(S0_BUILDS) if s0_builds[k].name.decode() == name)
 
 
 def needs(str name not None):
-    """What that build asks of the processor, in words."""
+    """The instructions that a build requires, in words."""
     return "".join([s0_builds[k].needs.decode() for k in range(S0_BUILDS) if s0_builds[k].name.decode() == name])

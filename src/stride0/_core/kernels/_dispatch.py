@@ -1,4 +1,4 @@
-"""Chooses the instruction set: builds of the kernels per set, one loaded when the package is imported."""
+"""Choice of the instruction set: each has a build of the kernels, and the import of the package loads one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BUILDS = _cpu.built()
 
 
 def supported() -> tuple[str, ...]:
-    """Instruction sets that were built and that this processor has, best first."""
+    """Return the instruction sets that were built and that this processor supports, best first."""
     return tuple(name for name in BUILDS if _cpu.has(name))
 
 
@@ -34,10 +34,10 @@ def _refusal(wanted: str, choices: tuple[str, ...]) -> str:
 
 def load_kernels(table: object) -> str:
     """
-    Load the kernels of the best instruction set, or of the one that ``STRIDE0_ISA`` names; return its name.
+    Load the kernels of the best instruction set, or of the set that ``STRIDE0_ISA`` names; return its name.
 
-    Its loops are put into `table`, a capsule. ImportError if ``STRIDE0_ISA`` names a set that was not built
-    or that this processor lacks, or if it has none.
+    Its loops are written to `table`, a capsule. Raises ImportError if ``STRIDE0_ISA`` names a set that was not
+    built or that this processor lacks, or if the processor supports none of the built sets.
     """
     choices = supported()
     if not choices:

@@ -1,4 +1,4 @@
-/* Prints the name of the best build of the kernels that this processor runs. Run by the build. */
+/* Prints the name of the best build of the kernels for this processor. Run by the build. */
 #include <stdio.h>
 
 #include "cpu.h"

@@ -1,12 +1,12 @@
-/* A loop over any strides, made of the loop over contiguous elements. */
+/* Loops over any strides, composed of loops over contiguous elements. */
 /* Note [Blockwise]
-       A loop over any strides has one element in a register at a time. Where the compiler makes branches of a selection there,
-       or a vector of elements takes as long as one, it is faster to gather a block of each operand into the first-level cache,
-       to run the loop over contiguous elements, and to scatter the block of the result. Other loops run one by one, unless
-       vectors move all that has to be gathered, and little has to be: every second element, or all in reverse, into a
-       contiguous result. The processor stores one element a cycle, which both results one by one and scattering come to, but
-       as many elements as a vector has in one or two cycles. Each block of every operand is read before the results of the
-       block are written, so a result may be the same elements as an operand. */
+       A loop over any strides has one element in a register at a time. It is faster to gather a block of each operand into the
+       first-level cache, to run the loop over contiguous elements, and to scatter the block of the result, in two cases: the
+       compiler makes branches of a selection, or a vector of elements takes as long as one element. Other loops run element by
+       element, unless vectors can do the gathering and there is little to gather: every second element, or all elements in
+       reverse, into a contiguous result. The processor stores one element per cycle, both element by element and when
+       scattering, but a whole vector in one or two cycles. Each block of every operand is read before the results of the block
+       are written, so a result may be the same elements as an operand. */
 #ifndef STRIDE0_BLOCKWISE_H
 #define STRIDE0_BLOCKWISE_H
 
@@ -14,14 +14,14 @@
 #include "kernels.h"
 
 enum {
-    S0_GATHERED = 4096,       /* bytes of a block: at most so many of an operand */
+    S0_GATHERED = 4096,       /* bytes of a block of an operand, at most */
     S0_GATHERED_OPERANDS = 4,
-    S0_GATHERED_FROM = 32,    /* elements of a run, and */
-    S0_GATHERED_BYTES = 8,    /* bytes for each element of the result, where a loop has a choice */
+    S0_GATHERED_FROM = 32,    /* least elements of a run, and */
+    S0_GATHERED_BYTES = 8,    /* most bytes gathered per element of the result, if the loop may also run element by element */
 };
 
-/* The loops of an operation in s0_table, by layout, and the one for elements one by one, if there is one; the codes of the
- * dtypes of the `nop` operands, of which the result is the last. */
+/* The loops of an operation in s0_table, by layout; the loop that runs element by element, or NULL; and the dtype codes of the
+ * `nop` operands, of which the last is the result. */
 typedef struct {
     Py_ssize_t loops;
     s0_loop each;
@@ -77,7 +77,7 @@ static void s0_blockwise(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_
         if (S0_GATHERED / size[k] < most)
             most = S0_GATHERED / size[k];
     }
-    /* One value as an operand needs no block where there is a loop for it. */
+    /* A broadcast operand needs no block if there is a loop for it. */
     if (result == 2 && (s[0] == 0) != (s[1] == 0)) {
         k = s[0] == 0 ? 0 : 1;
         if (loops[k + 1] != loops[3])
@@ -90,7 +90,7 @@ static void s0_blockwise(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_
             for (k = 0; k <= result; k++) {
                 in[k] = a[k] + i * s[k] + j * t[k];
                 if (s[k] != inner[k]) {
-                    /* One value fills its block once for a run. */
+                    /* A broadcast value fills its block once per run. */
                     char *both[2] = {in[k], block[k]};
                     const Py_ssize_t strides[2] = {s[k], size[k]};
                     if (k < result && (i == 0 || s[k] != 0))

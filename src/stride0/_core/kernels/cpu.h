@@ -1,17 +1,17 @@
-/* The builds of the kernels, and whether this processor runs them. Included by _cpu.pyx alone. */
+/* The builds of the kernels, and whether this processor runs them. Only _cpu.pyx may include this file. */
 #ifndef STRIDE0_CPU_H
 #define STRIDE0_CPU_H
 
 typedef struct {
     const char *name;  /* as in _tables/instruction_sets.py */
-    const char *needs; /* of the processor, in words */
+    const char *needs; /* the required instructions, in words */
     int (*runs)(void);
 } s0_build;
 
 #if defined(S0_HAS_LEVELS)
 #define S0_HAS(level, features) (__builtin_cpu_supports(level) != 0)
 #else
-/* Older compilers (clang before 18) know single features only, and not all. The others are read from CPUID. */
+/* Older compilers (clang before 18) know only single features, and not all of them. The others are read from CPUID. */
 #define S0_HAS(level, features) (features)
 #if defined(__x86_64__)
 #include <cpuid.h>

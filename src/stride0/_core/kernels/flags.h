@@ -1,12 +1,12 @@
-/* Comparisons of elements of 4 and 8 bytes, 32 at a time: what each says of a vector is packed to a byte each. Of these,
- * compilers take twice the time in AVX2; AVX-512 has masks. */
+/* Comparisons of elements of 4 and 8 bytes, 32 at a time: the results of vector comparisons are packed to one byte each. Code
+ * that compilers make for AVX2 takes twice as long; AVX-512 has masks. */
 #ifndef STRIDE0_FLAGS_H
 #define STRIDE0_FLAGS_H
 
 #include "packs.h"
 
 #if S0_VECTOR == 32
-/* Of four vectors. Packing goes by halves of vectors, and leaves these in turn. */
+/* Pack the results of four vectors. Pack instructions work within halves of vectors, so the halves are interleaved. */
 S0_INLINE void s0_store_flags_4(uint8_t *to, const __m256i *of)
 {
     const __m256i low = _mm256_packs_epi32(of[0], of[1]), high = _mm256_packs_epi32(of[2], of[3]);
@@ -14,7 +14,7 @@ S0_INLINE void s0_store_flags_4(uint8_t *to, const __m256i *of)
     _mm256_storeu_si256((__m256i *)to, _mm256_abs_epi8(flags));
 }
 
-/* The first halves of two vectors of eight bytes each, as they lie. */
+/* The first halves of two vectors of eight bytes each, in memory order. */
 #define S0_FIRST_HALVES(x, y)                                                                                        \
     _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y), 0x88))
 
@@ -28,7 +28,7 @@ S0_INLINE void s0_store_flags_8(uint8_t *to, const __m256i *of)
     _mm_storeu_si128((__m128i *)(to + 16), _mm_unpackhi_epi16(even, odd));
 }
 
-/* The first, third, fifth and seventh of eight bytes each. */
+/* The first, third, fifth and seventh byte of each group of eight. */
 #define S0_EVERY_SECOND(p)                                                                                           \
     (lanes)_mm256_permute4x64_pd(_mm256_unpacklo_pd(_mm256_loadu_pd((const double *)(p)),                            \
                                                     _mm256_loadu_pd((const double *)(p) + 4)), 0xd8)

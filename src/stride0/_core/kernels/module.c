@@ -1,6 +1,6 @@
-/* A module of kernels: `fill(table)` puts the loops of its units into the table that a capsule holds.
+/* A module of kernels: `fill(table)` writes the loops of its units to the table in a capsule.
  *
- * S0_MODULE is its name, and S0_UNITS what it consists of, as U(name) U(name) ... */
+ * S0_MODULE is its name; S0_UNITS lists its units, as U(name) U(name) ... */
 #include "kernels.h"
 
 s0_kernels *s0_table;
@@ -29,8 +29,8 @@ static PyMethodDef s0_methods[] = {
 #define S0_TEXT_OF(name) #name
 #define S0_TEXT(name) S0_TEXT_OF(name)
 
-/* Cython modules belong to the interpreter that imports them first; after that no other interpreter can import them. So a
- * subinterpreter must not import them. The package imports a kernel module, with this check, before any Cython module. */
+/* Cython modules belong to the interpreter that imports them first; no other interpreter can import them later. So a subinterpreter
+ * must not import them first. The package imports a kernel module, with this check, before any Cython module. */
 static int s0_check_interpreter(PyObject *module)
 {
     (void)module;

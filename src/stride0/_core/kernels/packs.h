@@ -1,5 +1,5 @@
-/* Packs: a fixed number of SIMD lanes of one type, in as few vectors as hold them. A vector is as wide as a register of
- * the processor, or as the pack; the elements of a pack and the folds of two packs do not depend on that. */
+/* Packs: a fixed number of SIMD lanes of one type, in as few vectors as possible. A vector is as wide as a register of the
+ * processor, or as the pack; the elements of a pack and the folds of two packs do not depend on that. */
 #ifndef STRIDE0_PACKS_H
 #define STRIDE0_PACKS_H
 
@@ -48,7 +48,7 @@ S0_PACKS(f64, double)
 S0_PACKS(u64, uint64_t)
 S0_PACKS(i64, int64_t)
 
-/* Floats converted to doubles. By intrinsics, since compilers split the one instruction. */
+/* Floats widened to doubles. By intrinsics, because compilers split the single instruction. */
 #if S0_VECTOR >= 64
 #define S0_WIDE_64(p) _mm512_cvtps_pd(_mm256_loadu_ps(p))
 #else
@@ -88,7 +88,7 @@ S0_WIDEN(4)
 #endif
 S0_WIDEN(8) S0_WIDEN(16) S0_WIDEN(32) S0_WIDEN(64)
 
-/* A vector of doubles, rounded to floats. */
+/* Round a vector of doubles to floats. */
 typedef double s0_doubles __attribute__((vector_size(S0_VECTOR)));
 typedef float s0_half_floats __attribute__((vector_size(S0_VECTOR / 2)));
 S0_INLINE void s0_store_narrow(void *p, s0_doubles x)
@@ -97,9 +97,9 @@ S0_INLINE void s0_store_narrow(void *p, s0_doubles x)
     memcpy(p, &narrow, sizeof(narrow));
 }
 
-/* Elements that are far apart, of 4 and 8 bytes and complex ones, by loads of single ones: as many a cycle as the processor
- * has. Their bits are moved as those of floats. The address is kept from the compiler, which would have a register for
- * each of the many offsets, and more of them than there are. */
+/* Elements of 4 and 8 bytes and complex ones that are far apart, by single loads: as many per cycle as the processor allows. Their
+ * bits are moved as floats. The compiler must not see the address: it would use a register for each of the many offsets, and there
+ * are not enough registers. */
 #define S0_AT(type, p) (*(const type *)(p))
 #define S0_ADVANCE(p, s) *(p) += (s); __asm__("" : "+r"(*(p)));
 typedef float s0_far_f32 __attribute__((vector_size(16)));
@@ -129,7 +129,7 @@ S0_INLINE s0_far_f64 s0_floats_at(const char *p, Py_ssize_t s)
     (void)s;
     return (s0_far_f64)S0_WIDE_16((const float *)p);
 }
-/* A vector, and the number of its elements; of two or four of 16 bytes, with so many elements each. */
+/* Build a vector from its elements, or from two or four parts of 16 bytes with the given number of elements each. */
 #if S0_VECTOR == 16
 #define S0_FAR_4(p, s) s0_four_apart(p, s), 4
 #define S0_FAR_8(p, s) s0_two_apart(p, s), 2
@@ -175,7 +175,7 @@ S0_FAR_PACK_OF(load, f64, 64, S0_FAR_16(*p, s))
 S0_FAR_PACK_OF(widen, f64, 32, S0_FAR_WIDE_4(*p, s))
 S0_FAR_PACK_OF(widen, f64, 64, S0_FAR_WIDE_8(*p, s))
 
-/* The first elements of a row, fewer than a vector has, and zeros behind them; nothing else is read. */
+/* The first elements of a row, fewer than a vector holds, followed by zeros; no other memory is read. */
 #if S0_VECTOR == 64
 #define S0_FIRST_f32(p, n) _mm512_maskz_loadu_ps((__mmask16)((1u << (n)) - 1), p)
 #define S0_FIRST_f64(p, n) _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1), p)
@@ -191,7 +191,7 @@ S0_FAR_PACK_OF(widen, f64, 64, S0_FAR_WIDE_8(*p, s))
 
 /* -- folds of packs ---------------------------------------------------------------------------------------------- */
 
-/* The later operand wins among equals, and NaN wins, as in the bodies of the operation table. */
+/* Among equal operands the later one wins, and NaN wins, as in the bodies of the operation table. */
 #define S0_SUM(T, a, b) ((a) + (b))
 #define S0_PICK(T, take, a, b) ((T)(((__typeof__(take))(b) & (take)) | ((__typeof__(take))(a) & ~(take))))
 #define S0_MAX(T, a, b) S0_PICK(T, ((b) >= (a)) | ((b) != (b)), a, b)
@@ -241,14 +241,14 @@ S0_EXTREMES(32, S0_X86_TOP, S0_X86_BOTTOM)
 #define S0_WIDTHS(which, a) _Generic((a), S0_WIDTH(which, 8), S0_WIDTH(which, 16))
 #endif
 
-/* Compilers load a vector again for each use of it, which costs more than a register. */
+/* Compilers would load a vector again for each use, which costs more than a register. */
 #if defined(__x86_64__)
 #define S0_IN_REGISTER(x) ({ __asm__("" : "+v"(x)); })
 #else
 #define S0_IN_REGISTER(x) ((void)0)
 #endif
 
-/* Of 64-bit integers: one instruction in AVX-512, two in AVX2. */
+/* The larger of 64-bit integers: one instruction in AVX-512, two in AVX2. */
 #define S0_HIGHER(T, a, b) S0_I64_WIDTHS(higher, a)(a, b)
 #define S0_LOWER(T, a, b) S0_I64_WIDTHS(lower, a)(a, b)
 #define S0_HIGHER_1(a, b) ((a) > (b) ? (a) : (b))
@@ -319,9 +319,9 @@ S0_I64_EXTREMES(16, S0_PICK(i64_b16, b > a, a, b), S0_PICK(i64_b16, a > b, a, b)
         }                                                                                                            \
         return s0_##fold##_##E##_##H(low, high);                                                                     \
     }
-/* Sums of widened floats, in whole registers, by fused multiply-add: a sum is a product by 1, and products of floats
- * are exact in double, so that the bits are those of plain sums and products. Zen has two units that convert and add,
- * and two others for fused multiply-add; elsewhere it costs nothing. */
+/* Sums of widened floats, in whole registers, by fused multiply-add: a sum is a product by 1, and products of floats are exact in
+ * double, so the bits are the same as with plain sums and products. Zen has two units that convert and add, and two other units
+ * for fused multiply-add; on other processors it costs nothing. */
 #if S0_VECTOR == 64
 #define S0_FUSED(T, a, x, y) ((T)_mm512_fmadd_pd((__m512d)(x), (__m512d)(y), (__m512d)(a)))
 #elif S0_VECTOR == 32 && defined(__FMA__)
@@ -353,7 +353,7 @@ S0_FUSED_PACKS(4)
     S0_FOLD(times, S0_TIMES, E, 8) S0_FOLD(times, S0_TIMES, E, 16) S0_FOLD(times, S0_TIMES, E, 32)
 S0_TIMES_OF(f64)
 S0_TIMES_OF(u64)
-/* Elements without their signs, or squared; read as well. */
+/* Elements without their signs, or squared, with unchanged or widened reads. */
 #define S0_ABS_f32(x) ((__typeof__((x) < (x)))(x) & 0x7fffffff)
 #define S0_ABS_f64(x) ((__typeof__((x) < (x)))(x) & 0x7fffffffffffffff)
 #define S0_ABS_1_f32(x) __builtin_fabsf(x)
@@ -386,9 +386,9 @@ S0_READ_MAPPED_ALL(load, abs, f64, double)
 S0_READ_MAPPED_ALL(widen, abs, f64, float)
 S0_READ_MAPPED_ALL(load, square, f64, double)
 S0_READ_MAPPED_ALL(widen, square, f64, float)
-/* And the products of two packs of complex numbers, whose parts are neighbours: those of multiply_c, and of the conjugates
- * of the first with the second. A part is the sum or the difference of two products: where there is an instruction for both, it
- * multiplies by 1 besides, which is exact. */
+/* Products of two packs of complex numbers with adjacent parts, as in multiply_c, and products of the conjugates of the first pack
+ * with the second. A part is the sum or the difference of two products. An instruction that does both also multiplies by 1, which is
+ * exact. */
 #define S0_EACH_PART_2(even, odd) (even), (odd)
 #define S0_EACH_PART_4(even, odd) S0_EACH_PART_2(even, odd), 2 + (even), 2 + (odd)
 #define S0_EACH_PART_8(even, odd)                                                                                    \
@@ -459,7 +459,7 @@ S0_FOLDS(top, S0_TOP, f64)
 S0_FOLDS(bottom, S0_BOTTOM, f32)
 S0_FOLDS(bottom, S0_BOTTOM, f64)
 
-/* The sum of the elements of a pack: halved, as the accumulators of reductions are. */
+/* The sum of the elements of a pack, by halving, as for the accumulators of reductions. */
 #define S0_TOTAL_16(E, x) S0_TOTAL_8(E, s0_sum_halves_##E##_16(x))
 #define S0_TOTAL_8(E, x) S0_TOTAL_4(E, s0_sum_halves_##E##_8(x))
 #define S0_TOTAL_4(E, x) S0_TOTAL_2(E, s0_sum_halves_##E##_4(x))

@@ -33,7 +33,7 @@ S0_PLAIN(4, uint32_t)
 S0_PLAIN(8, uint64_t)
 S0_PLAIN(16, s0_sixteen)
 
-/* Squares of `side` elements by s0_square_<width>; the remainder at the right and at the bottom one by one. */
+/* Squares of `side` elements by s0_square_<width>; the remainder at the right and at the bottom element by element. */
 #define S0_BY_SQUARES(width, side)                                                                                   \
     static void s0_transpose_##width(const char *source, Py_ssize_t row, char *target, Py_ssize_t line,              \
                                      Py_ssize_t m, Py_ssize_t n)                                                     \
@@ -57,10 +57,10 @@ typedef uint64_t s0_v2u64 __attribute__((vector_size(16)));
 typedef uint32_t s0_v8u32 __attribute__((vector_size(32)));
 typedef uint64_t s0_v4u64 __attribute__((vector_size(32)));
 
-/* Without it GCC unrolls the loops after it has given the vectors places in memory, and each is stored and loaded. */
+/* Without it GCC unrolls the loops after it has assigned the vectors to memory, and each vector is stored and loaded. */
 #define S0_UNROLL _Pragma("GCC unroll 16")
-/* One round: vectors k and k + count / 2 are interleaved to 2 k and 2 k + 1. After log2(count) rounds the square of
- * `count` elements to the vector is transposed. */
+/* One round: vectors k and k + count / 2 are interleaved to 2 k and 2 k + 1. After log2(count) rounds the square, with vectors of
+ * `count` elements, is transposed. */
 #define S0_ROUND(from, to, count, low, high)                                                                         \
     S0_UNROLL for (k = 0; k < count / 2; k++) {                                                                                \
         to[2 * k] = low(from[k], from[k + count / 2]);                                                               \
@@ -106,7 +106,7 @@ S0_SQUARE(2)
 }
 
 #if defined(__AVX2__)
-/* First within the halves of wide vectors, then the halves are swapped, as the instructions of processors require. */
+/* First transpose within the halves of wide vectors, then swap the halves, as the instructions require. */
 S0_SQUARE(4)
 {
     s0_v8u32 a[8], b[8];
@@ -181,8 +181,8 @@ S0_BY_SQUARES(8, S0_SIDE_8)
 #define s0_transpose_8 s0_plain_8
 #endif
 
-/* Of the four elements of a cache line one after the other: each line of the source is read once. Of some rows at a time, which may
- * lie in a page each. */
+/* The four elements of a cache line one by one: each line of the source is read once. A few rows at a time, because each row may be
+ * in another page. */
 static void s0_transpose_16(const char *source, Py_ssize_t row, char *target, Py_ssize_t line, Py_ssize_t m, Py_ssize_t n)
 {
     enum { ROWS = 16 };
@@ -204,8 +204,8 @@ static void s0_transpose_16(const char *source, Py_ssize_t row, char *target, Py
     }
 }
 
-/* A contiguous run to another one, or to itself. Its last vector overlaps the one before it: a row that is short takes as long
- * as its vectors, and not as the elements that would be left. */
+/* Copy a contiguous run to another one, or to itself. Its last vector overlaps the previous vector, so that a short row takes as long as
+ * its vectors, without single elements at the end. */
 #define S0_MOVE_ENDS(bytes)                                                                                          \
     if (size >= bytes) {                                                                                             \
         char first[bytes], last[bytes];                                                                              \
@@ -239,7 +239,7 @@ static inline void s0_move(char *to, const char *from, Py_ssize_t size)
     S0_MOVE_ENDS(1)
 }
 
-/* A cache line to memory that is not read again soon, by non-temporal stores: written completely, it need not be read
+/* Write a cache line that is not read again soon by non-temporal stores. Because it is written completely, it need not be read
  * before. */
 static inline void s0_stream_line(char *target, const char *source)
 {
@@ -256,7 +256,7 @@ static inline void s0_stream_line(char *target, const char *source)
 #endif
 }
 
-/* Copy bytes by non-temporal stores; cache lines at the ends, which are not written completely, by ordinary ones. */
+/* Copy bytes by non-temporal stores; incomplete cache lines at the ends by ordinary stores. */
 static void s0_stream(char *target, const char *source, Py_ssize_t size)
 {
 #if defined(__SSE2__)
@@ -271,12 +271,11 @@ static void s0_stream(char *target, const char *source, Py_ssize_t size)
     memcpy(target, source, size);
 }
 
-/* Bytes at once: so few that vector registers hold them. */
+/* Bytes of a block: few enough for the vector registers. */
 enum { S0_STREAMED = 256 };
 
-/* Contiguous blocks of results, by non-temporal stores. The loop is inlined into its blocks, so that results go from
- * registers to memory: with a row that is read repeatedly from the L2 cache, stores to a block in the L1 cache
- * would take most of the time. */
+/* Contiguous blocks of results, by non-temporal stores. The loop is inlined, so that results go from registers to memory: for a row that
+ * is read repeatedly from the L2 cache, stores to a block in the L1 cache would take most of the time. */
 typedef void (*s0_blocks)(char **args, Py_ssize_t count);
 static inline __attribute__((always_inline)) void s0_past_blocks(s0_loop loop, int inputs, char **args,
                                                                  const Py_ssize_t *inner, Py_ssize_t count)
@@ -296,7 +295,7 @@ static inline __attribute__((always_inline)) void s0_past_blocks(s0_loop loop, i
     }
 }
 
-/* A loop with non-temporal stores, except for elements at both ends of a run that fill no block, and for runs in which
+/* A loop with non-temporal stores. Elements at both ends of a run that do not fill a block use ordinary stores, and so do runs in which
  * no element is at the start of a cache line. */
 static __attribute__((noinline)) void s0_past(s0_loop loop, s0_blocks blocks, int inputs, char **args,
                                               const Py_ssize_t *inner, const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m)
@@ -326,7 +325,7 @@ static __attribute__((noinline)) void s0_past(s0_loop loop, s0_blocks blocks, in
     s0_stream_end();
 }
 
-/* The variant of a loop, from the number of its inputs and the strides of all operands. */
+/* Choose the variant of a loop from the number of its inputs and the strides of all operands. */
 #define S0_PAST(loop, inputs, ...)                                                                                   \
     static __attribute__((flatten)) void loop##_blocks(char **args, Py_ssize_t count)                                \
     {                                                                                                                \

@@ -1,4 +1,4 @@
-/* What the generated units of kernels begin with. */
+/* The beginning of each generated unit of kernels. */
 #ifndef STRIDE0_UNIT_H
 #define STRIDE0_UNIT_H
 

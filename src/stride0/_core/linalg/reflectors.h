@@ -1,26 +1,26 @@
-/* Reflectors that eliminate the columns of a block of rows, Note [Tall matrices] of linalg/tall_matrices.pxi: a panel of columns at a time,
- * whose reflectors are applied to all other columns at once. Sums go down rows, in an order that the shape alone determines. */
-#ifndef STRIDE0_REFLECTORS_H
-#define STRIDE0_REFLECTORS_H
+/* Reflectors that eliminate the columns of a block of rows, Note [Tall matrices] of linalg/tall_matrices.pxi: one panel of columns at
+ * a time; then its reflectors are applied to all other columns together. Sums go down rows, in an order that only the shape determines. */
+#ifndef STRIDE0_REFLECTING_H
+#define STRIDE0_REFLECTING_H
 
 #include <math.h>
 
 #include "products.h"
 
 enum {
-    S0_UNIT = 8,                 /* columns of a panel, and of those that it is multiplied by, */
-    S0_SUMS = S0_VECTOR / 8,     /* and how many sums of so many columns registers hold */
-    S0_AT_ONCE = 4,              /* rows */
+    S0_UNIT = 8,                 /* columns of a panel, and of a unit of other columns */
+    S0_SUMS = S0_VECTOR / 8,     /* number of sums of S0_UNIT columns that registers hold */
+    S0_AT_ONCE = 4,              /* rows processed together */
 };
 
-/* Squares of norms between these bounds have neither overflowed nor lost digits to underflow. */
+/* Between these bounds, squares of norms have neither overflowed nor lost digits to underflow. */
 #define S0_LEAST_SQUARE 0x1p-800
 #define S0_MOST_SQUARE 0x1p+1000
 
 #define S0_NO_UNIT(x) S0_FOR_ALL(S0_COUNT(x)) (x).of[k] = (__typeof__((x).of[0])){0};
 
-/* Of a panel of `count` rows: where it `updates`, multiples of column j - 1 are added to all columns first, its factors being 0 up to
- * there; then the columns, each times column j, are summed up. */
+/* One sweep over a panel of `count` rows. If it `updates`, it first adds multiples of column j - 1 to all columns; the factors are 0
+ * for columns up to j - 1. Then it sums the products of each column with column j. */
 S0_INLINE void s0_sweep(double *rows, Py_ssize_t line, Py_ssize_t count, const double *factors, Py_ssize_t j, double *sums, int updates)
 {
     f64_8 total, factor, part[S0_AT_ONCE];
@@ -48,7 +48,7 @@ S0_INLINE void s0_sweep(double *rows, Py_ssize_t line, Py_ssize_t count, const d
     s0_store_f64_8(sums, total);
 }
 
-/* The columns of a panel times those of a unit: the transpose of one times the other. */
+/* The products of all columns of a panel with the columns of a unit: the transpose of the panel times the unit. */
 static void s0_panel_products(const double *panel, const double *unit, Py_ssize_t line, Py_ssize_t count, double *sums)
 {
     for (int first = 0; first < S0_UNIT; first += S0_SUMS) {
@@ -76,7 +76,7 @@ static void s0_panel_products(const double *panel, const double *unit, Py_ssize_
     }
 }
 
-/* Multiples of the columns of a panel are added to a unit: the panel times `factors`. */
+/* Add multiples of the columns of a panel to a unit: the panel times `factors`. */
 S0_INLINE void s0_add_to_rows(const double *x, double *rows, Py_ssize_t line, const double *factors, const int count)
 {
     f64_8 part[S0_AT_ONCE];
@@ -105,20 +105,20 @@ static void s0_add_panel(const double *panel, double *unit, Py_ssize_t line, Py_
         s0_add_to_rows(panel, unit, line, factors, 1);
 }
 
-/* What is kept of the reflectors of a block: the products of each with those before it, then its coefficients and scales. */
+/* The record of the reflectors of a block: products of each reflector with the previous ones, then coefficients, then scales. */
 S0_INLINE double *s0_taus(double *record, Py_ssize_t n, Py_ssize_t pitch) { return record + n * pitch; }
 S0_INLINE double *s0_scales(double *record, Py_ssize_t n, Py_ssize_t pitch) { return record + (n + 1) * pitch; }
 
-/* A block that is factored: see `s0_reflect`. */
+/* A block to factor: see `s0_reflect`. */
 typedef struct {
     double *triangle, *block, *record, *out;
     Py_ssize_t line, count, n, pitch;
 } s0_block;
 
-/* Reflectors of a panel; they are `scale` times what is stored, and 1 in the row above, or in their own first row. */
+/* Reflectors of a panel. A reflector is `scale` times its stored elements, and 1 in the row of the triangle above, or in its first row. */
 typedef struct {
     double tau[S0_UNIT], scale[S0_UNIT], inverse[S0_UNIT];
-    double products[S0_UNIT][S0_UNIT]; /* of what is stored of each with what is stored of those before it */
+    double products[S0_UNIT][S0_UNIT]; /* of the stored elements of each reflector with those of earlier ones */
 } s0_panel;
 
 S0_INLINE double *s0_row_above(const s0_block *all, Py_ssize_t j)
@@ -126,7 +126,7 @@ S0_INLINE double *s0_row_above(const s0_block *all, Py_ssize_t j)
     return all->triangle ? all->triangle + j * all->pitch : all->block + j * all->line;
 }
 
-/* The reflectors of columns `first` to `end`, each applied to the columns of its panel. 0 where norms would overflow or underflow. */
+/* Compute the reflectors of columns `first` to `end` and apply each to the columns of its panel. 0 if norms would overflow or underflow. */
 static int s0_factor_panel(const s0_block *all, Py_ssize_t first, Py_ssize_t end, s0_panel *panel)
 {
     double sums[S0_UNIT], factors[S0_UNIT];
@@ -189,7 +189,7 @@ static int s0_factor_panel(const s0_block *all, Py_ssize_t first, Py_ssize_t end
     return 1;
 }
 
-/* The reflectors of a panel are applied to a unit of columns behind it. */
+/* Apply the reflectors of a panel to a unit of columns behind it. */
 static void s0_apply_panel(const s0_block *all, Py_ssize_t first, Py_ssize_t c, const s0_panel *panel)
 {
     const Py_ssize_t line = all->line, begin = all->triangle ? 0 : first;
@@ -219,7 +219,7 @@ static void s0_apply_panel(const s0_block *all, Py_ssize_t first, Py_ssize_t c, 
             memset(rows + j * line, 0, S0_UNIT * sizeof(double));
 }
 
-/* The products of the reflectors of a panel with those of a unit of columns in front of it. */
+/* Compute the products of the reflectors of a panel with the reflectors of a unit of columns before it. */
 static void s0_record_products(const s0_block *all, Py_ssize_t first, Py_ssize_t end, Py_ssize_t c, const s0_panel *panel)
 {
     const Py_ssize_t line = all->line, begin = all->triangle ? 0 : first;
@@ -233,9 +233,9 @@ static void s0_record_products(const s0_block *all, Py_ssize_t first, Py_ssize_t
     }
 }
 
-/* Eliminate the columns of `count` rows of a block by a triangle above them; without a `triangle` above, by the block's own
- * first n rows: then `out` gets the triangle. The reflectors take the place of the block, which `is_triangle` itself, or has elements
- * anywhere. 0 where norms would overflow or underflow. */
+/* Eliminate the columns of `count` rows of a block by a `triangle` above them. If `triangle` is NULL, they are eliminated by the first
+ * n rows of the block, and `out` gets the triangle. The reflectors overwrite the block, which is a triangle itself (`is_triangle`) or
+ * full. 0 if norms would overflow or underflow. */
 static int s0_reflect(double *triangle, double *block, Py_ssize_t line, Py_ssize_t count, Py_ssize_t n, Py_ssize_t pitch,
                       double *record, double *out, int is_triangle)
 {
@@ -254,7 +254,7 @@ static int s0_reflect(double *triangle, double *block, Py_ssize_t line, Py_ssize
             continue;
         for (c = 0; c < first; c += S0_UNIT)
             s0_record_products(&all, first, end, c, &panel);
-        /* The first rows of the reflectors themselves are kept. */
+        /* The first rows of the reflectors are kept. */
         if (!triangle)
             for (j = first; j < end; j++)
                 for (k = 0; k < j; k++)

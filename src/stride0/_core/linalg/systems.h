@@ -1,6 +1,7 @@
-/* Systems of linear equations of few rows, and determinants: elimination with partial pivoting, as LAPACK's, in the rows of
- * a copy; and triangular factors of definite matrices. Calls of LAPACK take longer than such a matrix, and matrices of the usual sizes leave no loops here. The operations of
- * an element are those of the textbook, in its order: neither the instruction set nor the stack changes a bit. */
+/* Small systems of linear equations, and determinants: elimination with partial pivoting, as in LAPACK, in the rows of a copy. Also
+ * triangular factors of positive definite matrices. For such matrices a call of LAPACK takes longer than the computation, and for the
+ * usual sizes the compiler unrolls the loops here. Each element is computed by the textbook operations in their order: neither the
+ * instruction set nor the size of the stack changes a bit. */
 #ifndef STRIDE0_SYSTEMS_H
 #define STRIDE0_SYSTEMS_H
 
@@ -9,8 +10,8 @@
 #include "kernels.h"
 #include "packs.h"
 
-/* The factors L and U in place of a matrix, and its rows in the order of the pivots. Returns the sign of that order, or 0
- * where a pivot is 0. */
+/* Replace a matrix by its factors L and U, and write its rows in the order of the pivots. Returns the sign of that order, or 0 if a
+ * pivot is 0. */
 S0_INLINE int s0_factor(double *a, int n, int *order)
 {
     int sign = 1, singular = 0, i, j, k, best;
@@ -49,7 +50,7 @@ S0_INLINE int s0_factor(double *a, int n, int *order)
     return singular ? 0 : sign;
 }
 
-/* The solutions in place of p right-hand sides, in rows. */
+/* Replace p right-hand sides, in rows, by the solutions. */
 S0_INLINE void s0_eliminate(const double *a, int n, double *x, Py_ssize_t p)
 {
     Py_ssize_t c;
@@ -67,13 +68,13 @@ S0_INLINE void s0_eliminate(const double *a, int n, double *x, Py_ssize_t p)
     }
 }
 
-/* A determinant as a number from 0.7 to 1.4, or 0, infinity or NaN, times a power of 2, so that it does not overflow. */
+/* A determinant as a factor times a power of 2, so that it does not overflow. The factor is from 0.7 to 1.4, or 0, infinity or NaN. */
 S0_INLINE void s0_multiply_diagonal(const double *a, int n, int sign, double *factor, double *exponent)
 {
     int i, power, sum = 0;
     double product = sign;
     if (!sign)
-        n = 0; /* whatever else is in it */
+        n = 0; /* skip the diagonal: the determinant is 0 */
     for (i = 0; i < n; i++) {
         power = 0;
         product = frexp(product * a[i * n + i], &power);
@@ -114,7 +115,7 @@ S0_INLINE int s0_systems_of(const s0_systems *all, Py_ssize_t first, Py_ssize_t 
     return 1;
 }
 
-/* The upper triangles U of matrices U'U, of which the upper triangles are read, and zeros below. */
+/* The upper triangles U of the matrices U'U, with zeros below. Only the upper triangles of the matrices are read. */
 S0_INLINE int s0_triangles_of(const s0_systems *all, Py_ssize_t first, Py_ssize_t last, int n)
 {
     double a[S0_FEW_ROWS * S0_FEW_ROWS];
@@ -143,7 +144,7 @@ S0_INLINE int s0_triangles_of(const s0_systems *all, Py_ssize_t first, Py_ssize_
     return 1;
 }
 
-/* Matrices `first` to `last` of a stack; 0 where one is not positive definite. */
+/* Factor matrices `first` to `last` of a stack; 0 if one is not positive definite. */
 static int s0_factor_definite(const s0_systems *all, Py_ssize_t first, Py_ssize_t last)
 {
     switch (all->n) {
@@ -154,7 +155,7 @@ static int s0_factor_definite(const s0_systems *all, Py_ssize_t first, Py_ssize_
     }
 }
 
-/* Matrices `first` to `last` of a stack; 0 where one is singular. */
+/* Solve the systems `first` to `last` of a stack; 0 if a matrix is singular. */
 static int s0_solve_systems(const s0_systems *all, Py_ssize_t first, Py_ssize_t last)
 {
     const Py_ssize_t n = all->n, p = all->columns;

@@ -1,20 +1,20 @@
-/* Orthogonal factors of matrices with many more rows than columns, Note [Tall matrices] of linalg/tall_matrices.pxi. Sums go down
- * rows, in an order that the shape alone determines: neither the instruction set nor the threads change a bit. */
-#ifndef STRIDE0_TALL_MATRICES_H
-#define STRIDE0_TALL_MATRICES_H
+/* Orthogonal factors of matrices with many more rows than columns, Note [Tall matrices] of linalg/tall_matrices.pxi. Sums go down rows,
+ * in an order that only the shape determines: neither the instruction set nor the number of threads changes a bit. */
+#ifndef STRIDE0_TALL_H
+#define STRIDE0_TALL_H
 
 #include "kernels.h"
 #include "products.h"
 #include "reflectors.h"
 
-/* Elements of the first factor that are smaller may have the other sign without rounding errors. */
+/* The sign of smaller elements of the first factor may be wrong because of rounding errors. */
 #define S0_LEAST_OWN 0x1p-44
 
 /* -- the first factor --------------------------------------------------------------------------------------------- */
 
-enum { S0_TWO_UNITS = 2 }; /* computed at once, whose sums do not wait for each other */
+enum { S0_TWO_UNITS = 2 }; /* computed together, because their sums are independent */
 
-/* Of some units of columns of rows, `pitch` apart, multiples are added to `sums`, or subtracted. */
+/* Add or subtract multiples of units of columns of rows, `pitch` apart, to `sums`. */
 S0_INLINE void s0_add_rows(f64_8 *sums, const int units, const double *factors, Py_ssize_t step, const double *rows,
                            Py_ssize_t pitch, Py_ssize_t count, int subtracts)
 {
@@ -47,8 +47,8 @@ S0_INLINE void s0_solve_row(const double *record, const double *head, const doub
     }
 }
 
-/* Of the reflectors of a block, by their record: the rows w by which they are multiplied, where the block's factor is
- * applied to `c` above zeros. `head` has the first rows of those that have no triangle above them. */
+/* Compute the rows w that multiply the reflectors of a block, given their record, if the factor of the block is applied to `c` above
+ * zeros. `head` has the first rows of reflectors without a triangle above them. */
 static void s0_solve_record(const double *record, const double *head, const double *c, double *w, Py_ssize_t n,
                             Py_ssize_t pitch)
 {
@@ -75,7 +75,7 @@ static void s0_head_rows(const double *head, const double *c, const double *w, d
         }
 }
 
-/* The rows w as multiples of what is stored of the reflectors; before that they are subtracted from `c`, where it is given. */
+/* Multiply the rows w by the negated scales of the reflectors; before that, subtract w from `c`, if it is given. */
 static void s0_scale_rows(const double *record, double *c, double *w, Py_ssize_t n, Py_ssize_t pitch)
 {
     const double *scales = record + (n + 1) * pitch;
@@ -91,10 +91,10 @@ static void s0_scale_rows(const double *record, double *c, double *w, Py_ssize_t
 /* -- sections ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    Py_ssize_t n, pitch, size;  /* of a square with padded rows; */
-    Py_ssize_t record, records; /* of what is kept of a block, and of a section: its blocks, then the section itself */
-    Py_ssize_t first, height;   /* rows of a section */
-    Py_ssize_t blocks;          /* of this section */
+    Py_ssize_t n, pitch, size;  /* columns, padded columns, and size of a square */
+    Py_ssize_t record, records; /* sizes of the record of a block, and of a section: its blocks, then the section itself */
+    Py_ssize_t first, height;   /* first row and number of rows of a section */
+    Py_ssize_t blocks;          /* number of blocks of this section */
 } s0_section;
 
 S0_INLINE s0_section s0_section_of(const s0_tall *all, Py_ssize_t k)
@@ -111,7 +111,7 @@ S0_INLINE s0_section s0_section_of(const s0_tall *all, Py_ssize_t k)
     return s;
 }
 
-/* Rows of a matrix, `count` of them from row `first` on, as a block: float64, with zeros in the columns that fill its pitch. */
+/* Read `count` rows of a matrix from row `first` on as a block of float64, with zeros in the columns that pad it. */
 static void s0_read_rows(const s0_tall *all, const char *from, Py_ssize_t first, double *block, Py_ssize_t line,
                          Py_ssize_t count)
 {
@@ -127,7 +127,7 @@ static void s0_read_rows(const s0_tall *all, const char *from, Py_ssize_t first,
         const char *row = from + (first + i) * down;
         double *to = block + i * line;
         if (across != all->itemsize || down < 0 || (first + i) * down + pitch * all->itemsize > end) {
-            /* In two loops: of a choice in one, GCC reads both kinds of elements. */
+            /* Two loops, because in one loop with a choice GCC would read both kinds of elements. */
             if (all->itemsize == 4)
                 for (j = 0; j < n; j++)
                     to[j] = *(const float *)(row + j * across);
@@ -138,7 +138,7 @@ static void s0_read_rows(const s0_tall *all, const char *from, Py_ssize_t first,
                 to[j] = 0;
             continue;
         }
-        /* Whole units, the last one with the beginning of the next row. */
+        /* Whole units; the last one includes the beginning of the next row. */
         for (j = 0; j < pitch; j += S0_UNIT) {
             f64_8 unit = all->itemsize == 4 ? s0_widen_f64_8((const float *)row + j) : s0_load_f64_8((const double *)row + j);
             if (j + S0_UNIT == pitch)
@@ -149,7 +149,7 @@ static void s0_read_rows(const s0_tall *all, const char *from, Py_ssize_t first,
     }
 }
 
-/* The rows of a block, `line` bytes apart, with `size` bytes each, to contiguous memory. */
+/* Copy the rows of a block, `line` bytes apart and `size` bytes long, to contiguous memory. */
 S0_INLINE void s0_pack_rows(const char *block, Py_ssize_t line, char *to, Py_ssize_t count, Py_ssize_t size, int unit)
 {
     Py_ssize_t i, j;
@@ -157,7 +157,7 @@ S0_INLINE void s0_pack_rows(const char *block, Py_ssize_t line, char *to, Py_ssi
         memcpy(to, block, count * size);
         return;
     }
-    /* What whole units write behind a row is written again by the next ones. */
+    /* Whole units write beyond the end of a row; the next row overwrites that. */
     for (i = 0; i < count; i++, block += line, to += size)
         if (i + S0_UNIT <= count)
             for (j = 0; j < size; j += unit)
@@ -166,14 +166,14 @@ S0_INLINE void s0_pack_rows(const char *block, Py_ssize_t line, char *to, Py_ssi
             memcpy(to, block, size);
 }
 
-/* Factor sections `first` to `last` of all matrices; `scratch` is for a block. 0 where norms would overflow or underflow. */
+/* Factor sections `first` to `last` of all matrices; `scratch` is for a block. 0 if norms would overflow or underflow. */
 static int s0_tall_factor(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, double *scratch)
 {
     for (Py_ssize_t t = first; t < last; t++) {
         const Py_ssize_t matrix = t / all->sections;
         const s0_section s = s0_section_of(all, t % all->sections);
         const char *from = all->a + matrix * all->strides[0];
-        /* Rows an odd number of cache lines apart do not contend for places in the cache. */
+        /* Rows that are an odd number of cache lines apart do not map to the same sets of the cache. */
         const Py_ssize_t line = (s.pitch / S0_UNIT | 1) * S0_UNIT;
         double *triangle = all->triangles + t * s.size;
         for (Py_ssize_t b = 0, row = 0; b < s.blocks; b++, row += all->block) {
@@ -191,7 +191,7 @@ static int s0_tall_factor(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
     return 1;
 }
 
-/* Join the triangles of the sections of matrices; the first one of each becomes that of the matrix. 0 where it is not finite. */
+/* Join the triangles of the sections of matrices; the first triangle becomes the triangle of the matrix. 0 if it is not finite. */
 static int s0_tall_join(const s0_tall *all, Py_ssize_t first, Py_ssize_t last)
 {
     const s0_section s = s0_section_of(all, 0);
@@ -226,8 +226,8 @@ static int s0_is_untouched(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t j)
     return 1;
 }
 
-/* The sign of a zero that LAPACK's reflectors leave on the diagonal of row i, whose elements are zeros up to there; 0 where it is
- * not known. */
+/* The sign of a zero on the diagonal of row i after LAPACK's reflectors, if the elements up to there are zeros; 0 if it is not
+ * known. */
 static double s0_sign_of_zero(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t i)
 {
     double row[S0_MOST_COLUMNS];
@@ -238,8 +238,8 @@ static double s0_sign_of_zero(const s0_tall *all, Py_ssize_t matrix, Py_ssize_t 
     return !signbit(row[i]) ? 1 : i == 0 ? -1 : 0;
 }
 
-/* The signs of the columns of the factor that LAPACK's reflectors give: Note [Tall matrices]. `top` has the first n rows, and
- * is overwritten. 0 where rounding errors would choose one. */
+/* The signs that LAPACK's reflectors give the columns of the factor: Note [Tall matrices]. `top` has the first n rows, and is
+ * overwritten. 0 if rounding errors would determine a sign. */
 static int s0_find_signs(const s0_tall *all, Py_ssize_t matrix, double *top, double *signs)
 {
     const Py_ssize_t n = all->columns, pitch = all->pitch;
@@ -266,8 +266,8 @@ static int s0_find_signs(const s0_tall *all, Py_ssize_t matrix, double *top, dou
     return 1;
 }
 
-/* Of a section, whose factor is multiplied by the square `c`: the squares by which the reflectors of its blocks are multiplied, in
- * the place of their products, and the first n rows of the result in the place of those of the reflectors. */
+/* Prepare a section whose factor is multiplied by the square `c`: the squares that multiply the reflectors of its blocks overwrite the
+ * products of the reflectors, and the first n rows of the result overwrite the first rows of the reflectors. */
 static void s0_unroll(const s0_tall *all, Py_ssize_t t, double *c, double *scratch)
 {
     const s0_section s = s0_section_of(all, t % all->sections);
@@ -290,7 +290,7 @@ static void s0_unroll(const s0_tall *all, Py_ssize_t t, double *c, double *scrat
     }
 }
 
-/* Columns of `count` rows, `pitch` apart, get signs. */
+/* Apply signs to the columns of `count` rows, `pitch` apart. */
 S0_INLINE void s0_sign_columns(double *rows, Py_ssize_t count, Py_ssize_t pitch, const double *signs, Py_ssize_t n)
 {
     for (Py_ssize_t i = 0; i < count; i++)
@@ -298,9 +298,9 @@ S0_INLINE void s0_sign_columns(double *rows, Py_ssize_t count, Py_ssize_t pitch,
             rows[i * pitch + k] *= signs[k];
 }
 
-/* The squares by which the factors of sections are multiplied, into `coefficients`, for the first n columns of the factors of
- * matrices; or, of these columns times the squares `by`, in C order. Without `by` the columns get the signs that LAPACK gives them, as do the
- * rows of the triangles, and the first sections are unrolled. 0 where rounding errors would choose a sign. `scratch` is for three squares. */
+/* Write the squares by which the factors of sections are multiplied to `coefficients`: for the first n columns of the factors of matrices,
+ * or for their products with the squares `by`, in C order. If `by` is NULL, the columns and the rows of the triangles get the signs that
+ * LAPACK gives them, and the first sections are unrolled. 0 if rounding errors would determine a sign. `scratch` is for three squares. */
 static int s0_tall_spread(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, const double *by, double *scratch)
 {
     const s0_section s = s0_section_of(all, 0);
@@ -348,7 +348,7 @@ S0_INLINE void s0_narrow_unit(const double *from, float *to)
     S0_FOR_ALL(S0_COUNT(wide)) s0_store_narrow(to + k * (S0_UNIT / S0_COUNT(wide)), wide.of[k]);
 }
 
-/* The rows of the results of sections `first` to `last`, of which the first one of each matrix may be unrolled. `scratch` is for
+/* Write the rows of the results of sections `first` to `last`; the first section of each matrix may be unrolled. `scratch` is for
  * three squares and a block. */
 static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, int unrolled, double *scratch)
 {
@@ -374,7 +374,7 @@ static void s0_tall_apply(const s0_tall *all, Py_ssize_t first, Py_ssize_t last,
                 s0_pack_rows((char *)wide, s.pitch * size, all->out + row * s.n * size, count, s.n * size, S0_UNIT * size);
                 continue;
             }
-            /* What whole units write behind a row is written again by the next ones. */
+            /* Whole units write beyond the end of a row; the next row overwrites that. */
             for (i = 0; i < count; i++) {
                 float *to = (float *)all->out + (row + i) * s.n, narrow[S0_MOST_COLUMNS];
                 const int exact = i + S0_UNIT > count;

@@ -1,21 +1,21 @@
 /* Large products of 64-bit integers. Below AVX-512 no instruction multiplies vectors of them.
  *
- * In double, by s0_exact_tiles: sums of S0_DEEP products are exact there, in any order, where the elements are small: their
- * lengths in bits are at most S0_EXACT together, so that a sum has less than 51. Elements of uint64 are read
- * as negative ones from 2^63 on: the result wraps to the same.
+ * By s0_exact_tiles, in double: if the elements are small, sums of S0_DEEP products are exact in any order. The bit lengths of the
+ * two factors add up to at most S0_EXACT, so a sum has fewer than 51 bits. Elements of uint64 from 2^63 on are read as negative:
+ * the result wraps to the same.
  *
- * Else, with AVX2, from halves of 32 bits, by s0_tile_u64: products of low halves are summed up in 64 bits; those of a low and a high
- * half, which count 2^32, in 32 bits, and are shifted once. */
-#ifndef STRIDE0_INTEGER_PRODUCTS_H
-#define STRIDE0_INTEGER_PRODUCTS_H
+ * Otherwise, with AVX2, by s0_tile_u64, from halves of 32 bits: products of low halves are summed in 64 bits. Products of a low and a
+ * high half, which count 2^32, are summed in 32 bits and shifted once. */
+#ifndef STRIDE0_PRODUCTS64_H
+#define STRIDE0_PRODUCTS64_H
 
 enum {
     S0_EXACT = 44,
     S0_EXACT_LANES = S0_VECTOR / 8,
     S0_EXACT_WIDTH = 2 * S0_EXACT_LANES,
-    S0_EXACT_PANELS = 8,    /* panels of the second matrix in a block: each block of the first one is converted for so many */
+    S0_EXACT_PANELS = 8,    /* panels of the second matrix in a block; a block of the first matrix is converted once for all of them */
 #if defined(__AVX512DQ__)
-    S0_EXACT_LEAST = 128,   /* rows, and columns, from which converting them pays */
+    S0_EXACT_LEAST = 128,   /* least number of rows, and of columns, for which converting pays */
 #else
     S0_EXACT_LEAST = 4,
 #endif
@@ -32,7 +32,7 @@ static void s0_widen_u64(const char *from, Py_ssize_t down, Py_ssize_t across, u
 static int s0_tiles_u64(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, uint64_t *out,
                         Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
-/* The first lanes of a vector, `count` at most, added to `out` unless it is `fresh`. */
+/* Add the first lanes of a vector, at most `count`, to `out`; or store them if `fresh`. */
 S0_INLINE void s0_add_lanes(uint64_t *out, s0_long lanes, Py_ssize_t count, int fresh)
 {
     Py_ssize_t q;
@@ -48,7 +48,7 @@ typedef uint32_t s0_half __attribute__((vector_size(S0_VECTOR)));
 
 enum { S0_LANES_u64 = S0_EXACT_LANES };
 
-/* As S0_TILE, in parts whose sums have registers. */
+/* Like S0_TILE, in parts whose sums fit registers. */
 S0_INLINE void s0_tile_u64(const uint64_t *a, Py_ssize_t line, const uint64_t *b, uint64_t *out, Py_ssize_t p,
                            Py_ssize_t width, Py_ssize_t n, int fresh, int rows, int vectors)
 {
@@ -82,11 +82,11 @@ S0_INLINE void s0_tile_u64(const uint64_t *a, Py_ssize_t line, const uint64_t *b
 S0_TILE(u64, uint64_t, uint64_t, 0)
 #endif
 
-/* 1.5 * 2^52, whose last bit counts ones: integers and doubles below 2^51 are converted by adding it. */
+/* 1.5 * 2^52, whose last bit has the value 1: adding it converts between integers and doubles below 2^51. */
 #define S0_ONES_COUNT 6755399441055744.0
 #define S0_ONES_COUNT_BITS 0x4338000000000000u
 
-/* Integers replaced by doubles, whole vectors of them; the bits that are set in one of them, or not set in a negative one. */
+/* Replace whole vectors of integers by doubles. Returns the union of their bits, with the complements of negative integers. */
 static uint64_t s0_to_doubles(uint64_t *x, Py_ssize_t n)
 {
     s0_long all = {0}, part;
@@ -102,7 +102,7 @@ static uint64_t s0_to_doubles(uint64_t *x, Py_ssize_t n)
     return bits;
 }
 
-/* `rows` rows of `line` elements times `vectors` vectors of columns, of which `width` exist. */
+/* Multiply `rows` rows of `line` elements by `vectors` vectors of columns, with `width` valid columns. */
 S0_INLINE void s0_exact_tile(const double *a, Py_ssize_t line, const double *b, uint64_t *out, Py_ssize_t p,
                              Py_ssize_t width, int fresh, int rows, int vectors)
 {
@@ -140,7 +140,7 @@ S0_INLINE void s0_exact_panel(const double *a, Py_ssize_t line, const double *b,
         s0_exact_tile(a + i * line, line, b, out + i * p, p, width, fresh, 1, vectors);
 }
 
-/* The product, as by s0_tiles_u64; 1 where elements are too large, and -1 where there is no memory. */
+/* The product, as by s0_tiles_u64; 1 if elements are too large, and -1 if there is no memory. */
 static int s0_exact_tiles(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, uint64_t *out,
                           Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)
 {
@@ -171,7 +171,7 @@ static int s0_exact_tiles(const char *a, const Py_ssize_t *sa, const char *b, co
             for (i = 0; i < m; i += high) {
                 high = S0_ROOM / deep / 8 * 8 < m - i ? S0_ROOM / deep / 8 * 8 : m - i;
                 s0_widen_u64(a + i * sa[1] + k * sa[2], sa[1], sa[2], left, deep, high, deep);
-                /* The last vector is whole. */
+                /* Pad to a whole vector. */
                 memset(left + high * deep, 0, LANES * sizeof(*left));
                 own = s0_to_doubles(left, high * deep);
                 if (s0_bit_length(own) + s0_bit_length(bits) > S0_EXACT) {

@@ -1,8 +1,8 @@
-/* Products of matrices for each instruction set: of dtypes without BLAS, and those for which its call takes longer.
+/* Matrix products for each instruction set: for dtypes without BLAS, and for sizes for which a BLAS call takes longer.
  *
- * An element of a product is summed up in the order of the inner axis and from -0.0, in 64 bits (integers: in a width
- * that wraps to the same result), and one of a matrix by a vector in a fixed number of lanes. So neither the instruction
- * set nor the partition of the work changes a bit. */
+ * An element of a matrix product is summed in the order of the inner axis, starting from -0.0, in 64 bits (integers: in a width
+ * that wraps to the same result). An element of a matrix-vector product is summed in a fixed number of lanes. So neither the
+ * instruction set nor the partition of the work changes a bit. */
 #ifndef STRIDE0_PRODUCTS_H
 #define STRIDE0_PRODUCTS_H
 
@@ -14,19 +14,19 @@
 #define S0_UNROLLED _Pragma("GCC unroll 16")
 
 enum {
-    S0_SIDE = 256,     /* elements of either matrix of a tiny product, at most */
-    S0_NARROW = 8,     /* its columns, at most */
-    S0_SHALLOW = 32,   /* its inner elements, fewer */
-    S0_DEEP = 128,     /* inner elements of a block, */
-    S0_ROOM = 4096,    /* elements of the first matrix in it, */
-    S0_PANELS = 4,     /* and columns of the second one, in panels of two vectors */
+    S0_SIDE = 256,     /* most elements of either matrix of a tiny product */
+    S0_NARROW = 8,     /* its most columns */
+    S0_SHALLOW = 32,   /* its inner elements are fewer than this */
+    S0_DEEP = 128,     /* inner elements of a block */
+    S0_ROOM = 4096,    /* elements of the first matrix in a block */
+    S0_PANELS = 4,     /* columns of the second matrix in a block, in panels of two vectors */
 };
 
 /* Rows of a tile, two vectors wide, whose sums stay in registers. */
 enum { S0_TALL = 4 };
 
-/* Memory for the blocks of a large product, aligned to a vector; NULL where there is none. Only small ones are in `few`, on the
- * stack, since threads may have small stacks. `memory` is what to free. */
+/* Memory for the blocks of a large product, aligned to a vector; NULL if there is none. Only small blocks are in `few`, on the
+ * stack, because threads may have small stacks. `memory` is the pointer to free. */
 enum { S0_FEW_BYTES = 4096 };
 static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)
 {
@@ -37,7 +37,7 @@ static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)
     return *memory == NULL ? NULL : (void *)(((uintptr_t)*memory + S0_VECTOR - 1) & ~(uintptr_t)(S0_VECTOR - 1));
 }
 
-/* Matrices in C order. Sizes that are known to the compiler leave no loop but the one over the stack. */
+/* Matrices in C order. If sizes are compile-time constants, only the loop over the stack remains. */
 #define S0_TINY(NAME, TYPE, SUM, START)                                                                                \
     S0_INLINE void s0_tiny_of_##NAME(const TYPE *a, Py_ssize_t next_a, const TYPE *b, Py_ssize_t next_b, TYPE *out,    \
                                      Py_ssize_t count, int m, int n, int p)                                            \
@@ -76,7 +76,7 @@ static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)
         }                                                                                                              \
     }
 
-/* A block of a matrix, its elements widened and contiguous: `line` elements from row to row. */
+/* Copy a block of a matrix with widened elements to contiguous memory, with `line` elements from row to row. */
 #define S0_WIDEN_TILE(NAME, TYPE, WIDE)                                                                                \
     static void s0_widen_##NAME(const char *from, Py_ssize_t down, Py_ssize_t across, WIDE *to, Py_ssize_t line,       \
                                 Py_ssize_t m, Py_ssize_t n)                                                            \
@@ -110,7 +110,7 @@ static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)
     typedef TYPE s0_t##NAME                                                                                            \
         __attribute__((vector_size(S0_VECTOR / sizeof(WIDE) * sizeof(TYPE)), aligned(sizeof(TYPE))));                  \
                                                                                                                        \
-    /* `rows` rows times `vectors` vectors of columns, of which `width` exist; added to `out` unless it is `fresh`. */ \
+    /* `rows` rows times `vectors` vectors of columns, with `width` valid columns; added to `out` unless `fresh`. */   \
     S0_INLINE void s0_tile_##NAME(const WIDE *a, Py_ssize_t line, const WIDE *b, TYPE *out, Py_ssize_t p,              \
                                   Py_ssize_t width, Py_ssize_t n, int fresh, int rows, int vectors)                    \
     {                                                                                                                  \
@@ -152,7 +152,7 @@ static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)
         }                                                                                                              \
     }
 
-/* Large products a block at a time: widened, the second one in panels, and multiplied in tiles. */
+/* Large products block by block: elements are widened, the second matrix is cut into panels, and tiles are multiplied. */
 #define S0_TILES(NAME, TYPE, WIDE)                                                                                     \
     S0_INLINE void s0_panel_##NAME(const WIDE *a, Py_ssize_t line, const WIDE *b, TYPE *out, Py_ssize_t p,             \
                                    Py_ssize_t width, Py_ssize_t m, Py_ssize_t n, int fresh, int tall, int vectors)     \
@@ -184,7 +184,7 @@ static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)
             for (k = 0; k < n; k += S0_DEEP) {                                                                         \
                 broad = p - j < WIDTH * S0_PANELS ? p - j : WIDTH * S0_PANELS;                                         \
                 deep = n - k < S0_DEEP ? n - k : S0_DEEP;                                                              \
-                /* The last panel is padded with zeros, whose products are discarded. */                  \
+                /* The last panel is padded with zeros; their products are discarded. */                  \
                 for (q = 0; q < broad; q += WIDTH) {                                                                   \
                     width = broad - q < WIDTH ? broad - q : WIDTH;                                                     \
                     step = width > LANES ? WIDTH : LANES;                                                              \
@@ -219,10 +219,9 @@ static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)
 
 /*
  * s0_product_<NAME>(a, sa, b, sb, out, count, m, n, p): `count` matrices of m rows and n columns times matrices of n rows and p columns;
- * returns 0, or -1 where there is no memory.
- * The strides in bytes are from matrix to matrix, from row to row and from column to column; `out` is in C order. Tiny
- * products are summed up in SUM, others in WIDE; sums of more than S0_DEEP inner elements are stored in `out` in between,
- * for dtypes that lose nothing by it.
+ * returns 0, or -1 if there is no memory.
+ * Strides in bytes are between matrices, rows and columns; `out` is in C order. Tiny products are summed in SUM, others in WIDE. Sums of
+ * more than S0_DEEP inner elements are stored in `out` in between, for dtypes that lose nothing by it.
  */
 #define S0_PRODUCT(NAME, TYPE, SUM, WIDE, START, LARGE)                                                                \
     S0_TINY(NAME, TYPE, SUM, START)                                                                                    \
@@ -284,13 +283,13 @@ S0_TILE(f64, double, double, -0.0)
 S0_PRODUCT(f64, double, double, double, -0.0, s0_tiles_f64)
 
 /*
- * A matrix of floating-point numbers by a vector: ACCUMULATORS sums over blocks of BLOCK elements, in the dtype
- * itself; these are folded pairwise, and the blocks added up in double, in order. The remainder of a row
- * is padded with zeros and the vector with -0.0: their product is -0.0, which changes no sum. So few accumulators leave
- * registers for the sums of S0_TOGETHER rows, which read the vector once; their totals are folded in one vector.
+ * A floating-point matrix times a vector: ACCUMULATORS sums over blocks of BLOCK elements, in the dtype itself. These are folded
+ * pairwise, and the blocks are added in double, in order. The remainder of a row is padded with zeros and the vector with -0.0:
+ * their product is -0.0, which changes no sum. Because there are few accumulators, registers also hold the sums of S0_TOGETHER
+ * rows, which read the vector once; their totals are folded in one vector.
  */
 enum { S0_TOGETHER = 4 };
-/* Of a matrix with contiguous columns, sums of up to S0_WIDE columns for up to S0_HIGH rows, which stay in the cache. */
+/* For a matrix with contiguous columns: sums of up to S0_WIDE columns for up to S0_HIGH rows, which stay in the cache. */
 enum { S0_HIGH = 1024, S0_WIDE = 64, S0_SEVERAL = 8 };
 #define S0_LAST_4(x) s0_sum_halves_f32_8(s0_sum_halves_f32_16(x)).of[0]
 #define S0_LAST_2(x) s0_sum_halves_f64_4(s0_sum_halves_f64_8(x)).of[0]
@@ -406,7 +405,7 @@ enum { S0_HIGH = 1024, S0_WIDE = 64, S0_SEVERAL = 8 };
                     s0_r##NAME x[S0_SEVERAL];                                                                          \
                     S0_UNROLLED                                                                                        \
                     for (int q = 0; q < S0_SEVERAL; q++) {                                                             \
-                        /* What is missing is zeros times -0.0: the products -0.0 change no sum. */                    \
+                        /* Missing columns are zeros times -0.0: the products -0.0 change no sum. */                   \
                         c[q] = j + q < stop ? (const TYPE *)(a + (j + q) * across) + i : s0_zeros_##NAME;              \
                         x[q] = (j + q < stop ? b[j + q] : (TYPE)-0.0) - (s0_r##NAME){0};                               \
                     }                                                                                                  \

@@ -1,4 +1,4 @@
-/* Counts of numbers, the intervals of a histogram that elements lie in, and values of a curve between its points. */
+/* Counts of integers, the intervals of a histogram that contain elements, and values of a curve between its points. */
 #ifndef STRIDE0_COUNTING_H
 #define STRIDE0_COUNTING_H
 
@@ -9,7 +9,7 @@
 
 #include "searching.h"
 
-/* The largest of n numbers, at least one; a negative number where one of them is negative. */
+/* The largest of one or more numbers; a negative number if one of them is negative. */
 static Py_ssize_t s0_largest_place(const int64_t *x, Py_ssize_t n)
 {
     Py_ssize_t i;
@@ -21,14 +21,14 @@ static Py_ssize_t s0_largest_place(const int64_t *x, Py_ssize_t n)
     return signs < 0 ? -1 : (Py_ssize_t)most;
 }
 
-/* Add one to, or a weight to, the place of a number below `size`. All were, when the size was found; another thread may have
- * written others since. */
+/* Add one, or a weight, to the entry of a number below `size`. The number is checked again, because another thread may have
+ * changed it since `size` was determined. */
 #define S0_COUNT(table, at)                                                                                          \
     if ((uint64_t)(at) < (uint64_t)size)                                                                             \
         table[at]++;
 
-/* Add to `out` how often each of `size` numbers occurs. Where they are few, equal ones follow each other, and each addition
- * would wait for the one before: four tables take turns. */
+/* Add to `out` how often each number below `size` occurs. If `size` is small, equal numbers follow each other, and each addition
+ * would wait for the previous one, so four tables take turns. */
 static void s0_count_places(const int64_t *x, Py_ssize_t n, int64_t *out, Py_ssize_t size)
 {
     enum { few = 256 };
@@ -52,7 +52,7 @@ static void s0_count_places(const int64_t *x, Py_ssize_t n, int64_t *out, Py_ssi
     }
 }
 
-/* Add to `out` the weights of each number, in the order of their elements; `parts`: 1, or 2 of complex weights. */
+/* Add the weights of each number to `out`, in the order of the elements; `parts` is 1, or 2 for complex weights. */
 static void s0_add_weights(const int64_t *x, Py_ssize_t n, const double *weights, int parts, double *out, Py_ssize_t size)
 {
     Py_ssize_t i;
@@ -66,14 +66,14 @@ static void s0_add_weights(const int64_t *x, Py_ssize_t n, const double *weights
     }
 }
 
-/* Intervals of equal width: `count` of them, from edges[0] to edges[count], which are rounded to the dtype of the elements. */
+/* `count` intervals of equal width from edges[0] to edges[count], which are rounded to the dtype of the elements. */
 typedef struct {
-    double first, last; /* the ends that the width is computed from */
+    double first, last; /* the ends, from which the width is computed */
     const double *edges;
     Py_ssize_t count;
 } s0_intervals;
 
-/* A quotient gives the place, and the edges correct it: rounding may have moved the element across an edge. Outside it is `count`. */
+/* A quotient gives the interval, and the edges correct it if rounding has crossed an edge. Outside the edges it is `count`. */
 #define S0_PLACES(name, type)                                                                                        \
     static void s0_places_##name(const s0_intervals *of, const type *x, Py_ssize_t n, int64_t *out)                  \
     {                                                                                                                \
@@ -96,8 +96,9 @@ typedef struct {
 S0_PLACES(f32, float)
 S0_PLACES(f64, double)
 
-/* The value at `v` of the segment from (x0, y0) to (x1, y1), if its width or its slope is not finite. At an end it is the value
- * there. Towards an infinite x, or if the difference of finite values overflows, it is a weighted mean; else the infinite value. */
+/* The value at `v` on the segment from (x0, y0) to (x1, y1), if its width or its slope is not finite. At an end it is the value
+ * of that end. If x1 - x0 is infinite, or if the difference of finite values overflows, it is a weighted mean; otherwise the
+ * infinite value. */
 #define S0_WEIGH(name, type)                                                                                         \
     static type s0_weigh_##name(type v, type x0, type x1, type y0, type y1)                                          \
     {                                                                                                                \
@@ -118,7 +119,7 @@ S0_PLACES(f64, double)
 S0_WEIGH(f32, float)
 S0_WEIGH(f64, double)
 
-/* A curve through n points: values at `x`, those before the first point and behind the last one given. */
+/* A curve through n points: its values at `x`, with given values before the first point and behind the last point. */
 #define S0_INTERPOLATE(name, type)                                                                                   \
     static void s0_interpolate_##name(const type *points, const type *values, Py_ssize_t n, const type *x,           \
                                       Py_ssize_t count, type before, type behind, type *out)                         \

@@ -1,4 +1,4 @@
-/* The distinct elements of a lane: those of a sorted one, or of one in any order that has few of them. */
+/* The distinct elements of a lane: of a sorted lane, or of an unsorted lane with few distinct elements. */
 #ifndef STRIDE0_DISTINCT_H
 #define STRIDE0_DISTINCT_H
 
@@ -8,12 +8,12 @@
 
 #include "kernels.h"
 
-/* Move the first of each run of equal elements, which are sorted, to the front. */
+/* Move the first element of each run of equal elements in a sorted lane to the front. */
 #define S0_DISTINCT(type)                                                                                            \
     {                                                                                                                \
         type *x = (type *)data, one, before = x[0];                                                                  \
         for (i = 1; i < n; i++) {                                                                                    \
-            /* What is written beyond the last distinct element has been read. */                                    \
+            /* Writes beyond the last distinct element only overwrite elements that have been read. */               \
             one = x[i];                                                                                              \
             x[k] = one;                                                                                              \
             k += one != before;                                                                                      \
@@ -21,7 +21,7 @@
         }                                                                                                            \
     }
 
-/* Move the distinct elements of a sorted lane to its front; returns how many. */
+/* Move the distinct elements of a sorted lane to its front; returns their number. */
 static inline Py_ssize_t s0_distinct(char *data, Py_ssize_t n, int width, int kind)
 {
     Py_ssize_t i, k = 1;
@@ -44,8 +44,8 @@ static inline Py_ssize_t s0_distinct(char *data, Py_ssize_t n, int width, int ki
 
 enum { S0_FEW_DISTINCT = 256, S0_ENTRY_BITS = 12 };
 
-/* By a table of hashes, whose entries are positions in `values`; 0, which has no value, is of empty entries. -0.0 and 0.0 have
- * one hash, and the first of them is kept. A lane is given up where it has more values, or a NaN, or where many hashes collide. */
+/* A hash table whose entries are positions in `values`; the entry 0 is empty, so position 0 has no value. -0.0 and 0.0 have one
+ * hash, and the one that comes first is kept. Gives up if the lane has too many values or a NaN, or if many hashes collide. */
 #define S0_FEW_VALUES(name, type, word, multiplier, normal)                                                          \
     static Py_ssize_t s0_few_values_##name(const type *x, Py_ssize_t n, type *found, int64_t *counts)                \
     {                                                                                                                \
@@ -85,8 +85,8 @@ S0_FEW_VALUES(f64, double, uint64_t, 0x9E3779B97F4A7C15, +0.0)
 S0_FEW_VALUES(u32, uint32_t, uint32_t, 0x9E3779B1, )
 S0_FEW_VALUES(u64, uint64_t, uint64_t, 0x9E3779B97F4A7C15, )
 
-/* The distinct elements of a contiguous lane, of 4 or 8 bytes, as they come, and how many there are of each; returns how many
- * values there are, or -1 where they are not few. Both results have space for S0_FEW_DISTINCT. */
+/* The distinct elements of a contiguous lane, of 4 or 8 bytes, in the order of their first occurrence, and their counts. Returns
+ * the number of distinct elements, or -1 if there are too many. Both results have space for S0_FEW_DISTINCT. */
 static inline Py_ssize_t s0_few_values(const char *x, Py_ssize_t n, int width, int kind, char *found, int64_t *counts)
 {
     if (width == 8)

@@ -1,4 +1,4 @@
-/* Elements as words of the same order, and back: for sorting.h. */
+/* Encodes elements as words in the same order, and decodes them: for sorting.h. */
 #ifndef STRIDE0_ENCODING_H
 #define STRIDE0_ENCODING_H
 
@@ -12,7 +12,7 @@ S0_INLINE int64_t s0_raw_at(const char *from, int width, int kind)
     }
 }
 
-/* The sign bit of an unsigned integer that fills its word is inverted. Floats whose sign bit is set have the opposite order. */
+/* The sign bit of an unsigned integer as wide as its word is inverted. Negative floats sort in the opposite order of their bits. */
 S0_INLINE int64_t s0_encoded(int64_t raw, int width, int kind)
 {
     const int64_t most = width == 8 ? INT64_MAX : INT32_MAX;
@@ -21,7 +21,7 @@ S0_INLINE int64_t s0_encoded(int64_t raw, int width, int kind)
     return kind == S0_FLOATING ? raw ^ ((raw >> 63) & most) : raw;
 }
 
-/* The word of an element: see below. */
+/* The word of an element: see S0_ENCODE. */
 S0_INLINE int64_t s0_word_of(int64_t raw, int width, int kind, int64_t mask, int64_t top)
 {
     const int64_t limit = width == 8 ? INT64_MAX : INT32_MAX, infinite = width == 8 ? 0x7FF0000000000000 : 0x7F800000;
@@ -30,12 +30,12 @@ S0_INLINE int64_t s0_word_of(int64_t raw, int width, int kind, int64_t mask, int
     return (kind == S0_FLOATING && raw == ~limit ? 0 : s0_encoded(raw, width, kind)) ^ mask;
 }
 
-/* The words of contiguous elements, of 32 or 64 bits; updates `seen`, if that is not NULL. Zeros of both signs have one word, and so has NaN: that of `top`. */
+/* The words, of 32 or 64 bits, of contiguous elements; updates `seen` unless it is NULL. Zeros of both signs have one word; every NaN has the word `top`. */
 #define S0_ENCODE(bits)                                                                                              \
     S0_INLINE void s0_encode_each_##bits(const char *from, Py_ssize_t n, int width, int kind, int64_t mask,          \
                                          int64_t top, s0_word##bits *to, s0_seen *seen)                              \
     {                                                                                                                \
-        /* In words and in counts of their width, of which a vector has as many: n is at most S0_BATCH. */           \
+        /* Counters have the width of words, so that a vector holds as many: n is at most S0_BATCH. */               \
         const s0_word##bits limit = (s0_word##bits)(width == 8 ? INT64_MAX : INT32_MAX);                             \
         const s0_word##bits infinite = (s0_word##bits)(width == 8 ? 0x7FF0000000000000 : 0x7F800000);                \
         const s0_word##bits nan_word = (s0_word##bits)top, inverted = (s0_word##bits)mask;                           \
@@ -67,7 +67,7 @@ S0_INLINE int64_t s0_word_of(int64_t raw, int width, int kind, int64_t mask, int
         seen->ones |= (uint64_t)ones, seen->zeroes |= (uint64_t)zeroes;                                              \
         seen->nans += nans, seen->zeros += zeros, seen->negative_zeros += negative;                                  \
     }                                                                                                                \
-    /* With constants for the width and the kind, the loop has no branches on them. */                               \
+    /* Constants for the width and the kind remove branches from the loop. */                                        \
     static void s0_encode_##bits(const char *from, Py_ssize_t n, int width, int kind, int64_t mask, int64_t top,     \
                                  s0_word##bits *to, s0_seen *seen)                                                   \
     {                                                                                                                \
@@ -108,7 +108,7 @@ S0_INLINE void s0_store_raw(char *to, Py_ssize_t i, int width, int64_t raw)
     }
 }
 
-/* The elements of `words`; where these are packed, their words less `least` have been shifted to the right by `low`. */
+/* The elements of `words`. Packed words are the words minus `least`, shifted right by `low`. */
 #define S0_DECODE(bits)                                                                                              \
     static int s0_decode_##bits(const s0_word##bits *words, Py_ssize_t n, int width, int kind, int64_t mask,         \
                                  int64_t least, int low, char *out)                                                  \

@@ -1,4 +1,4 @@
-/* Binary search in a sorted lane: without branches, and several searches at once to overlap their cache misses. */
+/* Binary search in a sorted lane: without branches, and with several searches together to overlap their cache misses. */
 #ifndef STRIDE0_SEARCHING_H
 #define STRIDE0_SEARCHING_H
 
@@ -9,8 +9,8 @@
 
 #define S0_AT_ONCE 8
 
-/* `before(a, v)`: whether v belongs after a: true up to some element, false from there on. The elements of the lane
- * are `stride` bytes apart: 0 along a broadcast axis. */
+/* `before(a, v)`: whether v belongs behind a. It is true up to some element of the lane, and false from there on. The elements of the
+ * lane are `stride` bytes apart: 0 along a broadcast axis. */
 #define S0_SEARCH(name, type, before)                                                                                \
     static inline __attribute__((always_inline)) void s0_search_at_##name(                                           \
         const char *lane, Py_ssize_t stride, Py_ssize_t n, const type *wanted, Py_ssize_t count, int64_t *out)       \
@@ -70,7 +70,7 @@ S0_SIDES(f32, float, S0_LESS, S0_NOT_MORE)
 S0_SIDES(f64, double, S0_LESS, S0_NOT_MORE)
 S0_SIDES(b8, uint8_t, S0_FALSE_BELOW, S0_FALSE_OR_BELOW)
 
-/* NaN is larger than any number, and equal to NaN: where the searched elements are NaN, which no comparison above finds. */
+/* For wanted elements that are NaN, which the comparisons above do not find: NaN is larger than any number, and equal to NaN. */
 #define S0_SEARCH_NANS(name, type)                                                                                   \
     static void s0_search_nans_##name(const char *lane, Py_ssize_t stride, Py_ssize_t n, const type *wanted,         \
                                       Py_ssize_t count, int right, int64_t *out)                                     \

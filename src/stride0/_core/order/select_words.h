@@ -1,14 +1,14 @@
-/* Selection from words: which of them have the ranks from `first` to `last`, for which sort_words.h includes this file.
+/* Selection from words: find the words of the ranks `first` to `last`. ordering.h includes this file.
  *
- * Divisions by pivots, as in a sort, but only of the parts that the two outermost ranks are in, give the words of these ranks,
- * and a pass over all words the indices of those between. Of equal words the one that comes first has the lower rank. */
+ * Divisions by pivots, as in a sort, but only of the parts with the two outermost ranks, give the words of these ranks. A pass over
+ * all words then gives the indices of the words in between. Among equal words, the first one has the lowest rank. */
 
 typedef struct {
     s0_word word;
-    Py_ssize_t less; /* how many words are less than it */
+    Py_ssize_t less; /* number of smaller words */
 } S0_NAMED(s0_ranked);
 
-/* A word of x: about the one of rank `low` or `high`, on that side of it which leaves fewer words to divide again. */
+/* A pivot from x near the word of rank `low` or `high`, on the side of it that leaves fewer words to divide again. */
 static s0_word S0_NAMED(s0_pivot_near)(const s0_word *x, Py_ssize_t n, Py_ssize_t low, Py_ssize_t high)
 {
     s0_word some[S0_ORDERED];
@@ -19,8 +19,8 @@ static s0_word S0_NAMED(s0_pivot_near)(const s0_word *x, Py_ssize_t n, Py_ssize_
     return some[place < 0 ? 0 : place < count ? place : count - 1];
 }
 
-/* The words of ranks `low` and `high` of `from`, which may be x, and how many words are less than each; `dropped` lesser ones have
- * been dropped before. x and y are overwritten. Whether it was completed. */
+/* Find the words of ranks `low` and `high` of `from`, which may be x, and the number of words less than each; `dropped` smaller words
+ * have been removed before. x and y are overwritten. Returns whether this was completed. */
 static int S0_NAMED(s0_words_at)(const s0_word *from, s0_word *x, s0_word *y, Py_ssize_t n, Py_ssize_t low, Py_ssize_t high,
                                  Py_ssize_t dropped, int divisions, S0_NAMED(s0_ranked) *at_low, S0_NAMED(s0_ranked) *at_high)
 {
@@ -29,7 +29,7 @@ static int S0_NAMED(s0_words_at)(const s0_word *from, s0_word *x, s0_word *y, Py
         const s0_word pivot = S0_NAMED(s0_pivot_near)(from, n, low, high);
         Py_ssize_t first = S0_NAMED(s0_divide)(from, y, n, pivot, 0);
         if (first == 0) {
-            /* The pivot is the least word. */
+            /* The pivot is the smallest word. */
             first = S0_NAMED(s0_divide)(from, y, n, pivot, 1);
             if (first < 0)
                 return 0;
@@ -71,7 +71,7 @@ static int S0_NAMED(s0_words_at)(const s0_word *from, s0_word *x, s0_word *y, Py
     return 1;
 }
 
-/* The index behind the first `count` words that are equal to one. */
+/* The index behind the first `count` words that equal `one`. */
 static Py_ssize_t S0_NAMED(s0_behind_equal)(const s0_word *words, Py_ssize_t n, s0_word one, Py_ssize_t count)
 {
     enum { block = 256 };
@@ -90,7 +90,7 @@ static Py_ssize_t S0_NAMED(s0_behind_equal)(const s0_word *words, Py_ssize_t n, 
 }
 
 #if S0_VECTOR >= 32
-/* The lanes of v with a bit, in their order, to `to`; where a whole vector `fits`, others behind them. */
+/* Write the lanes of v whose bits are set, in order, to `to`; if a whole vector `fits`, other lanes may be written behind them. */
 S0_INLINE Py_ssize_t S0_NAMED(s0_put)(s0_word *to, s0_lanes v, unsigned bits, int fits)
 {
 #if S0_VECTOR == 64
@@ -123,8 +123,8 @@ S0_INLINE unsigned S0_NAMED(s0_bits)(s0_lanes mask)
 }
 #endif
 
-/* The words of ranks `first` to `last` are those from `least` to `most`. Of the words that are equal to `least` those in front of
- * `cuts[0]` have lesser ranks, and of those equal to `most` those from `cuts[1]` on greater ones. */
+/* The words of ranks `first` to `last` are those from `least` to `most`. Of the words equal to `least`, those in front of `cuts[0]` have
+ * lower ranks; of the words equal to `most`, those from `cuts[1]` on have higher ranks. */
 static int S0_NAMED(s0_bounds)(const s0_word *from, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last, s0_word *x, s0_word *y,
                                s0_word *least, s0_word *most, Py_ssize_t cuts[2])
 {
@@ -137,16 +137,16 @@ static int S0_NAMED(s0_bounds)(const s0_word *from, Py_ssize_t n, Py_ssize_t fir
     return 1;
 }
 
-/* Of elements or `indices` in `out`, those of words with lesser ranks from its start, those with greater ones from `out + last` on;
- * those between, and their words, elsewhere; `counts` of them are there already. */
+/* Three outputs of elements or `indices`: words of lower ranks go to the start of `out`, words of higher ranks to `out + last` and on,
+ * and words in between, with their elements, to another buffer. `counts` of them have been written already. */
 typedef struct {
     void *out, *middle;
     int64_t *words;
     Py_ssize_t n, last, counts[3];
 } S0_NAMED(s0_parts);
 
-/* The words `start` to `end`. Those with lesser ranks are those that are not greater than `low`, those with greater ranks are greater
- * than `high`; or, where the bits of `swapped` are set, the other way round. */
+/* Split the words `start` to `end`. Words up to `low` have lower ranks, and words greater than `high` have higher ranks; if the bits of
+ * `swapped` are set, it is the other way round. */
 S0_INLINE void S0_NAMED(s0_split_run)(const s0_word *words, const s0_word *from, Py_ssize_t start, Py_ssize_t end, s0_word low,
                                       s0_word high, const unsigned swapped[2], const int indices, S0_NAMED(s0_parts) *parts)
 {
@@ -190,7 +190,7 @@ S0_INLINE void S0_NAMED(s0_split_run)(const s0_word *words, const s0_word *from,
     for (; i < end; i++) {
         const s0_word word = words[i];
         const int before = ((word > low) ^ before_swapped) & 1, behind = ((word > high) ^ behind_swapped) & 1;
-        /* Without branches: what is written to the next position of the middle may be overwritten. */
+        /* Without branches: a wrong write to the next position of the middle is overwritten. */
         if (indices) {
             *(before ? places + lesser : behind ? places + greater : chosen + between) = i;
             found[between] = word;
@@ -207,8 +207,8 @@ static int S0_NAMED(s0_split)(const s0_word *words, const s0_word *from, s0_word
 {
     const s0_word lowest = (s0_word)((uint64_t)1 << (S0_WORD - 1));
     for (Py_ssize_t i = 0, end; i < parts->n; i = end) {
-        /* Words equal to `least` come before the ranks in question up to cuts[0], those equal to `most` behind them from cuts[1]
-         * on. Before the lowest word of all comes none. */
+        /* Words equal to `least` have lower ranks in front of cuts[0]; words equal to `most` have higher ranks from cuts[1] on. No
+         * word is less than the smallest possible word. */
         const int with_least = i < cuts[0], with_most = i >= cuts[1];
         const unsigned swapped[2] = {!with_least && least == lowest ? ~0u : 0, with_most && most == lowest ? ~0u : 0};
         const s0_word low = with_least ? least : least == lowest ? ~lowest : least - 1;
@@ -226,12 +226,12 @@ static int S0_NAMED(s0_split)(const s0_word *words, const s0_word *from, s0_word
     return 1;
 }
 
-/* --- the words of the least ranks, few of them, without divisions */
+/* --- the words of a few lowest ranks, without divisions */
 
 #if S0_VECTOR >= 32
 enum { S0_NAMED(s0_most_least) = 64 };
 
-/* The least words of `rows` vectors of groups to `least`. */
+/* Write the smallest words of `rows` vectors of groups to `least`. */
 S0_INLINE void S0_NAMED(s0_group)(const s0_word *from, Py_ssize_t n, const Py_ssize_t apart, const unsigned rows, s0_word *least)
 {
     s0_lanes v[16], one;
@@ -252,8 +252,8 @@ S0_INLINE void S0_NAMED(s0_group)(const s0_word *from, Py_ssize_t n, const Py_ss
     }
 }
 
-/* At least the words of the `count` least ranks, with their indices, ascending: those that are not greater than the word of that
- * rank among the least words of groups. Returns how many, or -1 where they are not known to be few. */
+/* Find the words of the `count` lowest ranks, and perhaps a few more, with their indices, ascending: all words up to the `count`-th
+ * smallest of the groups' smallest words. Returns their number, or -1 if there may be too many. */
 static Py_ssize_t S0_NAMED(s0_least_words)(const s0_word *from, Py_ssize_t n, Py_ssize_t count, s0_word *found, Py_ssize_t *at)
 {
     s0_lanes v;
@@ -286,7 +286,7 @@ static Py_ssize_t S0_NAMED(s0_least_words)(const s0_word *from, Py_ssize_t n, Py
             at[k] = i + __builtin_ctz(bits), found[k] = from[at[k]];
         }
         if (k >= S0_NAMED(s0_most_least) / 2 && !enough) {
-            /* More words that are equal to the bound have greater ranks. */
+            /* Further words equal to the bound have higher ranks. */
             if (bound == (s0_word)((uint64_t)1 << (S0_WORD - 1)))
                 break;
             bound--, enough = 1;
@@ -295,8 +295,8 @@ static Py_ssize_t S0_NAMED(s0_least_words)(const s0_word *from, Py_ssize_t n, Py
     return k;
 }
 
-/* What `s0_split` does, for ranks from `first` on; 0 where this is not known to be fast. Without parts->out only the words between
- * are written. */
+/* The same as `s0_split`, for ranks from `first` on; 0 if this may be slow. If parts->out is NULL, only the words in between are
+ * written. */
 S0_INLINE int S0_NAMED(s0_split_least)(const s0_word *words, const s0_word *from, Py_ssize_t first, const int indices,
                                        S0_NAMED(s0_parts) *parts)
 {
@@ -313,7 +313,7 @@ S0_INLINE int S0_NAMED(s0_split_least)(const s0_word *words, const s0_word *from
     memcpy(sorted, found, (size_t)count * S0_BYTES);
     S0_NAMED(s0_order_few)(sorted, sorted, count);
     const s0_word least = sorted[first], most = sorted[last - 1];
-    /* Of the words equal to `least` the first ones have ranks below `first`, of those equal to `most` some have `last` and more. */
+    /* The first words equal to `least` have ranks below `first`; some words equal to `most` have ranks from `last` on. */
     for (i = first; i > 0 && sorted[i - 1] == least; i--)
         skipped++;
     for (i = last; i > 0 && sorted[i - 1] == most; i--)
@@ -321,7 +321,7 @@ S0_INLINE int S0_NAMED(s0_split_least)(const s0_word *words, const s0_word *from
     for (j = 0; j <= count; j++) {
         if (j < count && (found[j] > most || (found[j] == most && taken-- <= 0)))
             continue;
-        /* Between those that are not behind lie those that are. */
+        /* All words between two found words have higher ranks. */
         const Py_ssize_t end = j < count ? at[j] : n;
         if (out != NULL && indices)
             for (i = start; i < end; i++)
@@ -349,9 +349,9 @@ S0_INLINE int S0_NAMED(s0_split_least)(const s0_word *words, const s0_word *from
 }
 #endif
 
-/* The indices of the words of ranks `first` to `last`, ascending, to `chosen`, and these words to `words`, which have space for
- * one more than that; `x` and `y` have space for n words each. Where `out` is not NULL it gets the indices of lesser ranks, from
- * its start on, and of greater ones, from `out + last` on. Returns whether it was completed, with that many indices. */
+/* Write the indices of the words of ranks `first` to `last`, ascending, to `chosen`, and the words to `words`; both have space for one
+ * more. `x` and `y` have space for n words each. If `out` is not NULL, it gets the indices of lower ranks at its start, and of higher
+ * ranks from `out + last` on. Returns whether this was completed, with that many indices. */
 static int S0_NAMED(s0_choose)(const s0_word *from, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last, s0_word *x, s0_word *y,
                                int64_t *chosen, int64_t *words, int64_t *out)
 {
@@ -378,7 +378,7 @@ static int S0_NAMED(s0_choose)(const s0_word *from, Py_ssize_t n, Py_ssize_t fir
             const s0_word word = from[j];
             const int before = (word < least) | ((word == least) & (j < cuts[0]));
             const int behind = (word > most) | ((word == most) & (j >= cuts[1]));
-            /* Without branches: each index is written to the next position, where it may be overwritten. */
+            /* Without branches: each index is written to the next position, and the next write overwrites a wrong index. */
             chosen[k] = j, words[k] = word;
             k += !(before | behind);
         }
@@ -388,9 +388,9 @@ static int S0_NAMED(s0_choose)(const s0_word *from, Py_ssize_t n, Py_ssize_t fir
     return 1;
 }
 
-/* The elements at `from`, whose words are given, to `out`, but for those of ranks `first` to `last`, which go to `middle` in no
- * order: in front of their place those of lesser ranks and behind it those of greater ones, both in their order: what `s0_choose`
- * gives the indices of. `x` and `y` have space for n words, `middle` for one more than it gets. Whether it was completed. */
+/* Write the elements at `from`, whose words are given, to `out`: lower ranks before the positions of ranks `first` to `last`, and higher
+ * ranks behind them, both in their original order, like the indices of `s0_choose`. The elements of ranks `first` to `last` go to
+ * `middle`, unordered. `x` and `y` have space for n words, `middle` for one more than it gets. Returns whether this was completed. */
 static int S0_NAMED(s0_part)(const s0_word *words, const s0_word *from, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last, s0_word *x,
                              s0_word *y, s0_word *middle, s0_word *out)
 {

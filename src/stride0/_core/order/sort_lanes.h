@@ -1,10 +1,10 @@
-/* Sorting of several lanes side by side, a lane to each lane of the vectors, for which sort_words.h includes this file.
+/* Sorting of several lanes side by side, one lane of the array in each lane of the vectors. ordering.h includes this file.
  *
- * The lanes are the columns of rows of vectors, which Batcher's bitonic merges sort: blocks of 16 rows in registers, then runs
- * that are twice as long each time. All exchanges put the lesser words into the upper row, so that rows beyond the last one, in
- * which words would be greatest, need not exist. */
+ * The lanes are the columns of a matrix whose rows are vectors. Batcher's bitonic merges sort the columns: blocks of 16 rows in
+ * registers, then runs that are twice as long each time. All exchanges put the smaller words into the upper row, so rows
+ * beyond the last one, which would hold the largest words, need not exist. */
 
-/* Exchanges between two sorted runs of `length` rows at x, of which there are n rows: what is left are bitonic blocks of 16. */
+/* Exchanges between two sorted runs of `length` rows at x, which has n rows; this leaves bitonic blocks of 16 rows. */
 static void S0_NAMED(s0_merge_rows)(s0_lanes *x, Py_ssize_t length, Py_ssize_t n)
 {
     Py_ssize_t i, half = length / 2, distance;
@@ -16,7 +16,7 @@ static void S0_NAMED(s0_merge_rows)(s0_lanes *x, Py_ssize_t length, Py_ssize_t n
         }
         return;
     }
-    /* Two exchanges of each row at once, as long as there are two. */
+    /* Two exchanges of each row together, as long as two remain. */
     for (i = 0; i < half; i++) {
         const Py_ssize_t last = 2 * length - 1 - i, third = last - half;
         s0_lanes v[4] = {x[i], x[i + half]};
@@ -72,7 +72,7 @@ S0_INLINE void S0_NAMED(s0_order_block)(s0_lanes *x, const unsigned rows, const 
     S0_FOR_ALL(rows) x[k] = v[k];
 }
 
-/* Each column of n rows in order; n is 4, 8 or a multiple of 16. */
+/* Sort each column of n rows; n is 4, 8 or a multiple of 16. */
 static void S0_NAMED(s0_order_aside)(void *columns, Py_ssize_t n)
 {
     s0_lanes *const x = (s0_lanes *)columns;
@@ -92,8 +92,8 @@ static void S0_NAMED(s0_order_aside)(void *columns, Py_ssize_t n)
         }
 }
 
-/* The rows of n elements as words, and up to `rows` the greatest ones. Whether there is no NaN and no -0.0 among them, whose bits
- * words do not keep. Updates what is seen of words of 64 bits. */
+/* Encode the rows of n elements as words, and fill up to `rows` rows with the largest words. Returns whether there is no NaN and
+ * no -0.0, whose bits words do not keep. Updates `seen` for words of 64 bits. */
 static int S0_NAMED(s0_encode_rows)(s0_lanes *x, Py_ssize_t n, Py_ssize_t rows, int kind, s0_word mask, s0_seen *seen)
 {
     const s0_word top = (s0_word)(((uint64_t)1 << (S0_WORD - 1)) - 1);
@@ -136,8 +136,8 @@ static void S0_NAMED(s0_decode_rows)(s0_lanes *x, Py_ssize_t n, int kind, s0_wor
 }
 
 #if S0_WORD == 64
-/* Words that differ only in 32 bits are sorted as words of 32 bits. The upper halves of the words of x hold the words of y. `least`
- * is unsigned, since the difference of two words may need all 64 bits. */
+/* Words that differ only in 32 bits are sorted as words of 32 bits. y uses the memory of the upper halves of the words of x.
+ * `least` is unsigned, because the difference of two words may need all 64 bits. */
 static void s0_order_narrow(s0_lanes *x, s0_lanes *y, Py_ssize_t n, Py_ssize_t rows, uint64_t least, int low)
 {
     typedef uint64_t wide __attribute__((vector_size(S0_VECTOR)));
@@ -158,7 +158,7 @@ static void s0_order_narrow(s0_lanes *x, s0_lanes *y, Py_ssize_t n, Py_ssize_t r
 }
 #endif
 
-/* Lanes `first` to `first + m`, m at most S0_LANES, as columns of x. */
+/* Load lanes `first` to `first + m`, m at most S0_LANES, as columns of x. */
 static void S0_NAMED(s0_load_aside)(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t m, s0_lanes *x)
 {
     const char *from = all->lane.from + first * all->next;
@@ -192,7 +192,7 @@ static void S0_NAMED(s0_store_aside)(const s0_adjacent *all, Py_ssize_t first, P
             memcpy(out + i * all->out_stride, &x[i], (size_t)m * S0_BYTES);
 }
 
-/* Lanes `first` to `first + m`, m at most S0_BESIDE; whether it was possible: see `s0_encode_rows`. */
+/* Sort lanes `first` to `first + m`, m at most S0_BESIDE; returns whether this was possible: see `s0_encode_rows`. */
 static int S0_NAMED(s0_sort_aside)(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t m)
 {
     const s0_lane *lane = &all->lane;

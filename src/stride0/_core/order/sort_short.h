@@ -1,8 +1,8 @@
-/* Sorting of lanes that need no words or hardly any: of booleans, and of a few elements. For sorting.h. */
-#ifndef STRIDE0_SORT_SHORT_H
-#define STRIDE0_SORT_SHORT_H
+/* Sorting of booleans and of lanes with few elements, which need no words or few steps. For sorting.h. */
+#ifndef STRIDE0_FEW_H
+#define STRIDE0_FEW_H
 
-/* --- booleans: every byte but 0 is true, since memory of other libraries may hold others than 1 */
+/* --- booleans: every byte except 0 is true, because memory of other libraries may hold other values than 1 */
 
 static void s0_sort_booleans(const s0_lane *lane)
 {
@@ -20,8 +20,8 @@ static void s0_sort_booleans(const s0_lane *lane)
     memset(lane->out + first, lane->mask == 0, (size_t)(n - first));
 }
 
-/* One pass for the value that comes first, one for the other. If another thread writes to the lane meanwhile, there
- * may be more or fewer of them than elements. */
+/* One pass for the value that comes first, one pass for the other value. If another thread writes to the lane meanwhile, the
+ * passes may find more or fewer elements. */
 static void s0_argsort_booleans(const s0_lane *lane)
 {
     int64_t *out = (int64_t *)lane->out;
@@ -38,8 +38,8 @@ static void s0_argsort_booleans(const s0_lane *lane)
 
 /* --- a few elements */
 
-/* A few elements, by one network, without what is counted for longer lanes; 0 where there is a NaN or a -0.0, whose bits must
- * be kept, or elements of other kinds. */
+/* Sort a few elements by one network, without the statistics of longer lanes; 0 if there is a NaN or a -0.0, whose bits must be
+ * kept, or if the dtype is not supported. */
 #define S0_SORT_FEW(bits, k)                                                                                         \
     S0_INLINE int s0_sort_few_##bits##_##k(const s0_lane *lane, const Py_ssize_t stride)                             \
     {                                                                                                                \
@@ -79,7 +79,7 @@ S0_SORT_FEW(64, S0_UNSIGNED)
                                         : s0_sort_few_##bits##_##k(lane, lane->stride);
 static int s0_sort_few(const s0_lane *lane)
 {
-    /* Words of 64 bits may be packed into 32, which pays for more of them. */
+    /* From more rows on, packing words of 64 bits into 32 bits is faster. */
     const int rows = lane->width == 4 ? 16 : S0_VECTOR == 64 ? 8 : 4;
     if (lane->n * lane->width > rows * S0_VECTOR || lane->indices)
         return 0;
@@ -98,7 +98,7 @@ static int s0_sort_few(const s0_lane *lane)
     return 0;
 }
 
-/* The indices of so few elements that inserting them one by one costs least. */
+/* The indices that sort a lane of so few elements that insertion is fastest. */
 static int s0_argsort_few(const s0_lane *lane)
 {
     enum { few = 12 };

@@ -1,11 +1,11 @@
-/* Sorting of words: signed integers of S0_WORD bits, 32 or 64, for which sorting.h includes this file.
+/* Sorting of words: signed integers of S0_WORD bits, 32 or 64. sorting.h includes this file for both sizes.
  *
- * Up to S0_ORDERED words are sorted in vectors: the columns of a matrix of vectors by Batcher's network, then the columns are
- * merged pair by pair as bitonic sequences. More words are divided by a pivot, over and over; a division reads one buffer and
- * writes another, the lesser words from its start on and the others from its end. Without vectors that can be divided (before
- * AVX2), and where the pivots are bad, a radix sort takes their place.
+ * Up to S0_ORDERED words are sorted in vectors: Batcher's network sorts the columns of a matrix of vectors, then the columns are
+ * merged pair by pair as bitonic sequences. More words are divided by pivots, as in quicksort: a division reads one buffer and
+ * writes another, smaller words from its start and the others from its end. If vectors cannot be divided (before AVX2), or if
+ * pivots are bad, a radix sort is used instead.
  *
- * The order of words is total, so that the result does not depend on the vectors. */
+ * The order of words is total, so the result does not depend on the vectors. */
 
 #define S0_CAT_(a, b) a##b
 #define S0_CAT(a, b) S0_CAT_(a, b)
@@ -81,8 +81,8 @@ S0_INLINE s0_lanes S0_NAMED(s0_greater)(s0_lanes x, s0_lanes y)
 #define S0_MERGED(x, y, E) __builtin_shuffle(x, y, (s0_lanes){S0_EACH_LANE(E)})
 #endif
 
-/* Compare-exchange of the lanes of each row with those of the row `other`, both ways: lane k with lane k ^ partner. The
- * lanes without `bit` get the lesser words. */
+/* Compare-exchange of the lanes of each row with the lanes of the row `other`: lane k with lane k ^ partner, in both directions.
+ * The lanes without `bit` get the smaller words. */
 #define S0_CROSS(partner, bit, row, other)                                                                           \
     {                                                                                                                \
         const s0_lanes x = v[row], y = v[other], p = S0_SHUFFLED(y, S0_XOR_##partner);                               \
@@ -112,7 +112,7 @@ S0_INLINE s0_lanes S0_NAMED(s0_greater)(s0_lanes x, s0_lanes y)
 
 /* --- a matrix of vectors */
 
-/* Each column in order: K. E. Batcher, Sorting networks and their applications, 1968 (odd-even merges). */
+/* Sort each column: K. E. Batcher, Sorting networks and their applications, 1968 (odd-even merges). */
 S0_INLINE void S0_NAMED(s0_sort_columns)(s0_lanes *v, const unsigned rows)
 {
 #define S0_SORT_4(o)                                                                                                   \
@@ -142,7 +142,7 @@ S0_INLINE void S0_NAMED(s0_sort_columns)(s0_lanes *v, const unsigned rows)
 #undef S0_SORT_8
 }
 
-/* Each column, a bitonic sequence, in order. */
+/* Sort each column, which is a bitonic sequence. */
 S0_INLINE void S0_NAMED(s0_merge_columns)(s0_lanes *v, const unsigned rows)
 {
 #define S0_HALVES(distance)                                                                                          \
@@ -155,7 +155,7 @@ S0_INLINE void S0_NAMED(s0_merge_columns)(s0_lanes *v, const unsigned rows)
 #undef S0_HALVES
 }
 
-/* All words in order down the columns, one column after the other. */
+/* Sort all words in column-major order. */
 S0_INLINE void S0_NAMED(s0_sort_matrix)(s0_lanes *v, const unsigned rows)
 {
 #define S0_TURNED(partner, bit) S0_FOR_ALL((rows + 1) / 2) S0_CROSS(partner, bit, k, rows - 1 - k)
@@ -206,7 +206,7 @@ S0_INLINE void S0_NAMED(s0_order_rows)(const s0_word *from, s0_word *to, Py_ssiz
     memcpy(to, sorted, (size_t)n * S0_BYTES);
 }
 
-/* At most S0_ORDERED words, in order; `to` may be `from`. Whole rows are read, also beyond the words. */
+/* Sort at most S0_ORDERED words; `to` may be `from`. Whole rows are read, also beyond the words. */
 static __attribute__((noinline)) void S0_NAMED(s0_order_few)(const s0_word *from, s0_word *to, Py_ssize_t n)
 {
     if (n <= S0_LANES)
@@ -223,9 +223,8 @@ static __attribute__((noinline)) void S0_NAMED(s0_order_few)(const s0_word *from
 
 /* --- many words: digit by digit
  *
- * The words of `a`, which are unsigned here, by `bits` bits from `low` on, the least significant digit first; returns the
- * one of `a` and `b` that has the result; NULL where a signal interrupted it. Each pass also counts the digits for the next
- * one. */
+ * Sort the words of `a`, unsigned here, by `bits` bits from `low` on, least significant digit first. Returns `a` or `b`, whichever
+ * holds the result; NULL if a signal interrupted the sort. Each pass also counts the digits for the next pass. */
 static S0_NAMED(s0_digits) *S0_NAMED(s0_radix)(S0_NAMED(s0_digits) *a, S0_NAMED(s0_digits) *b, Py_ssize_t n, int low,
                                                int bits)
 {
@@ -268,8 +267,8 @@ static S0_NAMED(s0_digits) *S0_NAMED(s0_radix)(S0_NAMED(s0_digits) *a, S0_NAMED(
     return a;
 }
 
-/* Words of at least `least` that differ in `bits` bits from `low` on, by radix sort, into `to`, which is x or y. Whether it
- * was completed. */
+/* Sort words of at least `least` that differ in `bits` bits from `low` on, by radix sort, to `to`, which is x or y. Returns whether
+ * the sort was completed. */
 static int S0_NAMED(s0_order_digits)(s0_word *x, s0_word *y, Py_ssize_t n, s0_word least, int low, int bits,
                                    s0_word *to)
 {
@@ -285,8 +284,8 @@ static int S0_NAMED(s0_order_digits)(s0_word *x, s0_word *y, Py_ssize_t n, s0_wo
 
 /* --- many words: division by pivots */
 
-/* The words of x to y: those less than the pivot (`equal`: not greater) first, and the others; returns how many come first,
- * or -1 where a signal interrupted it. */
+/* Divide the words of x into y: first the words less than the pivot (`equal`: not greater than it), then the others. Returns the
+ * number of words in the first part, or -1 if a signal interrupted the division. */
 S0_INLINE Py_ssize_t S0_NAMED(s0_divide_by)(const s0_word *x, s0_word *y, Py_ssize_t n, s0_word pivot, const int equal)
 {
     Py_ssize_t i = 0, first = 0;
@@ -296,7 +295,7 @@ S0_INLINE Py_ssize_t S0_NAMED(s0_divide_by)(const s0_word *x, s0_word *y, Py_ssi
     while (n - i >= 2 * S0_LANES) {
         end = n - i < S0_BATCH ? n : i + S0_BATCH;
         for (; end - i >= 2 * S0_LANES; i += S0_LANES) {
-            /* The words that are left have space between what is written from the start and from the end. */
+            /* The gap between the words written from the start and from the end has space for the remaining words. */
             s0_word *const last = y + first + (n - i) - S0_LANES;
             s0_lanes v;
             unsigned count;
@@ -339,7 +338,7 @@ static Py_ssize_t S0_NAMED(s0_divide)(const s0_word *x, s0_word *y, Py_ssize_t n
     return equal ? S0_NAMED(s0_divide_by)(x, y, n, pivot, 1) : S0_NAMED(s0_divide_by)(x, y, n, pivot, 0);
 }
 
-/* Some words, from all over x, in order; returns how many. `some` has space for S0_ORDERED. */
+/* A sorted sample of words from all over x; returns its size. `some` has space for S0_ORDERED words. */
 static int S0_NAMED(s0_sample)(const s0_word *x, Py_ssize_t n, s0_word *some)
 {
     const int count = n < 16 * S0_ORDERED ? 2 * S0_LANES : n < 256 * S0_ORDERED ? 4 * S0_LANES : S0_ORDERED;
@@ -352,7 +351,7 @@ static int S0_NAMED(s0_sample)(const s0_word *x, Py_ssize_t n, s0_word *some)
 }
 
 #if S0_VECTOR >= 32
-/* The words of x, in order, into `to`, which is x or y, after at most `divisions`; whether it was completed. */
+/* Sort the words of x to `to`, which is x or y, by at most `divisions` divisions; returns whether the sort was completed. */
 static int S0_NAMED(s0_order_divided)(s0_word *x, s0_word *y, Py_ssize_t n, int divisions, s0_word *to)
 {
     while (n > S0_ORDERED) {
@@ -363,7 +362,7 @@ static int S0_NAMED(s0_order_divided)(s0_word *x, s0_word *y, Py_ssize_t n, int 
             return S0_NAMED(s0_order_digits)(x, y, n, (s0_word)((uint64_t)1 << (S0_WORD - 1)), 0, S0_WORD, to);
         first = S0_NAMED(s0_divide)(x, y, n, pivot, 0);
         if (first == 0) {
-            /* The pivot is the least word; what is equal to it is in order. */
+            /* The pivot is the smallest word; words equal to it are in order. */
             first = S0_NAMED(s0_divide)(x, y, n, pivot, 1);
             if (first > 0 && to != y)
                 memcpy(to, y, (size_t)first * S0_BYTES);
@@ -380,8 +379,8 @@ static int S0_NAMED(s0_order_divided)(s0_word *x, s0_word *y, Py_ssize_t n, int 
 }
 #endif
 
-/* The words of x in order, into `to`, which is x or y. None is less than `least`; what they exceed it by has `low` bits that
- * are in order already, and `bits` more. Returns whether it was completed: a signal ends it. */
+/* Sort the words of x to `to`, which is x or y. All words are at least `least`; their differences from `least` have `low` bits that
+ * are in order already, and `bits` more. Returns whether the sort was completed: a signal ends it. */
 static int S0_NAMED(s0_order)(s0_word *x, s0_word *y, Py_ssize_t n, s0_word least, int low, int bits, s0_word *to)
 {
     if (n <= S0_ORDERED) {
@@ -397,7 +396,7 @@ static int S0_NAMED(s0_order)(s0_word *x, s0_word *y, Py_ssize_t n, s0_word leas
 
 /* --- two sorted runs */
 
-/* How many of the first `k` words of both runs in order are of x. */
+/* How many of the first `k` words of the merged runs x and y are from x. */
 static Py_ssize_t S0_NAMED(s0_rank)(const s0_word *x, Py_ssize_t n, const s0_word *y, Py_ssize_t m, Py_ssize_t k)
 {
     Py_ssize_t low = k > m ? k - m : 0, high = k < n ? k : n;
@@ -411,9 +410,8 @@ static Py_ssize_t S0_NAMED(s0_rank)(const s0_word *x, Py_ssize_t n, const s0_wor
     return low;
 }
 
-/* Words `start` to `end` of those at first to middle and at middle to last in order, which are in order each, to the same
- * positions of `other`, by four merges at once that do not wait for each other. One word beyond `last` is read. Whether it was
- * completed. */
+/* Merge the sorted runs [first, middle) and [middle, last): write the merged words `start` to `end` to the same positions of `other`,
+ * by four independent merges at once. One word beyond `last` is read. Returns whether the merge was completed. */
 static int S0_NAMED(s0_merge)(const s0_word *words, s0_word *other, Py_ssize_t first, Py_ssize_t middle, Py_ssize_t last,
                               Py_ssize_t start, Py_ssize_t end)
 {

@@ -1,11 +1,11 @@
 /* Sorting of one lane of real numbers or booleans: always stable, -0.0 equal to 0.0, NaN last (first if descending).
  *
- * Elements are encoded as signed words of the same order, for a descending sort as their complements, so that equal elements
- * keep their order too; the words are sorted (sort_words.h) and decoded. Each step works on a part of the lane, so that several
- * threads sort a long one: then the sorted parts are merged.
+ * Elements are encoded as signed words in the same order; for a descending sort the words are complemented, so that equal elements
+ * keep their order too. The words are sorted (ordering.h) and decoded. Each step works on a part of the lane, so that several
+ * threads can sort a long lane; then the sorted parts are merged.
  *
- * An argsort keeps the indices of the elements in the low bits of the words; where the words have fewer bits left than the
- * elements, those with equal words are sorted again by the bits that are missing. */
+ * An argsort keeps the indices of the elements in the low bits of the words. If an element and an index need more bits than a word
+ * has, elements with equal words are sorted again by the missing bits. */
 #ifndef STRIDE0_SORTING_H
 #define STRIDE0_SORTING_H
 
@@ -14,8 +14,8 @@
 #include "tiles.h"
 
 #define S0_DIGIT 11
-#define S0_FEW_BITS 16          /* words that differ in no more of them are sorted by digits */
-#define S0_BATCH (1 << 16)      /* elements that are moved between two checks for signals */
+#define S0_FEW_BITS 16          /* words that differ in at most this number of bits are sorted by digits */
+#define S0_BATCH (1 << 16)      /* elements moved between two checks for signals */
 
 /* A loop in a function that returns whether it was completed: a signal ends it. */
 #define S0_LOOP(i, first, last, body)                                                                                \
@@ -30,8 +30,8 @@
 static inline int s0_trailing_zeros(uint64_t value) { return value ? __builtin_ctzll(value) : 0; }
 
 #if S0_VECTOR == 32
-/* By the bits that are set, the permutation of a vector's 32-bit words that puts those words first; of eight words in three
- * bits each. */
+/* For each set of bits, the permutation of a vector's 32-bit words that puts the words with a bit first; three bits for each of
+ * eight words. */
 static uint32_t s0_divisions_32[256];
 static __m256i s0_divisions_64[16];
 
@@ -64,7 +64,7 @@ static void s0_fill_divisions(void) {}
 typedef uint32_t s0_digits32;
 typedef uint64_t s0_digits64;
 
-/* Those of 64 bits first: indices of shorter words are moved by their functions. But those of lanes may be packed into 32. */
+/* 64 bits come first, because functions for shorter words use them to move indices. But words of lanes may be packed into 32 bits. */
 static void s0_order_aside32(void *columns, Py_ssize_t n);
 #if S0_VECTOR == 64
 #define S0_EACH_PLACE S0_LANES_8
@@ -114,7 +114,7 @@ static void s0_copy_at(const char *from, Py_ssize_t stride, Py_ssize_t n, int wi
 
 static int64_t s0_top_of(const s0_lane *lane)
 {
-    /* NaN is greater than any number, or last in any order. */
+    /* NaN is greater than any number; with `nans_last` it is last in a descending sort too. */
     return (lane->width == 8 ? INT64_MAX : INT32_MAX) ^ (lane->nans_last ? lane->mask : 0);
 }
 
@@ -159,7 +159,7 @@ static void s0_plan_lane(s0_lane *lane, const s0_seen *seen)
     if (lane->indices) {
         lane->low = low, lane->bits = bits - low, lane->index_bits = s0_bit_length((uint64_t)(n - 1));
         if (lane->bits + lane->index_bits > 64) {
-            /* The encoded elements are still needed, for the bits that are missing. */
+            /* The encoded elements are still needed for the missing bits. */
             lane->rest = lane->bits + lane->index_bits - 64;
             lane->bits -= lane->rest;
             lane->words = encoded + n;
@@ -225,11 +225,11 @@ static int s0_decode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last
                         lane->low, out);
 }
 
-/* The elements that `order` names have words that are equal but for `bits` bits; sorts them by these. x and y have space for n
+/* The elements with the indices `order` have equal words except for `bits` bits; sort them by these bits. x and y have space for n
  * words. */
 static int s0_order_ties(const s0_lane *lane, int64_t *order, Py_ssize_t n, int bits, int64_t *x, int64_t *y);
 
-/* `order_ties` of each run of equal words. `words` may be y. */
+/* `s0_order_ties` for each run of equal words. `words` may be y. */
 static int s0_order_runs(const s0_lane *lane, const int64_t *words, int64_t *order, Py_ssize_t n, int bits, int64_t *x,
                          int64_t *y)
 {
@@ -260,7 +260,7 @@ static int s0_order_ties(const s0_lane *lane, int64_t *order, Py_ssize_t n, int 
     return rest == 0 || s0_order_runs(lane, x, order, n, rest, y, x);
 }
 
-/* Restore what the words do not contain: the bits of each NaN, and which zeros are negative. */
+/* Restore what words do not contain: the bits of each NaN, and the signs of zeros. */
 static void s0_restore_raw(const s0_lane *lane)
 {
     const s0_seen *seen = &lane->seen;
@@ -271,7 +271,7 @@ static void s0_restore_raw(const s0_lane *lane)
     uint64_t magnitude = ~(uint64_t)0 >> (65 - 8 * width), infinite = width == 8 ? 0x7FF0000000000000u : 0x7F800000u;
     Py_ssize_t i, nan = descending ? 0 : n - seen->nans, zero = descending ? seen->nans : 0, last_nan, last_zero;
     if (seen->negative_zeros) {
-        /* Binary search for the first of the zeros, which are all 0.0 so far. */
+        /* Binary search for the first zero; all zeros are 0.0 so far. */
         Py_ssize_t end = descending ? n : n - seen->nans;
         while (zero < end) {
             Py_ssize_t half = zero + (end - zero) / 2;
@@ -282,7 +282,7 @@ static void s0_restore_raw(const s0_lane *lane)
                 end = half;
         }
     }
-    /* If another thread writes to the lane meanwhile, there may be more of them than were counted. */
+    /* If another thread writes to the lane meanwhile, there may be more than were counted. */
     last_nan = nan + seen->nans, last_zero = seen->negative_zeros ? zero + seen->zeros : zero;
     for (i = 0; i < n; i++, from += lane->stride) {
         uint64_t raw = width == 8 ? *(const uint64_t *)from : *(const uint32_t *)from;
@@ -327,7 +327,7 @@ static void s0_sort_lane(s0_lane *lane)
         s0_finish_lane(lane);
 }
 
-/* --- lanes beside one another: in vectors, as many at once as these have lanes; or one by one */
+/* --- adjacent lanes: in vectors, as many together as a vector has lanes; or one by one */
 
 static void s0_sort_one_by_one(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t last)
 {
@@ -360,7 +360,7 @@ static int s0_sort_aside(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t m)
 
 static void s0_sort_lanes(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t last)
 {
-    /* Two vectors of words of 64 bits, since these may be packed into one. */
+    /* Two vectors of 64-bit words, because they may be packed into one. */
     const Py_ssize_t together = all->lane.width == 8 ? 2 * S0_VECTOR / 8 : S0_VECTOR / 4;
     for (Py_ssize_t m; first < last; first += m) {
         m = last - first < together ? last - first : together;
@@ -373,7 +373,7 @@ static void s0_sort_lanes(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t l
 
 /* --- selection: see `s0_sorter` */
 
-/* The elements themselves, of 4 or 8 bytes and contiguous. */
+/* Partition a contiguous lane of elements with 4 or 8 bytes. */
 static void s0_part_lane(const s0_lane *given)
 {
     s0_lane lane = *given;
@@ -419,7 +419,7 @@ static void s0_select_lane(const s0_lane *given)
             memcpy(out, few + first, (size_t)count * sizeof(*few));
         return;
     }
-    /* Words of 32 bits take half of the space. */
+    /* Words of 32 bits take half the space. */
     uint64_t *const x = lane.scratch + n, *const y = x + n;
     int64_t *const indices = (int64_t *)(y + n + S0_SLACK), *const words = indices + count + 1;
     lane.indices = 0;
@@ -435,7 +435,7 @@ static void s0_select_lane(const s0_lane *given)
     chosen.from = (const char *)words, chosen.stride = chosen.width = sizeof(*words), chosen.kind = S0_SIGNED;
     chosen.n = count, chosen.indices = 1, chosen.scratch = lane.scratch, chosen.out = (char *)wanted;
     s0_sort_lane(&chosen);
-    /* A sort that a signal ended has not written all of them. */
+    /* A sort that a signal interrupted has not written all elements. */
     if (s0_table->interrupted())
         return;
     for (Py_ssize_t i = 0; i < count; i++)

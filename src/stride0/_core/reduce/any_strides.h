@@ -1,21 +1,21 @@
-/* Reductions of elements of any strides, made of the loops over contiguous elements. */
+/* Reductions of elements with any strides, composed of the loops over contiguous elements. */
 /* Note [Parts]
-       A reduction of its own over any strides would have one element in a register at a time, and more accumulators than
-       registers. Instead, a part of the elements, few enough for the first-level cache, is copied to contiguous memory, and the
-       loop for that is run: the order of a reduction stays the same, and so does every bit. */
-#ifndef STRIDE0_ANY_STRIDES_H
-#define STRIDE0_ANY_STRIDES_H
+       A reduction loop for any strides would have one element in a register at a time, and more accumulators than registers.
+       Instead, a part of the elements that fits the first-level cache is copied to contiguous memory, and the loop for contiguous
+       elements runs on it. The order of the reduction stays the same, and so does every bit. */
+#ifndef STRIDE0_PARTS_H
+#define STRIDE0_PARTS_H
 
 #include "dtypes.h"
 #include "kernels.h"
 
 enum { S0_PART = 256 }; /* elements of a part */
 
-/* The dtype as which an element is moved. */
+/* The integer type that moves an element. */
 #define S0_MOVED(size)                                                                                               \
     ((size) == 1 ? S0_UINT8 : (size) == 2 ? S0_UINT16 : (size) == 4 ? S0_UINT32 : (size) == 8 ? S0_UINT64 : S0_COMPLEX128)
 
-/* m runs of n elements, copied to where they lie one behind the other. */
+/* Copy m runs of n elements, one behind the other. */
 static __attribute__((noinline, unused)) void s0_copy_part(int code, const char *from, Py_ssize_t s, Py_ssize_t t,
                                                            char *to, Py_ssize_t n, Py_ssize_t m)
 {
@@ -24,7 +24,7 @@ static __attribute__((noinline, unused)) void s0_copy_part(int code, const char 
     s0_table->casts[code][code][3](a, inner, outer, n, m);
 }
 
-/* The next n elements of a run: where they are, or in a copy. */
+/* The next n elements of a run: in place, or in a copy. */
 static inline __attribute__((always_inline, unused)) const void *s0_next_part(const char **from, Py_ssize_t s,
                                                                               Py_ssize_t size, char *copy, Py_ssize_t n)
 {
@@ -36,7 +36,7 @@ static inline __attribute__((always_inline, unused)) const void *s0_next_part(co
     return copy;
 }
 
-/* Runs of a reduction that folds elements in any order, or of at most S0_PART elements. */
+/* Runs of a reduction that may fold elements in any order, or that has at most S0_PART elements. */
 static __attribute__((noinline, unused)) void s0_reduce_parts(s0_loop loop, int code, int nin, char **a,
                                                               const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,
                                                               Py_ssize_t m)
@@ -62,7 +62,7 @@ static __attribute__((noinline, unused)) void s0_reduce_parts(s0_loop loop, int 
     }
 }
 
-/* Rows, a strip of columns after another, four at once: a loop for contiguous ones adds these pairwise. */
+/* Rows, strip by strip of columns, four together: the loop for contiguous rows adds these pairwise. */
 static __attribute__((noinline, unused)) void s0_reduce_rows(s0_loop loop, int code, int total_code, char **a,
                                                              const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,
                                                              Py_ssize_t m)

@@ -1,11 +1,11 @@
-/* The first index of a value in a contiguous run; `any` and `all` of bools, which are such searches; and their number. */
+/* The first index of a value in a contiguous run; `any` and `all` of bools, which are such searches; the number of true elements. */
 #ifndef STRIDE0_FINDING_H
 #define STRIDE0_FINDING_H
 
 #include "packs.h"
 #include "any_strides.h"
 
-/* Equality of the elements of two vectors as a bit mask: one bit for each element, or one for each of its bytes. */
+/* Compare the elements of two vectors: a bit mask with one bit for each element or for each byte. */
 #if S0_VECTOR == 64
 #define S0_PER(type) 1
 #define S0_BITS(same) (same)
@@ -42,8 +42,8 @@ S0_INLINE uint32_t s0_bits(s0_bytes same)
 #define S0_SAME_bool(x, y) ((s0_bytes)(((x) != 0) == ((y) != 0)))
 #endif
 
-/* Index of the first of n elements that is `wanted`, a bool 0 or 1; n where there is none. The last vector overlaps the
- * one before. */
+/* Index of the first of n elements that is `wanted`, a bool 0 or 1; n if there is none. The last vector overlaps the previous
+ * one. */
 #define S0_FIND(name, type, like, IS)                                                                                \
     static inline __attribute__((unused)) Py_ssize_t s0_find_##name(const type *p, Py_ssize_t n, type wanted)        \
     {                                                                                                                \
@@ -84,8 +84,8 @@ S0_FIND(float32, float, float32, S0_IS)
 S0_FIND(float64, double, float64, S0_IS)
 S0_FIND(bool, uint8_t, bool, S0_IS_TRUE)
 
-/* `any`: whether a true element is found; `all`: whether no false one is. Often the first elements decide: at first, few
- * are copied, Note [Parts]. */
+/* `any`: whether a true element is found; `all`: whether no false element is found. Often the first elements decide, so at
+ * first only a few are copied, Note [Parts]. */
 #define S0_FLAGS(name, wanted, found)                                                                                \
     static void s0_##name##_bool_0(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)   \
     {                                                                                                                \
@@ -105,7 +105,7 @@ S0_FIND(bool, uint8_t, bool, S0_IS_TRUE)
 S0_FLAGS(any, 1, 1)
 S0_FLAGS(all, 0, 0)
 
-/* The number of true elements: lanes of a vector count to 255 in a byte each; those at the end are bits of words. */
+/* The number of true elements: lanes of a vector count to 255 in a byte each; the remaining elements are counted in words. */
 typedef uint8_t s0_flags __attribute__((vector_size(S0_VECTOR)));
 S0_INLINE int64_t s0_sum_of_bytes(s0_flags x)
 {

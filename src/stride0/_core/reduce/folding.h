@@ -1,6 +1,5 @@
-/* Reductions of contiguous elements, in vectors, by Note [Order of a reduction]: sums, sums of products of two
- * operands, and extremes, of the common dtypes. Written as arrays of accumulators they would be stored to memory wherever
- * these are halved. */
+/* Vectorised reductions of contiguous elements, by Note [Order of a reduction]: sums, sums of products of two operands, and
+ * extremes, for the common dtypes. (Compilers would store arrays of accumulators to memory wherever they are halved.) */
 #ifndef STRIDE0_FOLDING_H
 #define STRIDE0_FOLDING_H
 
@@ -15,7 +14,7 @@
 
 /* -- runs -------------------------------------------------------------------------------------------------------- */
 
-/* What is read of each operand: elements as they are, or floats as doubles; contiguous ones, or far apart. */
+/* How elements are read: unchanged, or floats widened to doubles; contiguous, or far apart. */
 #define S0_FROM_load load
 #define S0_FROM_load_abs load
 #define S0_FROM_load_square load
@@ -35,7 +34,7 @@
 #define S0_READ_FAR_BY(from, E, L, p, s) S0_READ_FAR_OF(from, E, L, p, s)
 #define S0_READ_FAR(load, E, L, p, s) S0_READ_FAR_BY(S0_FROM_##load, E, L, p, s)
 
-/* What is folded: the elements x of one operand, or their products with those of a second one, y. */
+/* The folded values: the elements x of one operand, or products with the elements y of a second operand. */
 #define S0_MAP_load(E, L, x, y) x
 #define S0_MAP_load_abs(E, L, x, y) s0_abs_##E##_##L(x)
 #define S0_MAP_load_square(E, L, x, y) s0_square_##E##_##L(x)
@@ -68,12 +67,12 @@
 #define S0_JOIN(fold, load, E, L) S0_JOIN_##load(fold, E, L, S0_READ(load, E, L, p), S0_READ(load, E, L, r))
 #define S0_SKIP(L) p += L, r += L
 
-/* All lanes at once over whole groups: of 32 elements, each of one scalar or two. */
+/* All lanes together over whole groups of 32 elements; an element consists of one or two scalars. */
 #define S0_GROUPS_ALL(fold, E, load, L)                                                                              \
     a##L = S0_TAKE(load, E, L);                                                                                      \
     for (S0_SKIP(L); p != stop; S0_SKIP(L))                                                                          \
         a##L = S0_JOIN(fold, load, E, L);
-/* With AVX2 vector after vector: of a whole pack GCC reads all elements first, for which it has no registers. */
+/* With AVX2 one vector at a time: otherwise GCC first reads all elements of a pack, for which there are not enough registers. */
 #if S0_VECTOR == 32
 #define S0_GROUPS_EACH(fold, E, load, L)                                                                             \
     a##L = S0_TAKE(load, E, L);                                                                                      \
@@ -89,7 +88,7 @@
 #define S0_GROUPS_max(E, load, L) S0_GROUPS_EACH(max, E, load, L)
 #define S0_GROUPS_min(E, load, L) S0_GROUPS_EACH(min, E, load, L)
 
-/* The same far apart. The remainder of the block is copied; for extremes with as many elements before it as there are lanes. */
+/* The same for elements far apart. The remainder of the block is copied; for extremes also the elements before it, as many as lanes. */
 S0_INLINE const char *s0_copy_end(char *to, const char *from, Py_ssize_t s, size_t size, Py_ssize_t before, Py_ssize_t n)
 {
     for (Py_ssize_t i = -before; i < n; i++)
@@ -111,7 +110,7 @@ S0_INLINE const char *s0_copy_end(char *to, const char *from, Py_ssize_t s, size
 #define S0_FAR_max(E, load, L) S0_FAR_ALL(max, E, load, L)
 #define S0_FAR_min(E, load, L) S0_FAR_ALL(min, E, load, L)
 
-/* NaN is tested separately, in two vectors at once; at the end in the last vectors, which may overlap. */
+/* NaN is tested separately, in two vectors together; at the end of a run in the last vectors, which may overlap. */
 #define S0_LOOK_FOR_NAN(E, x) S0_FOR_ALL(S0_COUNT(x) / 2) nan = S0_OR_NAN_##E(nan, x.of[2 * k], x.of[2 * k + 1])
 #define S0_GROUPS_OF(which, E, load, L)                                                                              \
     a##L = S0_TAKE(load, E, L);                                                                                      \
@@ -199,7 +198,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 #define S0_NAN_WHERE_f64(nan, x) ((f64_v32)((s0_nan_f64)(x) | (nan)))
 #endif
 
-/* Halve the accumulators; when `bit` are left, add as many elements of the remainder to them, or start with these. */
+/* Halve the accumulators. When `bit` accumulators are left, add as many elements of the remainder, or start with these. */
 #define S0_LEVEL(fold, E, load, bit, L, D)                                                                           \
     if (n >= bit) {                                                                                                  \
         if (n < 2 * bit) {                                                                                           \
@@ -230,9 +229,9 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 #define S0_IS_DIRECT_1(size) (s[0] == (size))
 #define S0_IS_DIRECT_2(size) ((s[0] == (size)) & (s[1] == (size)))
 
-/* m runs of n elements, of `parts` scalars each, into m accumulators; `among` is the fold where no NaN is. Blocks of
- * complete groups are separate functions, in which the compiler finds registers for all lanes, and so are runs of
- * fewer elements than lanes, in which every branch costs. Strides are any. */
+/* Fold m runs of n elements, of `parts` scalars each, into m accumulators; `among` is the fold for operands without NaN. Blocks of
+ * complete groups are separate functions, so that the compiler finds registers for all lanes. Runs shorter than the lanes are
+ * separate too, because every branch costs there. Strides may be arbitrary. */
 #define S0_RUN(what, nin, fold, among, name, type, E, load, parts, scalar)                                           \
     S0_INLINE E##_##parts s0_##what##_##name##_tail(const type *p, const type *r, Py_ssize_t n)                      \
     {                                                                                                                \
@@ -312,7 +311,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
                 s0_##what##_##name##_0(b, s, t, tail, m);                                                            \
         }                                                                                                            \
     }
-#if defined(__clang__) /* which does not see that n tells what parts are set */
+#if defined(__clang__) /* which does not see that n tells which parts are set */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wuninitialized"
 #pragma clang diagnostic ignored "-Wsometimes-uninitialized"
@@ -347,14 +346,14 @@ S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
 
 /* -- rows -------------------------------------------------------------------------------------------------------- */
 
-/* Of four rows, the same columns of the next four: processors foresee one stream of addresses better than four. */
+/* Prefetch the same columns of the next four rows: processors predict one stream of addresses better than four. */
 #define S0_ASK_FOR(p, L)                                                                                             \
-    for (unsigned k = 0; k != L * sizeof(*p) / 64; k++) /* none of short packs */                                    \
+    for (unsigned k = 0; k != L * sizeof(*p) / 64; k++) /* nothing for short packs */                                \
         __builtin_prefetch((const char *)(p + i) + 4 * t[0] + 64 * k, 0, 2)
 #define S0_ASK_FOR_NEXT(L) S0_ASK_FOR(p, L); S0_ASK_FOR(p1, L); S0_ASK_FOR(p2, L); S0_ASK_FOR(p3, L)
 
-/* m rows of n elements into a row of n accumulators: four rows at once, pairwise; a strip of columns after another.
- * Strides along the rows are any. */
+/* Fold m rows of n elements into a row of n accumulators: four rows together, pairwise, strip by strip of columns. Strides along
+ * the rows may be arbitrary. */
 #define S0_FOUR(fold, E, load, L)                                                                                    \
     for (; i + L <= wide; i += L) {                                                                                  \
         S0_ASK_FOR_NEXT(L);                                                                                          \

@@ -1,5 +1,5 @@
-/* Cumulative sums of 64-bit integers. Along contiguous runs, within a vector by shifts of one, two and four elements and
- * additions; the sum of all vectors before is added. Integers may be added in any order. */
+/* Cumulative sums of 64-bit integers. Along contiguous runs, a vector is summed by additions of copies shifted by one, two and four
+ * elements, then the sum of all previous vectors is added. Integers may be added in any order. */
 #ifndef STRIDE0_SCANNING_H
 #define STRIDE0_SCANNING_H
 
@@ -53,7 +53,7 @@ static void s0_cumulative_sum_words(char **a, const Py_ssize_t *s, const Py_ssiz
             }
             sum[0] = before[0];
         } else if (m - j >= RUNS) {
-            /* Several at once: often their elements are in the same cache lines. */
+            /* Several runs together: often their elements are in the same cache lines. */
             runs = RUNS;
             for (; i < n; i++) {
                 const char *from = p + i * s[0];
