@@ -4,9 +4,9 @@
 
 #include "complexmath.h"
 
-/* The bits of abs_c, which is the loop over any strides. Squares of float32 are exact in float64, so that the root of
- * their sum is wrong by little more than the last bit. That can show in a float32 only where the root is next to the
- * middle of two of these; such blocks, and those of values that have fewer digits, take abs_c itself. */
+/* Gives the same bits as abs_c, the loop over any strides. Squares of float32 are exact in float64, so the root of their sum is
+ * wrong by little more than its last bit. That can change the float32 only if the root is next to the middle of two floats.
+ * Such blocks, and blocks with subnormal results, use abs_c itself. */
 static void s0_abs_complex64(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)
 {
     enum { TILE = 256 };
@@ -22,7 +22,7 @@ static void s0_abs_complex64(char **a, const Py_ssize_t *s, const Py_ssize_t *t,
             S0_ELEMENTWISE
             for (Py_ssize_t i = first; i < last; i++) {
                 const double re = x[2 * i], im = x[2 * i + 1], root = sqrt(re * re + im * im);
-                /* Differences of which the first bit is set where the first number is smaller. */
+                /* Differences whose first bit is set if the first number is smaller. */
                 const uint64_t bits = vm_bits64(root), beside = ((bits + 4 - middle) & digits) - 9;
                 const uint64_t tiny = (bits - least) & ~(bits - 1), nan = (infinity - bits) | bits;
                 near |= beside | tiny | nan;

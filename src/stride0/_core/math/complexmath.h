@@ -1,8 +1,8 @@
 /* Scalar bodies of complex arithmetic, inlined by the generated loops.
  *
- * One version in double serves both complex types: complex64 is widened and the result rounded, which is nearly
- * correctly rounded and does not overflow on the way. Only plain products of complex64 have a version of their own, by
- * Note [Products of complex64] in cproduct.h. Quotients, powers and the transcendental functions are whole loops, in
+ * One version in double serves both complex types: complex64 is widened and the result rounded. That is nearly correctly
+ * rounded, and intermediate results do not overflow. Only plain products of complex64 have their own version, by Note
+ * [Products of complex64] in cproduct.h. Quotients, powers and the transcendental functions are whole loops, in
  * cvecmath.h. */
 #ifndef STRIDE0_COMPLEXMATH_H
 #define STRIDE0_COMPLEXMATH_H
@@ -27,9 +27,9 @@ S0_BODY int isnan_c(c128 z) { return isunordered(z.re, z.im); }
 S0_BODY int isinf_c(c128 z) { return (fabs(z.re) == INFINITY) | (fabs(z.im) == INFINITY); }
 S0_BODY int isfinite_c(c128 z) { return !isunordered(z.re - z.re, z.im - z.im); }
 
-/* The textbook formula, which the standard asks for where all parts are finite and allows elsewhere. It adds a negated
- * product and does not subtract one: of a difference beside a sum, GCC 12's vectoriser makes vfmaddsub instructions even
- * under -ffp-contract=off, and the bits would depend on the instruction set. */
+/* The textbook formula. The standard requires it if all parts are finite, and allows it otherwise. It adds a negated product
+ * instead of subtracting one: from a difference next to a sum, GCC 12's vectoriser makes vfmaddsub instructions even under
+ * -ffp-contract=off, and the bits would depend on the instruction set. */
 S0_BODY c128 multiply_c(c128 x, c128 y)
 {
     double minus_im = -x.im;
@@ -40,14 +40,14 @@ S0_BODY c128 multiply_c128(c128 x, c128 y) { return multiply_c(x, y); }
 
 S0_BODY c128 multiply_c64(c128 x, c128 y)
 {
-    float a = (float)x.re, b = (float)x.im, c = (float)y.re, d = (float)y.im; /* they were widened: exact */
+    float a = (float)x.re, b = (float)x.im, c = (float)y.re, d = (float)y.im; /* exact, because they were widened from float32 */
     return make_c(s0_sum_of_products(a, c, -b, d), s0_sum_of_products(b, c, a, d));
 }
 
 S0_BODY c128 multiply_masked_c(c128 x, c128 y) { return ((x.re != 0) | (x.im != 0)) ? multiply_c(x, y) : x; }
 S0_BODY c128 square_c(c128 z) { return multiply_c(z, z); }
 
-/* z / abs(z), part by part, as the standard divides by a real number; so an infinite part gives NaN (inf / inf). */
+/* z / abs(z) by parts, as the standard divides by a real number; an infinite part gives NaN (inf / inf). */
 S0_BODY c128 sign_c(c128 z)
 {
     double scale, size;

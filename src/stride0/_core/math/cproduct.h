@@ -7,7 +7,7 @@
 #include "packs.h"
 #include "scalars.h"
 
-/* What the product p of a and b is too large by. */
+/* The amount by which the product p of a and b is too large. */
 S0_INLINE float s0_excess(float a, float b, float p)
 {
 #if defined(FP_FAST_FMAF) || defined(__FMA__)
@@ -31,7 +31,7 @@ typedef __m512 s0_floats;
 #define S0_SWAPPED(x) _mm512_permute_ps(x, 0xb1)
 #define S0_LESS_PRODUCT _mm512_fnmadd_ps
 #define S0_UNLESS_NAN(y, other) _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q), other)
-/* The difference in the places of real parts, the sum in those of imaginary parts. */
+/* Differences in the real parts, sums in the imaginary parts. */
 #define S0_LESS_OR_MORE(x, y) _mm512_fmaddsub_ps(x, _mm512_set1_ps(1), y)
 #elif S0_VECTOR == 32 && defined(__FMA__)
 typedef __m256 s0_floats;
@@ -43,7 +43,7 @@ typedef __m256 s0_floats;
 #define S0_LESS_OR_MORE _mm256_addsub_ps
 #endif
 
-/* For contiguous operands and results. A vector holds both parts of a number, and in the place of each part
+/* For contiguous operands and results. One vector holds both parts of each number, and in the position of each part of the result
  * the two products that it is the sum of. */
 static void s0_multiply_complex64(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)
 {
@@ -74,8 +74,8 @@ static void s0_multiply_complex64(char **a, const Py_ssize_t *s, const Py_ssize_
     }
 }
 
-/* Products of complex128: those of multiply_c, with both parts of a number in one vector as well. `one`: the second factor
- * is the same for all. */
+/* Products of complex128 with the bits of multiply_c, with both parts of a number in one vector too. With `one`, the second factor
+ * is the same for all numbers. */
 S0_INLINE void s0_complex128_products(const double *x, const double *y, double *z, Py_ssize_t n, int one)
 {
     const f64_2 last = s0_load_f64_2(y);
@@ -105,7 +105,7 @@ S0_COMPLEX128_PRODUCTS(multiply_complex128_left, 1, 0, 1, 2)
 S0_COMPLEX128_PRODUCTS(multiply_complex128_right, 0, 1, 1, 2)
 S0_COMPLEX128_PRODUCTS(square_complex128, 0, 0, 0, 1)
 
-/* The same for any strides, one number in a vector: of x with y, with `one` y for all, or with itself. */
+/* The same for any strides, one number per vector: x times y, x times a constant y (`one`), or the square of x. */
 S0_INLINE void s0_complex128_strided(const char *x, Py_ssize_t sx, const char *y, Py_ssize_t sy, char *z, Py_ssize_t sz,
                                      Py_ssize_t n, int one, int itself)
 {

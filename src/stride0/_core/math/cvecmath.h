@@ -1,9 +1,9 @@
-/* Functions of complex numbers: bodies of our own, on those of the real functions.
+/* Functions of complex numbers, composed of the functions of real numbers.
 
-   Everything is computed in double; complex64 is widened and the result rounded once more. As with the real
-   functions, each is one tree of IEEE operations, so that the same input gives the same bits on every
-   instruction set and at every position. Intermediate results are held in two parts (cvecmath_two.h), so that
-   both parts of a result are good: what is rounded is right to some 2**-55. */
+   Everything is computed in double; complex64 is widened, and the result is rounded once more. Like the real functions, each
+   function is one tree of IEEE operations: the same input gives the same bits on every instruction set and at every
+   position. Intermediate results are held as two numbers (cvecmath_two.h), so that both parts of a result are accurate:
+   they are rounded from values with an error of about 2**-55. */
 
 #ifndef S0_CVECMATH_H
 #define S0_CVECMATH_H

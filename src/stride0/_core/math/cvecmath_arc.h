@@ -2,11 +2,11 @@
    cvecmath_exp.h.
 
    Note [Roots of 1 - z and 1 + z]
-       With sqrt(1 - z) = p - qi and sqrt(1 + z) = r + si, where for y >= 0 none of the four is negative,
+       With sqrt(1 - z) = p - qi and sqrt(1 + z) = r + si, of which no component is negative for y >= 0,
            acos z = 2 atan2(p, r) - i asinh(ps + qr)
            asin z = atan2(x, pr + qs) + i asinh(ps + qr)
-       (W. Kahan). Nothing cancels but 1 - x, which two parts hold without error: the result is as good as the
-       roots, which are good to some 2**-100. */
+       (W. Kahan). Only 1 - x cancels, which two numbers hold without error: the result is as accurate as the roots, whose
+       error is about 2**-100. */
 
 #define CV_ARC_LOW 0x1p-400
 #define CV_ARC_HIGH 0x1p400
@@ -42,7 +42,7 @@ VM_INLINE uint64_t cv_arc_rare(double x, double y) { /* also +-1 */
         | cv_tiny(y, CV_ARC_LOW) | branch;
 }
 
-/* a / b where a may be tiny */
+/* a / b, also for a tiny a */
 VM_INLINE double cv_linear(double a, cv_two b) {
     double back;
     a = cv_enlarged(a, &back);
@@ -167,8 +167,8 @@ VM_INLINE void cv_acosh_slow(double x, double y, double *re, double *im) {
 
 VM_INLINE uint64_t cv_atanh_rare(double x, double y) { return cv_arc_rare(x, y); }
 
-/* log1p(4x / ((1 - x)**2 + y**2)) / 4 + i atan2(2y, (1 - x)(1 + x) - y**2) / 2. The last difference may
-   cancel only where y is large against it. */
+/* log1p(4x / ((1 - x)**2 + y**2)) / 4 + i atan2(2y, (1 - x)(1 + x) - y**2) / 2. The last difference may cancel only if y is
+   much larger than it. */
 VM_INLINE void cv_atanh(double x, double y, double *re, double *im) {
     double ax = fabs(x), ay = fabs(y);
     cv_two less = cv_sum(1.0, -ax), more = cv_sum(1.0, ax), square = cv_square(ay);

@@ -1,18 +1,18 @@
 /* Exponential, hyperbolic and circular functions of complex numbers; included by cvecmath.h.
 
-   Of each function there are
+   Each function has three versions:
      cv_<name>        right for ordinary numbers, without branches;
-     cv_<name>_rare   whose sign bit says that the number is not ordinary: infinite, NaN, huge, tiny;
-     cv_<name>_slow   right for all others.
-   A huge imaginary part is reduced as in Note [Rare arguments]. A tiny part, in which the function is linear,
-   is enlarged first, since the error terms of subnormal numbers would be lost. The circular functions are, as the
-   standard defines them, the hyperbolic ones of an argument rotated by 90 degrees: f(z) = -1j * fh(1j * z). */
+     cv_<name>_rare   sets its sign bit if the number is not ordinary: infinite, NaN, huge, tiny;
+     cv_<name>_slow   right for all other numbers.
+   A huge imaginary part is reduced as in Note [Rare arguments]. A tiny part, in which the function is linear, is scaled up
+   first, because the error terms of subnormal numbers would be lost. The circular functions are, as the standard defines
+   them, the hyperbolic functions of an argument rotated by 90 degrees: f(z) = -1j * fh(1j * z). */
 
 #define CV_TINY 0x1p-900
 #define CV_ENLARGE 0x1p200
 #define CV_REDUCE 0x1p-200
 
-/* x, enlarged where it is tiny; then *back makes it small again */
+/* x, scaled up if it is tiny; multiplying by *back undoes that */
 VM_INLINE double cv_enlarged(double x, double *back) {
     int tiny = (fabs(x) < CV_TINY) & (x != 0.0);
     *back = tiny ? CV_REDUCE : 1.0;
@@ -58,10 +58,10 @@ static __attribute__((noinline, unused)) void cv_exp_slow(double x, double y, do
         cv_circle_any(y, &s, &c);
         *re = r * c.h;
         *im = y == 0.0 ? y : r * s.h;
-    } else if (cv_is_inf(x)) { /* C leaves the signs open; here they are plus */
+    } else if (cv_is_inf(x)) { /* C does not specify the signs; here they are plus */
         *re = x < 0.0 ? 0.0 : INFINITY;
         *im = x < 0.0 ? 0.0 : NAN;
-    } else { /* NaN somewhere: a real part NaN leaves a zero imaginary part alone */
+    } else { /* a part is NaN; if the real part is NaN, a zero imaginary part stays */
         *re = NAN;
         *im = y == 0.0 ? y : NAN;
     }
@@ -90,7 +90,7 @@ static __attribute__((noinline, unused)) void cv_sinh_slow(double x, double y, d
             x = cv_enlarged(x, &backx);
             y = cv_enlarged(y, &backy);
             cv_circle_any(y, &s, &c);
-            /* The cosine of an enlarged argument is still 1. */
+            /* The cosine of the scaled argument is still 1. */
             cv_hyper_parts(x, &sh, &ch);
             *re = cv_round_product(sh, c) * backx;
             *im = cv_round_product(ch, s) * backy;
@@ -190,7 +190,7 @@ static __attribute__((noinline, unused)) void cv_tanh_slow(double x, double y, d
         cv_tanh_of_parts(sh, ch, s, c, re, im);
         *re *= backx;
         *im *= backy;
-    } else { /* 4 sin(y) cos(y) exp(-2|x|) is all that is left of the imaginary part */
+    } else { /* the imaginary part is 4 sin(y) cos(y) exp(-2|x|) */
         double t, back;
         y = cv_enlarged(y, &back);
         cv_circle_any(y, &s, &c);

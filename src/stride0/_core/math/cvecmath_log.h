@@ -3,12 +3,12 @@
 #define CV_LOW 0x1p-450
 #define CV_HIGH 0x1p450
 
-VM_INLINE uint64_t cv_out_of_squares(double x, double y) { /* or both zero, or with one part tiny */
+VM_INLINE uint64_t cv_out_of_squares(double x, double y) { /* also true if both are zero, or one is tiny */
     return cv_beyond(x, CV_HIGH) | cv_beyond(y, CV_HIGH) | cv_tiny(x, CV_LOW) | cv_tiny(y, CV_LOW)
         | cv_none(vm_bits64(fabs(x)) | vm_bits64(fabs(y)));
 }
 
-/* log|z|. Near the unit circle, the sum of squares less 1 is taken without error. */
+/* log|z|. Near the unit circle, the sum of squares minus 1 is computed without error. */
 VM_INLINE cv_two cv_log_size(double x, double y) {
     cv_two xx = cv_square(x), yy = cv_square(y);
     return cv_scaled(cv_log_parts(cv_add(xx, yy), cv_sum_of_five(-1.0, xx, yy)), 0.5);
@@ -37,7 +37,7 @@ VM_INLINE void cv_log(double x, double y, double *re, double *im) {
     *im = copysign(cv_round(cv_angle(x, y)), y);
 }
 
-/* log|z| of all that cv_log does not serve */
+/* log|z| of all numbers that cv_log does not handle */
 static __attribute__((noinline, unused)) cv_two cv_log_abs_slow(double x, double y) {
     if (cv_is_inf(x) || cv_is_inf(y)) return cv_make(INFINITY, 0.0);
     if (x != x || y != y) return cv_make(NAN, 0.0);
@@ -52,7 +52,7 @@ static __attribute__((noinline, unused)) void cv_log_slow(double x, double y, do
 
 /* -- other bases: the natural logarithm times a constant of two parts ------------------------------------ */
 
-/* The angle of (x, y) times the factor, where one is tiny, huge, zero, infinite or NaN */
+/* The angle of (x, y) times the factor, if one number is tiny, huge, zero, infinite or NaN */
 static __attribute__((noinline, unused)) double cv_scaled_angle(double x, double y, cv_two factor) {
     double ex, ey;
     if (y == 0.0 || x == 0.0 || !cv_is_finite(x) || !cv_is_finite(y))
@@ -87,8 +87,7 @@ VM_INLINE uint64_t cv_log1p_rare(double x, double y) {
     return cv_out_of_squares(x, y) | cv_none((vm_bits64(x) ^ vm_bits64(-1.0)) | vm_bits64(fabs(y)));
 }
 
-/* Half the logarithm of 1 + u with u = 2x + x**2 + y**2, or near -1 of v = (1 + x)**2 + y**2, where 1 + x is
-   exact */
+/* Half the logarithm of 1 + u with u = 2x + x**2 + y**2; near -1, of v = (1 + x)**2 + y**2, because 1 + x is exact there */
 VM_INLINE void cv_log1p(double x, double y, double *re, double *im) {
     uint64_t near = vm_less_f64(fabs(x + 1.0), 0.5) & vm_less_f64(fabs(y), 0.5);
     cv_two w = cv_sum(1.0, x);
@@ -110,7 +109,7 @@ VM_INLINE double cv_tiny_parabola(double a, double b, double c) {
 static __attribute__((noinline, unused)) void cv_log1p_slow(double x, double y, double *re, double *im) {
     double ax = fabs(x), ay = fabs(y);
     if (!(ax < CV_HIGH && ay < CV_HIGH) || (fabs(x + 1.5) <= 1.0 && ay < CV_LOW)) {
-        cv_log_slow(1.0 + x, y, re, im); /* where 1 is negligible, or 1 + x is exact */
+        cv_log_slow(1.0 + x, y, re, im); /* 1 is negligible, or 1 + x is exact */
     } else if (ax < 0x1p-400 && ay < 0x1p-400) {
         *re = cv_tiny_parabola(x, y, 0.5);
         *im = y;

@@ -1,6 +1,6 @@
-/* Exponential, sine and cosine to some 2**-96, and expm1, which takes them; included by cvecmath.h.
+/* Exponential, sine and cosine with an error of about 2**-96, and expm1, which uses them; included by cvecmath.h.
 
-   Taylor series: the terms that count for little are summed in one part. */
+   Taylor series; the small terms are summed in one number. */
 
 #define CV_NEXT(high, low) p = cv_add_ordered(cv_make(high, low), cv_multiply(p, z));
 
@@ -35,7 +35,7 @@ VM_INLINE cv_two cv_long_reduce(double x, double *t) {
     return cv_sum_ordered(d.h, d.l - (w.l + k * 0x1.f97b57a079a19p-103));
 }
 
-/* Of z = x**2 up to (pi/4)**2: sin(x) / x - 1, and cos(x) - 1 + z/2 */
+/* For z = x**2 up to (pi/4)**2: sin(x) / x - 1, and cos(x) - 1 + z/2 */
 VM_INLINE cv_two cv_long_sine_tail(cv_two z) {
     double r = z.h;
     double q = 0x1.71b8ef6dcf572p-66 + r * (-0x1.761b41316381ap-75
@@ -74,16 +74,16 @@ VM_INLINE void cv_long_circle(cv_two x, cv_two *sine, cv_two *cosine) {
 
 /* -- expm1 -----------------------------------------------------------------------------------------------
 
-   exp(x) cos(y) - 1 = expm1(x) cos(y) - (1 - cos(y)), whose terms are small where the result is. They cancel
-   near exp(x) cos(y) = 1, which is a curve through the origin; there they are taken to 2**-96. */
+   exp(x) cos(y) - 1 = expm1(x) cos(y) - (1 - cos(y)), whose terms are small if the result is small. They cancel near
+   exp(x) cos(y) = 1, a curve through the origin; there they are computed to 2**-96. */
 
 VM_INLINE uint64_t cv_expm1_rare(double x, double y) {
     return cv_beyond(x, 700.0) | cv_beyond(y, VM_TRIG_LIMIT_F64) | cv_tiny(x, CV_ARC_LOW)
         | cv_tiny(y, CV_ARC_LOW);
 }
 
-/* Whether the terms cancelled to this fraction: then y is near atan(im), of which im**2 / 2 is not less than
-   1 - cos(y). For complex64 they may cancel far. */
+/* Whether the terms cancelled to less than this fraction: then y is near atan(im), so im**2 / 2 is at least 1 - cos(y). For
+   complex64 more cancellation is allowed. */
 VM_INLINE uint64_t cv_expm1_cancels(double re, double im, double fraction) {
     double square = im * im;
     return vm_less_f64(fabs(re), fraction * (square < 1.0 ? square : 1.0));
@@ -92,7 +92,7 @@ VM_INLINE uint64_t cv_expm1_cancels(double re, double im, double fraction) {
 VM_INLINE void cv_expm1(double x, double y, double *re, double *im) {
     cv_two s, c;
     cv_circle_parts(y, &s, &c);
-    /* 1 - cos(y), right of the imaginary axis as sin(y)**2 / (1 + cos(y)) */
+    /* 1 - cos(y); if cos(y) is positive, as sin(y)**2 / (1 + cos(y)) */
     uint64_t left = -(vm_bits64(c.h) >> 63);
     cv_two more = cv_add_ordered(cv_make(1.0, 0.0), cv_odd(c, c.h));
     cv_two versine = cv_select(left, more, cv_divide(cv_square_two(s), more));
@@ -102,7 +102,7 @@ VM_INLINE void cv_expm1(double x, double y, double *re, double *im) {
     double w = k * VM_LN2_LO;
     double r = d - w;
     double low = (d - r) - w;
-    cv_two e = cv_sum_ordered(r, vm_expm1_tail_f64(r, low * (1.0 + r))); /* exp of what is left, less 1 */
+    cv_two e = cv_sum_ordered(r, vm_expm1_tail_f64(r, low * (1.0 + r))); /* exp(remainder) - 1 */
     double power = vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52));
     cv_two grown = cv_add(cv_sum(power, -1.0), cv_scaled(e, power));
     cv_two size = cv_add(cv_make(power, 0.0), cv_scaled(e, power));
@@ -116,7 +116,7 @@ static __attribute__((noinline, unused)) double cv_expm1_where_it_cancels(double
     int n;
     cv_two s, c;
     if (fabs(x) < 0.3 && fabs(y) < 0.7) {
-        /* x - h, for h = y**2 / 2, and then what is a square of these: the latter may be all that is left. */
+        /* x - h, for h = y**2 / 2, then the squares of these, which may be all that remains. */
         cv_two h = cv_scaled(cv_square(y), 0.5), xx = cv_make(x, 0.0);
         s = cv_long_exp_tail(xx);
         c = cv_long_cosine_tail(cv_scaled(h, 2.0));
@@ -139,7 +139,7 @@ static __attribute__((noinline, unused)) double cv_expm1_where_it_cancels(double
 
 static __attribute__((noinline, unused)) void cv_expm1_slow(double x, double y, double *re, double *im) {
     double ax = fabs(x), ay = fabs(y);
-    if (!(ax < 700.0) || !cv_is_finite(y)) { /* the 1 costs no digits */
+    if (!(ax < 700.0) || !cv_is_finite(y)) { /* subtracting 1 cancels no digits */
         cv_exp_slow(x, y, re, im);
         *re -= 1.0;
         return;
@@ -152,7 +152,7 @@ static __attribute__((noinline, unused)) void cv_expm1_slow(double x, double y, 
     if (ay <= VM_TRIG_LIMIT_F64) {
         cv_expm1(x, y, re, im);
         if (ay < CV_ARC_LOW) cv_exp_scaled(x, y, 0.0, &ax, im);
-    } else { /* no exp(x) is so small or near 1 that -1 and these parts would not do, or they cancel */
+    } else { /* the general case, also if the terms cancel */
         cv_two s, c;
         double t;
         cv_circle_any(y, &s, &c);

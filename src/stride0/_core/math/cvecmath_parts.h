@@ -1,6 +1,6 @@
-/* Real functions whose results come in two parts; included by cvecmath.h.
+/* Real functions whose results are two numbers; included by cvecmath.h.
 
-   Their errors are below 2**-56 of the result: what is computed from them is rounded once, very nearly. */
+   Their relative errors are below 2**-56, so a result that is computed from them is almost correctly rounded. */
 
 /* -- exponential function -------------------------------------------------------------------------------- */
 
@@ -15,7 +15,7 @@ VM_INLINE cv_two cv_exp_parts(cv_two x, double *t) {
     return cv_sum_ordered(s, (r.h - (s - 1.0)) + (vm_exp_tail_f64(r.h) + r.l * (1.0 + r.h)));
 }
 
-/* The number negated where a sign bit is set, or that of x */
+/* a, negated if the sign bit is set */
 VM_INLINE cv_two cv_negated_if(uint64_t sign, cv_two a) {
     return cv_make(vm_double(vm_bits64(a.h) ^ sign), vm_double(vm_bits64(a.l) ^ sign));
 }
@@ -50,7 +50,7 @@ VM_INLINE void cv_quarter_parts(double high, double low, uint64_t turn, cv_two *
     double h = 0.5 * z;
     double w = 1.0 - h;
     double a = vm_truncated(high, 27), b = high - a;
-    double zl = ((a * a - z) + 2.0 * (a * b)) + b * b; /* what rounding z left out */
+    double zl = ((a * a - z) + 2.0 * (a * b)) + b * b; /* the rounding error of z */
     double st = vm_sin_tail_f64(high, low, z, w) - (high * zl) * 0x1.5555555555555p-3;
     double ct = vm_cos_tail_f64(high * low + 0.5 * zl, z, h, w);
     uint64_t odd = -(turn & 1), s = (turn & 2) << 62, c = ((turn + 1) & 2) << 62;
@@ -81,7 +81,7 @@ static __attribute__((noinline, unused)) void cv_circle_any(double y, cv_two *si
 
 /* -- logarithm ------------------------------------------------------------------------------------------- */
 
-/* log(v) for a positive normal v, where u is v - 1: near 1, u has more significant bits than v. */
+/* log(v) for a positive normal v, with u = v - 1: near 1, u has more significant bits than v. */
 VM_INLINE cv_two cv_log_parts(cv_two v, cv_two u) {
     uint64_t bits = vm_bits64(v.h) + VM_TO_SQRT_HALF;
     double k = vm_exponent_f64(bits) - (0x1p52 + 1023);
@@ -90,7 +90,7 @@ VM_INLINE cv_two cv_log_parts(cv_two v, cv_two u) {
     uint64_t near = cv_mask(k == 0.0);
     f = vm_select_f64(near, u.h, f);
     double low = vm_select_f64(near, u.l, v.l * scale);
-    low = low * (1.0 - f * (1.0 - f)); /* over 1 + f, as exactly as it takes */
+    low = low * (1.0 - f * (1.0 - f)); /* divided by 1 + f, as accurately as necessary */
     double high = k * VM_LN2_HI;
     double s = high + f;
     double e = f - (s - high); /* exact, as k is 0 or |high| > |f| */
@@ -106,7 +106,7 @@ VM_INLINE cv_two cv_log1p_parts(cv_two u) {
 
 /* -- angles ---------------------------------------------------------------------------------------------- */
 
-/* base + atan(n / d), the quotient being between -tan(pi/8) and tan(pi/8): as vm_atan_sum_f64 */
+/* base + atan(n / d) for a quotient between -tan(pi/8) and tan(pi/8), as vm_atan_sum_f64 */
 VM_INLINE cv_two cv_atan_sum(cv_two base, cv_two n, cv_two d) {
     cv_two q = cv_divide(n, d);
     double t = q.h;
@@ -121,7 +121,7 @@ VM_INLINE cv_two cv_atan_sum(cv_two base, cv_two n, cv_two d) {
     return cv_sum_ordered(s, e + ((base.l + q.l * (1.0 - z)) + (t * z) * p));
 }
 
-/* The angle of (x, y) for y >= 0, not both zero, and neither far from the other's size */
+/* The angle of (x, y) for y >= 0, not both zero, and of similar size */
 VM_INLINE cv_two cv_angle_parts(cv_two y, cv_two x) {
     uint64_t left = -(vm_bits64(x.h) >> 63);
     cv_two b = cv_odd(x, x.h);

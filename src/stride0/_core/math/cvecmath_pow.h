@@ -1,25 +1,24 @@
 /* Powers of complex numbers; included by cvecmath.h.
 
    Note [Complex powers]
-       x**y is exp(y log x). What counts is the absolute error of the exponent, so that the logarithm is
-       taken to some 2**-96: a first one, l, is improved by one step of Newton's method, log x = l + (x exp(-l) - 1).
-       Small integer powers are products, in two parts: exact where the result is. As the standard permits, a
-       positive real number to a real one is a real power, x**0 is 1, and a power of zero is a zero, an
-       infinity or NaN. */
+       x**y is exp(y log x). The absolute error of the exponent matters, so the logarithm has an error of about 2**-96: a
+       first approximation l is improved by one step of Newton's method, log x = l + (x exp(-l) - 1). Small integer powers
+       are products of numbers in two parts: exact if the result is. As the standard permits, a positive real number to a
+       real exponent is a real power, x**0 is 1, and a power of zero is a zero, an infinity or NaN. */
 
 enum { CV_BY_PRODUCTS = 100 };
 #define CV_POW_LOW 0x1p-200
 #define CV_POW_HIGH 0x1p200
 
-/* The steps of `cv_long_log`. Blocks run each in a loop of its own: processors overlap the elements of short loops, and see
-   too little of a long one. */
+/* The steps of `cv_long_log`. Blocks run each step in its own loop: processors overlap the elements of short loops, but their
+   window is too small for the elements of a long loop. */
 VM_INLINE double cv_long_log_first(double x, double y, cv_two *u) {
     cv_two xx = cv_square(x), yy = cv_square(y);
     *u = cv_sum_of_five(-1.0, xx, yy);
     return 0.5 * cv_log_parts(cv_add(xx, yy), *u).h;
 }
 VM_INLINE double cv_long_log_angle(double x, double y) { return copysign(cv_angle(x, y).h, y); }
-/* exp(-l) less 1, but for a power of two */
+/* exp(-l) - 1, except for a power of two in *power */
 VM_INLINE cv_two cv_long_log_exp(double l, double *power) {
     double t;
     cv_two e = cv_long_expm1_short(cv_long_reduce(-l, &t));
@@ -28,7 +27,7 @@ VM_INLINE cv_two cv_long_log_exp(double l, double *power) {
 }
 VM_INLINE void cv_long_log_circle(double a, cv_two *sine, cv_two *cosine) {
     cv_two s, c;
-    double n = (a * VM_2_PI + VM_ROUND64) - VM_ROUND64; /* up to 2: these products are exact */
+    double n = (a * VM_2_PI + VM_ROUND64) - VM_ROUND64; /* at most 2, so these products are exact */
     uint64_t turn = vm_bits64(a * VM_2_PI + VM_ROUND64);
     cv_two r = cv_sum(a - n * VM_PI_2_HI, -(n * VM_PI_2_LO));
     r.l += n * 0x1.f1976b7ed8fbcp-110;
@@ -67,7 +66,7 @@ VM_INLINE void cv_long_log(double x, double y, cv_two *size, cv_two *angle) {
 
 VM_INLINE int cv_is_small_integer(double y) { return fabs(y) <= CV_BY_PRODUCTS && y == (double)(int)y; }
 
-/* Not ordinary also: small integer powers, and real powers of real numbers */
+/* Also rare: small integer powers, and real powers of real numbers */
 VM_INLINE uint64_t cv_pow_rare(double x, double y, double a, double b) {
     return cv_beyond(x, CV_POW_HIGH) | cv_beyond(y, CV_POW_HIGH) | cv_beyond(a, CV_POW_HIGH)
         | cv_beyond(b, CV_POW_HIGH) | cv_tiny(x, CV_POW_LOW) | cv_tiny(y, CV_POW_LOW) | cv_tiny(a, CV_POW_LOW)
@@ -77,14 +76,14 @@ VM_INLINE uint64_t cv_pow_rare(double x, double y, double a, double b) {
             & cv_none(vm_bits64(fabs((a + VM_ROUND64) - VM_ROUND64 - a))));
 }
 
-/* y log(x), to be raised */
+/* y log(x), the exponent */
 VM_INLINE void cv_exponent(cv_two size, cv_two angle, double a, double b, cv_two *re, cv_two *im) {
     *re = cv_add(cv_multiply_by(size, a), cv_negative(cv_multiply_by(angle, b)));
     *im = cv_add(cv_multiply_by(angle, a), cv_multiply_by(size, b));
 }
 
-/* The steps of the power from its exponent p + qi on: the sine and the cosine of q, and what follows. The result is something
-   else, and a sign bit set, where the exponent is out of range. */
+/* The steps of the power from its exponent p + qi on: sine and cosine of q, then the exponential. If the exponent is out of
+   range, the result is wrong and a sign bit is set. */
 VM_INLINE void cv_pow_circle(cv_two q, cv_two *sine, cv_two *cosine) {
     double low, t;
     double high = vm_reduce_f64(fabs(q.h), &low, &t);
@@ -108,8 +107,8 @@ VM_INLINE uint64_t cv_pow(double x, double y, double a, double b, double *re, do
     return cv_pow_end(p, q.h, s, c, re, im);
 }
 
-/* The same for a block, in strips; `rare` tells of numbers for which a result is something else. With less than `precise` there
-   are digits enough for complex64. A strip has pairs of rows: numbers in two parts. */
+/* The same for a block, in strips; `rare` gets the numbers with wrong results. With less than `precise` there are enough digits
+   for complex64. A strip has pairs of rows: numbers in two parts. */
 enum { CV_STRIP = 64 };
 typedef double cv_strip[4][CV_STRIP];
 VM_INLINE cv_two cv_two_of(cv_strip z, int pair, ptrdiff_t i) { return cv_make(z[2 * pair][i], z[2 * pair + 1][i]); }
@@ -117,7 +116,7 @@ VM_INLINE void cv_put_two(cv_strip z, int pair, ptrdiff_t i, cv_two a) {
     z[2 * pair][i] = a.h, z[2 * pair + 1][i] = a.l;
 }
 
-/* Both parts of the logarithms: sizes and angles */
+/* The logarithms: sizes and angles, both in two parts */
 VM_INLINE void cv_log_strip(const double *x, const double *y, int precise, cv_strip log, ptrdiff_t n) {
     cv_strip first, circle, rest;
     if (!precise) {
@@ -214,7 +213,7 @@ static __attribute__((noinline, unused)) void cv_pow_any(
     }
     if (fabs(p.h) > 4000.0) p = cv_make(copysign(4000.0, p.h), 0.0);
     cv_two e = cv_exp_parts(p, &t);
-    if (fabs(q.h) < 1.0) { /* a tiny angle, enlarged */
+    if (fabs(q.h) < 1.0) { /* a tiny angle, scaled up */
         cv_circle_any(cv_enlarged(q.h, &back), &s, &c);
     } else {
         cv_circle_any(q.h, &s, &c);
@@ -242,7 +241,7 @@ VM_INLINE cv_number cv_times(cv_number a, cv_number b) {
     return c;
 }
 
-/* Products of numbers that are not in two parts take less. */
+/* Products of numbers that are not in two parts are cheaper. */
 VM_INLINE cv_number cv_squared(double x, double y) {
     cv_number c;
     c.re = cv_add(cv_square(x), cv_negative(cv_square(y)));
@@ -256,7 +255,7 @@ VM_INLINE cv_number cv_times_by(cv_number a, double x, double y) {
     return c;
 }
 
-/* The end of x**n or x**-n, from z = x**n. What overflowed or underflowed on the way says nothing: then the sign
+/* The end of x**n or x**-n, from z = x**n. If an intermediate result has overflowed or underflowed, z is not valid: then the sign
    bit of the result is set. */
 VM_INLINE uint64_t cv_integer_power_end(cv_number z, double x, double y, int inverted, double *re, double *im) {
     double some = fabs(z.re.h) + fabs(z.im.h);
@@ -275,7 +274,7 @@ VM_INLINE uint64_t cv_integer_power_end(cv_number z, double x, double y, int inv
 /* z**n for n from 1 to CV_BY_PRODUCTS or from -CV_BY_PRODUCTS to -1, by squaring */
 VM_INLINE uint64_t cv_integer_power(double x, double y, int n, double *re, double *im) {
     cv_number z = {{x, 0.0}, {y, 0.0}}, out = z;
-    int first = 1, fresh = 1; /* as long as out and z are what they are here */
+    int first = 1, fresh = 1; /* as long as out and z have their initial values */
     for (int bits = (n < 0 ? -n : n) - 1; bits != 0; bits >>= 1, fresh = 0) {
         if (bits & 1) {
             out = !first ? cv_times(out, z) : fresh ? cv_squared(x, y) : cv_times_by(z, x, y);
@@ -286,8 +285,8 @@ VM_INLINE uint64_t cv_integer_power(double x, double y, int n, double *re, doubl
     return cv_integer_power_end(out, x, y, n < 0, re, im);
 }
 
-/* The same for finite numbers, not both parts zero, if a product may leave the range: every number has an exponent of its
-   own. */
+/* The same for finite numbers, not both parts zero, if a product may leave the range: each number has its own
+   exponent. */
 typedef struct { cv_scaled_two re, im; } cv_scaled_number;
 VM_INLINE cv_scaled_number cv_times_scaled(cv_scaled_number a, cv_scaled_number b) {
     cv_scaled_number c;
@@ -311,8 +310,8 @@ static __attribute__((noinline, unused)) void cv_integer_power_any(double x, dou
     }
 }
 
-/* The same for a block. The first power is the number itself, and the second that of square(x),
-   whatever comes of it. */
+/* The same for a block. The first power is the number itself; the second is the result of square(x), whatever its
+   value. */
 VM_INLINE cv_number cv_get(cv_strip z, ptrdiff_t i) {
     cv_number a = {{z[0][i], z[1][i]}, {z[2][i], z[3][i]}};
     return a;
@@ -381,7 +380,7 @@ static __attribute__((noinline, unused)) void cv_pow_slow(
         return;
     }
     if (b == 0.0 && cv_is_small_integer(a)) {
-        if (a == 1.0 || a == 2.0) { /* as square(x), whatever comes of it */
+        if (a == 1.0 || a == 2.0) { /* the same as square(x), whatever its value */
             double minus = -y;
             *re = a == 1.0 ? x : x * x + minus * y;
             *im = a == 1.0 ? y : y * x + x * y;

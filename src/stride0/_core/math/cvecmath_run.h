@@ -1,8 +1,8 @@
 /* Loops over complex numbers; included by cvecmath.h.
 
-   A block of numbers is taken apart into real and imaginary parts, which the vectoriser needs side by side.
-   All go through the function for ordinary numbers; those which are not are then done again, each by itself.
-   So no result depends on its neighbours. */
+   A block of numbers is split into real and imaginary parts, because the vectoriser needs them in separate arrays. All numbers go
+   through the function for ordinary numbers; the others are then computed again, one by one. So no result depends on
+   neighbouring elements. */
 
 #if defined(__GNUC__) && !defined(__clang__) /* as in vecmath_trig.h */
 #pragma GCC diagnostic push
@@ -11,7 +11,7 @@
 
 enum { CV_BLOCK = 256 };
 
-/* With any stride, two numbers at a time where each is a vector: half as many loads and stores. How many were copied. */
+/* With any stride, two numbers at a time, each a vector: half as many loads and stores. Returns how many were copied. */
 typedef double cv_pair __attribute__((vector_size(16)));
 VM_INLINE ptrdiff_t cv_gather_pairs_c128(const char *x, ptrdiff_t stride, double *re, double *im, ptrdiff_t n) {
     ptrdiff_t i = 0;
@@ -134,7 +134,7 @@ CV_RUN(atanh)
 CV_RUN_EXPM1(c64, 0x1p-20)
 CV_RUN_EXPM1(c128, 0.25)
 
-/* One small integer as the exponent of a whole block is what powers mostly are; its products vectorise. */
+/* Most powers have one small integer as the exponent of a whole block; its products vectorise. */
 #define CV_POW(dtype, precise)                                                                               \
     static __attribute__((noinline, unused)) void cv_pow_##dtype##_block(                                    \
         const double *restrict x, const double *restrict y, const double *restrict a,                        \
@@ -157,7 +157,7 @@ CV_RUN_EXPM1(c128, 0.25)
 CV_POW(c64, 0)
 CV_POW(c128, 1)
 
-/* Whether all imaginary parts of a block are zero: real numbers, which take less. */
+/* Whether all imaginary parts of a block are zero: real numbers are faster. */
 VM_INLINE int cv_are_real(const double *y, ptrdiff_t n) {
     uint64_t any = 0;
     for (ptrdiff_t i = 0; i < n; i++) any |= vm_bits64(y[i]);

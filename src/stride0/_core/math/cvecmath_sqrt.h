@@ -1,8 +1,8 @@
 /* Square roots and quotients of complex numbers; included by cvecmath.h. For the names see cvecmath_exp.h. */
 
-/* Principal root of x + yi for numbers of ordinary size, not both zero: with t = sqrt((|x| + |z|) / 2), which
-   cancels nothing, it is (t, y / 2t) or, left of the imaginary axis, (|y| / 2t, +-t). Here the imaginary part
-   is left without the sign of y. */
+/* Principal root of x + yi for numbers of ordinary size, not both zero: with t = sqrt((|x| + |z|) / 2), in which nothing cancels,
+   it is (t, y / 2t) or, left of the imaginary axis, (|y| / 2t, +-t). Here the imaginary part does not have the sign of y
+   yet. */
 VM_INLINE void cv_sqrt_parts(cv_two x, double y, cv_two *re, cv_two *im) {
     uint64_t left = -(vm_bits64(x.h) >> 63);
     cv_two a = cv_odd(x, x.h);
@@ -48,7 +48,7 @@ static __attribute__((noinline, unused)) void cv_sqrt_slow(double x, double y, d
         *re = 0.0;
         *im = y;
     } else {
-        /* As cv_sqrt_parts, every number with an exponent of its own: the smaller part must not be lost. */
+        /* As cv_sqrt_parts, but each number has its own exponent, so that the smaller part is not lost. */
         double kx, ky, mx = cv_mantissa(fabs(x), &kx), my = cv_mantissa(fabs(y), &ky);
         double half = floor(0.5 * (kx > ky ? kx : ky)), most = 2.0 * half + 1.0;
         cv_two a = cv_make(2.0 * mx * cv_relative_power(kx, most), 0.0);
@@ -63,7 +63,7 @@ static __attribute__((noinline, unused)) void cv_sqrt_slow(double x, double y, d
 
 /* -- quotients ------------------------------------------------------------------------------------------- */
 
-/* The sign bit is set where |x| is not between these limits (also 0 and NaN). */
+/* The sign bit is set if |x| is not between these limits, or is 0 or NaN. */
 VM_INLINE uint64_t cv_outside(double x, double low, double high) {
     uint64_t u = vm_bits64(x) & ~((uint64_t)1 << 63);
     return ((vm_bits64(high) - 1) - u) | (u - vm_bits64(low));
@@ -74,7 +74,7 @@ VM_INLINE uint64_t cv_quotient_rare(double x, double y, double a, double b) {
         | cv_outside(a, 0x1p-400, 0x1p400) | cv_outside(b, 0x1p-400, 0x1p400);
 }
 
-/* (x + yi) / (a + bi) by the textbook's formula. Sums of two exact products do not cancel. */
+/* (x + yi) / (a + bi) by the textbook formula. The sums of two exact products do not cancel. */
 VM_INLINE void cv_quotient(double x, double y, double a, double b, double *re, double *im) {
     cv_two below = cv_add_loosely(cv_square(a), cv_square(b));
     double inverse = 1.0 / below.h;
@@ -82,8 +82,8 @@ VM_INLINE void cv_quotient(double x, double y, double a, double b, double *re, d
     *im = cv_round_quotient(cv_add_loosely(cv_product(y, a), cv_product(-x, b)), below, inverse);
 }
 
-/* Infinite by finite is infinite and finite by infinite is zero, as in C99 Annex G (one infinity, even with a
-   NaN for its other part); NaN otherwise. */
+/* As in C99 Annex G: infinite by finite is infinite and finite by infinite is zero (one infinite part suffices, even if the other
+   part is NaN); otherwise NaN. */
 VM_INLINE void cv_quotient_infinite(double x, double y, double a, double b, double *re, double *im) {
     double scale = 0.0;
     if ((cv_is_inf(x) | cv_is_inf(y)) & cv_is_finite(a) & cv_is_finite(b)) {
@@ -106,8 +106,8 @@ VM_INLINE void cv_quotient_infinite(double x, double y, double a, double b, doub
 
 static __attribute__((noinline, unused)) void cv_quotient_slow(
     double x, double y, double a, double b, double *re, double *im) {
-    /* A real or imaginary divisor (the standard's columns c and dj) divides part by part; also the zero
-       one: 1/0 is inf+nanj. */
+    /* A real or imaginary divisor (the standard's columns c and dj) divides part by part; a zero divisor too: 1/0 is
+       inf+nanj. */
     if (b == 0.0) {
         *re = x / a;
         *im = y / a;
@@ -116,7 +116,7 @@ static __attribute__((noinline, unused)) void cv_quotient_slow(
         *im = -(x / b);
     } else if (!(cv_is_finite(x) && cv_is_finite(y) && cv_is_finite(a) && cv_is_finite(b))) {
         cv_quotient_infinite(x, y, a, b, re, im);
-    } else { /* the same formula, every number with an exponent of its own: no product leaves the range */
+    } else { /* the same formula; each number has its own exponent, so that no product leaves the range */
         cv_scaled_two sx = cv_make_scaled(x), sy = cv_make_scaled(y), sa = cv_make_scaled(a), sb = cv_make_scaled(b);
         cv_scaled_two below = cv_cross_scaled(sa, sa, sb, sb);
         *re = cv_round_scaled_quotient(cv_cross_scaled(sx, sa, sy, sb), below);

@@ -1,12 +1,12 @@
-/* Numbers in two parts, h + l with |l| far below |h|; included by cvecmath.h.
+/* Numbers in two parts, h + l with |l| far smaller than |h|; included by cvecmath.h.
 
-   Sums and products of doubles are exact in two parts, short of overflow and underflow; the other operations
-   are good to some 2**-100 of their operands. Where the processor has fma, it gives the error of a product in one
-   instruction; elsewhere, Dekker's algorithm does, since libm's fma is slow. Both are exact: Note [Same bits]. */
+   Sums and products of doubles are exact in two parts, apart from overflow and underflow. The other operations have errors of
+   about 2**-100 of their operands. If the processor has fma, one instruction gives the error of a product; otherwise Dekker's
+   algorithm does, because libm's fma is slow. Both are exact: Note [Same bits]. */
 
-/* clang 23's vectoriser also considers vectors of one element, and for that asks of each operation whether the users of its
-   result are scalar, recursively: the time grows exponentially with the number of operations, of which products without
-   fma have many. It does not where the width is given, here the one that it chooses anyway. */
+/* clang 23's vectoriser also considers vectors of one element. For that it asks recursively, for each operation, whether the users
+   of its result are scalar. The time grows exponentially with the number of operations, and products without fma have many. It
+   does not ask if the width is given: here the width that it would choose anyway. */
 #if defined(__clang__) && defined(__SSE2__) && !defined(__FMA__)
 #define CV_ELEMENTWISE _Pragma("clang loop vectorize_width(2)")
 #else
@@ -20,7 +20,7 @@ VM_INLINE cv_two cv_make(double h, double l) {
     return z;
 }
 
-/* The 26 leading bits, rounded: products of these and of what they leave are exact. */
+/* The 26 leading bits, rounded: products of these and of the remainders are exact. */
 VM_INLINE double cv_head(double x) {
     return vm_double((vm_bits64(x) + ((uint64_t)1 << 26)) & ~(((uint64_t)1 << 27) - 1));
 }
@@ -43,8 +43,8 @@ VM_INLINE cv_two cv_product(double a, double b) {
     return cv_make(p, fma(a, b, -p));
 }
 #else
-/* The same to the last bit, short of overflow: where the error term may underflow, factors are scaled up before, and
-   the error term is rounded once when it is scaled down. */
+/* The same to the last bit, except for overflow: if the error term may underflow, factors are scaled up first, and the error term
+   is rounded once when it is scaled down. */
 VM_INLINE cv_two cv_product(double a, double b) {
     double p = a * b;
     uint64_t low = vm_less_f64(fabs(p), 0x1p-900);
@@ -58,7 +58,7 @@ VM_INLINE cv_two cv_product(double a, double b) {
 #endif
 VM_INLINE cv_two cv_square(double a) { return cv_product(a, a); }
 
-/* a less the product of q and b, which is near it: rounded once, as the first difference is exact */
+/* a minus the product of q and b, which is near a: rounded once, because the first difference is exact */
 VM_INLINE double cv_left(double a, double q, double b) {
 #if defined(FP_FAST_FMA) || defined(__FMA__)
     return fma(-q, b, a);
@@ -80,7 +80,7 @@ VM_INLINE cv_two cv_add(cv_two a, cv_two b) {
     return cv_sum_ordered(s.h, s.l + (a.l + b.l));
 }
 
-/* With a second part up to the last digit of the first, for what does not mind */
+/* For uses that allow a second part as large as the last digit of the first */
 VM_INLINE cv_two cv_add_loosely(cv_two a, cv_two b) {
     cv_two s = cv_sum(a.h, b.h);
     return cv_make(s.h, s.l + (a.l + b.l));
@@ -113,7 +113,7 @@ VM_INLINE cv_two cv_square_two(cv_two a) {
     return cv_sum_ordered(p.h, p.l + 2.0 * (a.h * a.l));
 }
 
-/* a / b by the inverse of b.h; the tail corrects the error of the rounded inverse. Rounded, it is one sum. */
+/* a / b by the inverse of b.h; the tail corrects the error of the rounded inverse. One sum rounds the result. */
 VM_INLINE double cv_quotient_tail(cv_two a, cv_two b, double q) {
     return cv_left(a.h, q, b.h) + (a.l - q * b.l);
 }
@@ -127,7 +127,7 @@ VM_INLINE double cv_round_quotient(cv_two a, cv_two b, double inverse) {
 }
 VM_INLINE cv_two cv_divide(cv_two a, cv_two b) { return cv_divide_by(a, b, 1.0 / b.h); }
 
-/* Of a number that is not negative */
+/* For a number that is not negative */
 VM_INLINE cv_two cv_sqrt_two(cv_two a) {
     double s = sqrt(a.h);
     double tail = cv_left(a.h, s, s) + a.l;
@@ -136,8 +136,8 @@ VM_INLINE cv_two cv_sqrt_two(cv_two a) {
 
 /* -- sums that cancel ------------------------------------------------------------------------------------ */
 
-/* a + (b.h + b.l) + (c.h + c.l), all five of them numbers in their own right: two rounds of sums that keep
-   what they round away, so that the result is as if summed with 159 bits. */
+/* a + (b.h + b.l) + (c.h + c.l), for five arbitrary numbers: two rounds of sums that keep their rounding errors, so that the
+   result is as if summed with 159 bits. */
 VM_INLINE cv_two cv_sum_of_five(double a, cv_two b, cv_two c) {
     cv_two s1 = cv_sum(a, b.h), s2 = cv_sum(s1.h, c.h), s3 = cv_sum(s2.h, b.l), s4 = cv_sum(s3.h, c.l);
     cv_two p1 = cv_sum(s1.l, s2.l), p2 = cv_sum(p1.h, s3.l), p3 = cv_sum(p2.h, s4.l), p4 = cv_sum(s4.h, p3.h);
@@ -146,7 +146,7 @@ VM_INLINE cv_two cv_sum_of_five(double a, cv_two b, cv_two c) {
 
 /* -- classes of numbers, by their bits ------------------------------------------------------------------- */
 
-/* The sign bit is set where |x| is not below the limit (also NaN), ... */
+/* The sign bit is set if |x| is not below the limit, or NaN, ... */
 VM_INLINE uint64_t cv_beyond(double x, double limit) {
     return (vm_bits64(limit) - 1) - (vm_bits64(x) & ~((uint64_t)1 << 63));
 }
@@ -155,7 +155,7 @@ VM_INLINE uint64_t cv_tiny(double x, double limit) {
     uint64_t u = vm_bits64(x) & ~((uint64_t)1 << 63);
     return (u - vm_bits64(limit)) & (0 - u);
 }
-/* ... or where no bit at all is */
+/* ... or if no bit of u is set. */
 VM_INLINE uint64_t cv_none(uint64_t u) { return (u - 1) & ~u; }
 VM_INLINE uint64_t cv_mask(int condition) { return -(uint64_t)condition; }
 VM_INLINE int cv_is_finite(double x) { return x - x == 0.0; }
@@ -166,8 +166,8 @@ VM_INLINE double cv_larger(double x, double y) { return fabs(x) > fabs(y) ? fabs
 /* 2**k, which must be a normal number */
 VM_INLINE double cv_power(double k) { return vm_double((uint64_t)(1023 + (int64_t)k) << 52); }
 
-/* x * 2**k with one rounding, for a normal x; a |k| beyond 2700 counts as 2700. In three products: no power of two may be
-   out of range, and only the last product may be subnormal. */
+/* x * 2**k with one rounding, for a normal x; |k| is clipped to 2700. Three products, so that each power of two is in range; only
+   the last product may be subnormal. */
 VM_INLINE double cv_scale(double x, double k) {
     for (int i = 0; i < 3; i++) {
         double part = k > 900.0 ? 900.0 : k < -900.0 ? -900.0 : k;
@@ -177,7 +177,7 @@ VM_INLINE double cv_scale(double x, double k) {
     return x;
 }
 
-/* x = m * 2**k with |m| from 1 to 2, without error; a zero has an exponent below the exponents of all products and powers */
+/* x = m * 2**k with |m| from 1 to 2, without error; the exponent of zero is below the exponents of all products and powers */
 #define CV_ZERO_EXPONENT (-0x1p40)
 VM_INLINE double cv_mantissa(double x, double *k) {
     const uint64_t exponent = (uint64_t)0x7ff << 52;
@@ -187,10 +187,10 @@ VM_INLINE double cv_mantissa(double x, double *k) {
     return x == 0.0 ? x : vm_double((bits & ~exponent) | (uint64_t)1023 << 52);
 }
 
-/* 2**(k - most) for k <= most. What is smaller by 2**-300 counts for nothing, but must not underflow. */
+/* 2**(k - most) for k <= most. Terms smaller by 2**-300 do not matter, but must not underflow. */
 VM_INLINE double cv_relative_power(double k, double most) { return k < most - 300.0 ? 0x1p-300 : cv_power(k - most); }
 
-/* A number in two parts times 2**k, with h near 1 or zero: beyond the range of doubles */
+/* A number in two parts times 2**k, with h near 1 or zero; it may exceed the range of doubles */
 typedef struct { cv_two m; double k; } cv_scaled_two;
 
 VM_INLINE cv_scaled_two cv_make_scaled(double x) {

@@ -1,16 +1,16 @@
-/* Integer division that vectorises: quotients rounded down and their remainders, 0 where the divisor is 0.
+/* Vectorised integer division: quotients rounded down and their remainders, 0 if the divisor is 0.
  *
- * Processors divide vectors of floating-point numbers, not of integers. Each function is exact for all operands:
+ * Processors divide vectors of floating-point numbers, but not of integers. Each function is exact for all operands:
  *
- * - 8 and 16 bits by float, 32 bits by double. The quotient x / y of integers below 2^b is rounded by at most
- *   2^b * 2^-p / |y| (p is 24 or 53), and one that is no integer is at least 1 / |y| away from the next one; as b < p, the
- *   rounded quotient has the floor of the exact one.
- * - 64 bits, signed: a first quotient x * (1 / y) in double is off by at most |x / y| * 2^-51 + 1, so that what it leaves
- *   of x is at most |y| + 2^12, and a second one, of that, by at most 1 either way; both are corrected in integers. It is
- *   worth it where vectors of 64-bit integers can be converted and multiplied. Where both operands are below 2^51, as
- *   mostly, by double like 32 bits (Note [Fast and rare] in vecmath_run.h).
+ * - 8 and 16 bits by float, 32 bits by double. The quotient x / y of integers below 2^b has a rounding error of at most
+ *   2^b * 2^-p / |y| (p is 24 or 53). A fractional quotient is at least 1 / |y| away from the next integer. Because b < p, the
+ *   rounded quotient has the floor of the exact quotient.
+ * - 64 bits, signed: a first quotient x * (1 / y) in double is off by at most |x / y| * 2^-51 + 1, so that it leaves a remainder of
+ *   at most |y| + 2^12. A second quotient, of that remainder, is off by at most 1; both are corrected in integers. This pays if
+ *   vectors of 64-bit integers can be converted and multiplied. If both operands are below 2^51, as usual, division is by double
+ *   as for 32 bits (Note [Fast and rare] in vecmath_run.h).
  *
- * What no quotient can hold, the least integer by -1, wraps. */
+ * The quotient that does not fit, the smallest integer by -1, wraps. */
 #ifndef STRIDE0_INTDIV_H
 #define STRIDE0_INTDIV_H
 
@@ -45,7 +45,7 @@ static inline int32_t remainder_i32(int32_t x, int32_t y)
     return y == 0 ? 0 : (int32_t)((uint32_t)x - (uint32_t)floor_divide_i32(x, y) * (uint32_t)y);
 }
 
-/* Vectors of signed integers are converted by every processor, of unsigned ones by few. */
+/* All processors convert vectors of signed integers, but few convert unsigned ones. */
 static inline double s0_from_u32(uint32_t x) { return (double)(int32_t)(x ^ 0x80000000u) + 2147483648.0; }
 
 static inline uint32_t floor_divide_u32(uint32_t x, uint32_t y)
@@ -62,7 +62,7 @@ static inline uint64_t remainder_u64(uint64_t x, uint64_t y) { return y == 0 ? 0
 #if defined(__AVX512DQ__)
 static inline int64_t floor_divide_i64(int64_t x, int64_t y)
 {
-    uint64_t plain = (uint64_t)x * (uint64_t)y; /* where y is 0, 1 or -1 */
+    uint64_t plain = (uint64_t)x * (uint64_t)y; /* for y = 0, 1 or -1 */
     int one = (y >= -1) & (y <= 1);
     int64_t d = one ? 2 : y;
     double inverse = 1.0 / (double)d;
@@ -73,7 +73,7 @@ static inline int64_t floor_divide_i64(int64_t x, int64_t y)
     r = (int64_t)((uint64_t)r - (uint64_t)more * (uint64_t)d);
     /* Now r is within (-2 |d|, 2 |d|), and has to be 0 or to lie between 0 and d. */
     {
-        int64_t size = d < 0 ? -(d + 1) : d - 1; /* |d| - 1, which there always is */
+        int64_t size = d < 0 ? -(d + 1) : d - 1; /* |d| - 1, which never overflows */
         int64_t toward = d < 0 ? -1 : 1;
         int above = r > size, below = r < -size;
         q += above ? toward : below ? -toward : 0;
@@ -89,7 +89,7 @@ static inline int64_t floor_divide_i64(int64_t x, int64_t y)
     int64_t q;
     if (y == 0)
         return 0;
-    if (y == -1) /* the processor traps where the quotient does not fit */
+    if (y == -1) /* the processor traps if the quotient does not fit */
         return (int64_t)(0 - (uint64_t)x);
     q = x / y;
     return q - ((q * y != x) & ((x < 0) != (y < 0)));
@@ -105,7 +105,7 @@ static inline int64_t remainder_i64(int64_t x, int64_t y)
 #define vm_floor_divide_i64 floor_divide_i64
 #define vm_remainder_i64 remainder_i64
 
-/* The first bit is set where x or y is not below 2^51. */
+/* The first bit is set if x or y is not below 2^51. */
 VM_INLINE uint64_t s0_large(int64_t x, int64_t y)
 {
     uint64_t both = ((uint64_t)x + (1ull << 51)) | ((uint64_t)y + (1ull << 51));

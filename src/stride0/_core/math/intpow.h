@@ -1,5 +1,5 @@
-/* Powers of integers, block by block: all elements of a block are squared as often as the largest exponent asks for, so that
- * the loops have no branches. Modulo a power of two, hence the same for both signs. */
+/* Powers of integers, block by block: all elements of a block are squared as often as the largest exponent requires, so that the
+ * loops have no branches. They are modulo a power of two, hence the same for signed and unsigned integers. */
 #ifndef STRIDE0_INTPOW_H
 #define STRIDE0_INTPOW_H
 
@@ -9,10 +9,10 @@
 
 #include "vecmath.h"
 
-/* The base if the last bit is set, else 1, without a selection, which not every processor has for narrow integers. */
+/* The base if the last bit is set, otherwise 1; without a selection, which not every processor has for narrow integers. */
 #define S0_FACTOR(T, bits, base) ((T)((((base) ^ 1) & (0 - ((bits) & 1))) ^ 1))
 
-/* T: the type of the elements, C: the one of their products, which must not be promoted to a signed one. */
+/* T: the type of the elements; C: the type of their products, which must not be promoted to a signed type. */
 #define S0_INTEGER_POWERS(name, T, C)                                                                                \
     static inline void vm_powers_##name(T *restrict base, T *restrict left, T *restrict power, ptrdiff_t m)          \
     {                                                                                                                \
@@ -48,7 +48,7 @@
     {                                                                                                                \
         if (stride == (ptrdiff_t)sizeof(T))                                                                          \
             memcpy(to, x, (size_t)m * sizeof(T));                                                                    \
-        else if (stride == 2 * (ptrdiff_t)sizeof(T)) /* in vectors, as it is read */                                 \
+        else if (stride == 2 * (ptrdiff_t)sizeof(T)) /* vectorised, like reading */                                  \
             for (ptrdiff_t i = 0; i < m; i++)                                                                        \
                 to[i] = ((const T *)x)[2 * i];                                                                       \
         else                                                                                                         \

@@ -1,8 +1,8 @@
-/* Bodies of division and powers that the loops inline, as `_f64` and `_f32`; powers of integers on 64 bits alone, which
- * serve the narrower types by conversion (what overflows wraps when it is stored). intdiv.h divides integers,
- * intpow.h raises blocks of them to powers.
+/* Bodies of division and powers that the loops inline, as `_f64` and `_f32`. Powers of integers only exist for 64 bits; narrower
+ * types are converted (overflow wraps when the result is stored). intdiv.h divides integers, intpow.h raises blocks of integers to
+ * powers.
  *
- * Nothing here depends on compiler flags that change values: no contraction, and `fma` is asked for by name. */
+ * The values do not depend on compiler flags: no contraction, and `fma` is called explicitly. */
 #ifndef STRIDE0_REALMATH_H
 #define STRIDE0_REALMATH_H
 
@@ -10,25 +10,25 @@
 #include "intpow.h"
 #include "scalars.h"
 
-/* The floor of the exact quotient, as Python and NumPy give it for finite operands (1.0 // 0.1 is 9: the double 0.1 is a
- * little more than a tenth). `x / y` may have been rounded up to an integer (or to -0 by underflow), which the sign of
- * the exactly rounded remainder x - f*y tells. Infinite and zero operands go by floor(x / y), as the standard says and
- * Python does not: inf // 1 is inf, 1 // -inf is -0, 1 // 0 is inf. */
+/* The floor of the exact quotient, as Python and NumPy compute it for finite operands (1.0 // 0.1 is 9, because the double 0.1 is
+ * slightly larger than 0.1). `x / y` may have been rounded up to an integer (or to -0 by underflow); the sign of the exactly rounded
+ * remainder x - f*y shows that. For infinite and zero operands the result is floor(x / y), as the standard says and Python does
+ * not: inf // 1 is inf, 1 // -inf is -0, 1 // 0 is inf. */
 S0_BODY double floor_divide_f64(double x, double y)
 {
     double f = floor(x / y), r = fma(-f, y, x);
     int above = ((r < 0) & (y > 0)) | ((r > 0) & (y < 0));
-    /* x - x is 0 for finite x only. Beyond 2^53 f - 1 is no double that could be told from f. */
+    /* x - x is 0 only for finite x. Beyond 2^53, f - 1 rounds to f. */
     int correctable = (y - y == 0) & (x - x == 0) & (f <= 0x1p53) & (f >= -0x1p53);
     return (above & correctable) ? f - 1.0 : f;
 }
 
-/* In double the quotient of two floats is never rounded across an integer below 2^28, never overflows (where a float
- * quotient would, the conversion does) and never underflows, so no correction is needed. */
+/* In double the quotient of two floats is never rounded across an integer below 2^28, never overflows (the conversion to float
+ * overflows instead) and never underflows, so no correction is needed. */
 S0_BODY float floor_divide_f32(float x, float y) { return (float)floor((double)x / (double)y); }
 
-/* Python's %: fmod is exact; then a result of the other sign than y moves up by y (which is how a finite x of the other
- * sign modulo an infinite y becomes y), and a zero takes y's sign. fmod is NaN for x infinite or y zero. */
+/* Python's %: fmod is exact. A result with another sign than y is increased by y (so a finite x modulo an infinite y of the other
+ * sign becomes y), and a zero takes y's sign. fmod is NaN if x is infinite or y is zero. */
 #define S0_REMAINDER(T, t, fmod)                                                                                     \
     S0_BODY T remainder_##t(T x, T y)                                                                                \
     {                                                                                                                \
@@ -38,9 +38,10 @@ S0_BODY float floor_divide_f32(float x, float y) { return (float)floor((double)x
 S0_REMAINDER(double, f64, fmod)
 S0_REMAINDER(float, f32, fmodf)
 
-/* The same bits for moderate quotients: x less a multiple of y that is smaller than y, in size, is exact. The quotient of two
- * doubles may have been rounded up to the next integer, which the sign of what is left tells; that of two floats is not,
- * in double, below 2^28, and its products are exact. The first bit of `rare` is set for other quotients, and where y is infinite. */
+/* The same bits for moderate quotients: x minus a multiple of y is exact if the result is smaller than y in magnitude. The quotient
+ * of two doubles may have been rounded up to the next integer, which the sign of the remainder shows. The quotient of two floats,
+ * in double and below 2^28, is not rounded up, and its products are exact. The first bit of `rare` is set for other quotients, and
+ * if y is infinite. */
 VM_INLINE double vm_remainder_end_f64(double r, double y)
 {
     double moved = ((r < 0) != (y < 0)) ? r + y : r;
@@ -67,7 +68,7 @@ VM_BLOCK_2(remainder_f64, double, uint64_t)
 VM_INLINE uint64_t vm_remainder_f64_block(const double *x, const double *y, double *z, ptrdiff_t n)
 {
     (void)x, (void)y, (void)z, (void)n;
-    return VM_SIGN64; /* all of it by fmod, which is exact too: libm's fma would take longer */
+    return VM_SIGN64; /* always by fmod, which is exact too: libm's fma would take longer */
 }
 #endif
 VM_RUN_2(remainder_f64, double, uint64_t)
@@ -76,14 +77,14 @@ VM_INLINE float vm_remainder_f32_fast(float x, float y, uint64_t *rare)
 {
     double a = x, b = y, q = a / b, r = a - trunc(q) * b;
     *rare = s0_long_quotient(q, b, 0x1p28);
-    /* The sum is that of floats. */
+    /* The sum is rounded in float. */
     float left = (float)r, moved = ((left < 0) != (y < 0)) ? left + y : left;
     return left == 0 ? copysignf(0.0f, y) : moved;
 }
 VM_BLOCK_2(remainder_f32, float, uint64_t)
 VM_RUN_2(remainder_f32, float, uint64_t)
 
-/* Modulo 2^64, hence right modulo every narrower power of two too, and for signed bases in two's complement. */
+/* Modulo 2^64, hence also right modulo smaller powers of two, and for signed bases in two's complement. */
 S0_BODY uint64_t pow_u64(uint64_t x, uint64_t n)
 {
     uint64_t out = 1;

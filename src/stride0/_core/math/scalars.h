@@ -1,7 +1,7 @@
 /* Small scalar bodies that the loops inline: thin names over libm, selections, components, casts.
  *
- * Each function comes as `_f64` and `_f32`. Where a body only forwards to libm, libm's own special cases (C Annex F) are
- * the standard's. Bodies with special cases of their own are in realmath.h and complexmath.h. */
+ * Each function comes as `_f64` and `_f32`. If a body only forwards to libm, libm's special cases (C Annex F) are those that the
+ * standard requires. Bodies with other special cases are in realmath.h and complexmath.h. */
 #ifndef STRIDE0_SCALARS_H
 #define STRIDE0_SCALARS_H
 
@@ -9,19 +9,19 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Before a loop of which a result may replace the elements that it comes from, while nothing else overlaps. */
+/* Before a loop whose results may replace the elements that they are computed from, without any other overlap. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define S0_ELEMENTWISE _Pragma("GCC ivdep")
 #else
 #define S0_ELEMENTWISE
 #endif
 
-/* Before a loop whose elements are so little work that counting them is a good part of it. */
+/* Before a loop that does so little per element that the loop counter costs a good part of the time. */
 #define S0_TWO_AT_ONCE _Pragma("GCC unroll 2")
 
 #define S0_BODY static inline __attribute__((unused))
 
-/* Whether y is a power of two whose inverse is normal, too; and that. The numbers have `fraction` bits behind the exponent. */
+/* Whether y is a power of two with a normal inverse, and that inverse. The numbers have `fraction` bits of fraction. */
 #define S0_HAS_INVERSE(bits, type, fraction)                                                        \
     S0_BODY int s0_has_inverse_f##bits(type y, type *inverse)                                       \
     {                                                                                               \
@@ -52,18 +52,18 @@ S0_HAS_INVERSE(32, float, 23)
 #define round_f32 rintf
 #define copysign_f64 copysign
 #define copysign_f32 copysignf
-#define nextafter_f64 nextafter /* equal operands give the second, so that -0 goes to +0 and back */
+#define nextafter_f64 nextafter /* for equal operands the second one, so that -0 goes to +0 and back */
 #define nextafter_f32 nextafterf
 
 /* -- selections, written without branches, so that the loops vectorise ----------------------------------------------- */
 
-/* Of any integer type. */
+/* For any integer type. */
 #define max_c(a, b) ((a) > (b) ? (a) : (b))
 #define min_c(a, b) ((a) < (b) ? (a) : (b))
 
-/* x + 0 is +0 for both zeros and keeps NaN. NaN in x is taken by the extremes, NaN in y by failing the comparison.
- * `clip` has one selection per bound and one for NaN bounds: `minimum(maximum(x, low), high)` tests for NaN
- * twice, and the compiler makes branches of such chains. */
+/* x + 0 is +0 for both zeros and keeps NaN. The extremes test x for NaN; a NaN in y fails the comparison. `clip` has one selection
+ * per bound and one for NaN bounds: `minimum(maximum(x, low), high)` would test for NaN twice, and compilers make branches of such
+ * chains. */
 #define S0_SELECTIONS(T, t)                                                                                          \
     S0_BODY T sign_##t(T x) { return x > 0 ? 1 : x < 0 ? -1 : x + 0; }                                               \
     S0_BODY T maximum_##t(T x, T y) { return ((x >= y) | (x != x)) ? x : y; }                                          \
@@ -79,9 +79,9 @@ S0_SELECTIONS(float, f32)
 
 /* -- casts ----------------------------------------------------------------------------------------------------------- */
 
-/* A cast from floating point to an integer is undefined in C where the value does not fit, and differs between
- * instruction sets. Here it is the same everywhere: through a 64-bit integer, whose least value stands for what does not
- * fit, and from there modulo the width of the target. */
+/* A cast from floating point to an integer is undefined in C if the value does not fit, and differs between instruction sets. Here it
+ * is the same everywhere: through a 64-bit integer, whose smallest value replaces values that do not fit, then modulo the width of
+ * the target. */
 S0_BODY int64_t to_int(double x)
 {
     return ((x >= -0x1p63) & (x < 0x1p63)) ? (int64_t)x : INT64_MIN;
@@ -94,8 +94,8 @@ S0_BODY uint64_t to_uint(double x)
     return (uint64_t)to_int(x);
 }
 
-/* A 64-bit integer as a double. Of vectors, only AVX-512 has an instruction for it. Elsewhere on x86-64 the upper half and the
- * lower half become the last digits of 2^84 and of 2^52; all steps are exact but the last one, which rounds. */
+/* A 64-bit integer as a double. For vectors, only AVX-512 has an instruction. Elsewhere on x86-64, the upper and the lower half become
+ * the last digits of 2^84 and of 2^52; all steps are exact, except the last one, which rounds. */
 #if defined(__SSE2__) && !defined(__AVX512DQ__)
 #define S0_SPLIT_INTEGERS
 #endif
@@ -113,8 +113,8 @@ S0_BODY double to_f64(int64_t x)
 #endif
 }
 
-/* Integers below 2^51, and back, in vectors without instructions for 64-bit integers: such an integer is the end of the digits
- * of 1.5 * 2^52 plus it. */
+/* Conversions between integers below 2^51 and doubles, in vectors without instructions for 64-bit integers: the integer is in the
+ * low digits of 1.5 * 2^52 plus the integer. */
 S0_BODY double s0_small_double(int64_t x)
 {
     uint64_t bits = (uint64_t)x + 0x4338000000000000u;

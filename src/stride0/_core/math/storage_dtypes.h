@@ -1,8 +1,8 @@
-/* Conversions of storage dtypes, which have no arithmetic of their own, to and from float32.
+/* Conversions between storage dtypes, which have no arithmetic, and float32.
  *
- * Each has `<name>_to_f32`, which is exact, and `f32_to_<name>`, which rounds to nearest, ties to even: overflow gives an
- * infinity, tiny values become subnormals, NaN stays one and keeps its sign. They select instead of branching, so that loops
- * over them vectorise, and give the same bits on every instruction set. */
+ * Each dtype has `<name>_to_f32`, which is exact, and `f32_to_<name>`, which rounds to nearest, ties to even: overflow gives
+ * infinity, tiny values become subnormal, NaN stays NaN and keeps its sign. They select instead of branching, so that loops
+ * vectorise, and give the same bits on every instruction set. */
 #ifndef STRIDE0_STORAGE_DTYPES_H
 #define STRIDE0_STORAGE_DTYPES_H
 
@@ -17,22 +17,22 @@ S0_BODY float f32_of_bits(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
 
 /* -- rounding to odd --------------------------------------------------------------------------------------------------
  *
- * Two roundings to nearest, one after the other, may differ from one. Where the first one is to odd (of the two
- * neighbours the one whose last bit is set, unless the value is one of them), nothing is lost for the second one, if
- * that leaves two bits less or more: S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008. */
+ * Two successive roundings to nearest may differ from a single one. So the first rounding is to odd: a value that is not exact
+ * becomes the neighbour whose last bit is set. Then the second rounding gives the right result, if it drops at least two
+ * bits: S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008. */
 
 S0_BODY float odd_f32(double x)
 {
     const float nearest = (float)x;
     const double back = (double)nearest;
     uint32_t bits = bits_of_f32(nearest);
-    /* Back towards zero, where it went away from it. */
+    /* Back towards zero, if the rounding went away from zero. */
     bits -= fabs(back) > fabs(x);
     bits |= back != x;
     return f32_of_bits(bits);
 }
 
-/* 64-bit integers as float64: below the 53 bits that it has, what the low ones hold is kept in one of them. */
+/* 64-bit integers to float64, rounded to odd: the last of the 53 bits is set if any lower bit is. */
 S0_BODY double odd_f64_u(uint64_t x)
 {
     const uint64_t odd = (x & ~(uint64_t)0x7ff) | (((x & 0x7ff) + 0x7ff) & 0x800);
@@ -48,7 +48,7 @@ S0_BODY double odd_f64_i(int64_t x)
 
 /* -- float16 ---------------------------------------------------------------------------------------------------------- */
 
-/* What the instructions of F16C do: NaN keeps the upper bits of its payload and becomes quiet. */
+/* As F16C instructions do: NaN keeps the upper bits of its payload and becomes quiet. */
 S0_BODY float float16_to_f32(uint16_t x)
 {
     const uint32_t sign = (uint32_t)(x & 0x8000) << 16, low = x & 0x7fff;
@@ -62,10 +62,10 @@ S0_BODY uint16_t f32_to_float16(float x)
 {
     const uint32_t bits = bits_of_f32(x), low = bits & 0x7fffffffu;
     const uint32_t normal = (low - (112u << 23) + 0xfff + (low >> 13 & 1)) >> 13;
-    /* Added to 0.5, whose last bit is worth what a subnormal's is, the value is rounded by the addition. */
+    /* The last bit of 0.5 has the value of a subnormal's last bit, so adding 0.5 rounds the value. */
     const uint32_t small = bits_of_f32(f32_of_bits(low) + 0.5f) - 0x3f000000u;
     const uint32_t nan = 0x7e00 | (low >> 13 & 0x3ff);
-    /* From 65520 on, halfway to the number that there is none for any more, it is an infinity. */
+    /* From 65520 on, halfway between the largest finite value and the next power of 2, the result is infinity. */
     const uint32_t large = low > 0x7f800000u ? nan : 0x7c00;
     return (uint16_t)(bits >> 16 & 0x8000) | (uint16_t)(low < 0x38800000u ? small : low >= 0x477ff000u ? large : normal);
 }
@@ -104,7 +104,7 @@ S0_BODY void f32_run_to_float16(const float *x, uint16_t *out, int64_t n)
 
 S0_BODY float bfloat16_to_f32(uint16_t x) { return f32_of_bits((uint32_t)x << 16); }
 
-/* NaN becomes the one of its sign, as ml_dtypes has it. */
+/* NaN becomes the default NaN with the same sign, as in ml_dtypes. */
 S0_BODY uint16_t f32_to_bfloat16(float x)
 {
     const uint32_t bits = bits_of_f32(x);
@@ -114,7 +114,7 @@ S0_BODY uint16_t f32_to_bfloat16(float x)
 
 /* -- neighbours ------------------------------------------------------------------------------------------------------- */
 
-/* The next number after x1 towards x2, of any format with a sign, an exponent and a fraction; a and b are their values. */
+/* The next number after x1 towards x2, for any format with a sign, an exponent and a fraction; a and b are the values of x1 and x2. */
 S0_BODY uint32_t nextafter_bits(uint32_t x1, uint32_t x2, float a, float b, int width)
 {
     const uint32_t sign = (uint32_t)1 << (width - 1);

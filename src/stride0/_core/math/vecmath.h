@@ -1,28 +1,25 @@
 /* Vector math: scalar bodies without branches, which the compiler's vectoriser turns into SIMD.
 
-   Each function is one tree of IEEE operations (fma among them, no table),
-        so that the same input gives the same
-   bits on every instruction set, at every position of an array and in the scalar tail of a loop. The names are
-   vm_<function>_f32 and vm_<function>_f64; loops over them are in vecmath_run.h. Written for -ffp-contract=off;
-   -fno-math-errno and -fno-trapping-math change no value and are needed for selections to vectorise.
-   -fno-thread-jumps keeps GCC from making branches of them again.
+   Each function is one tree of IEEE operations (including fma, without tables), so the same input gives the same bits on every
+   instruction set, at every position of an array and in the scalar tail of a loop. The names are vm_<function>_f32 and
+   vm_<function>_f64; loops over them are in vecmath_run.h. Written for -ffp-contract=off. -fno-math-errno and
+   -fno-trapping-math change no value and are needed for selections to vectorise. -fno-thread-jumps keeps GCC from turning
+   selections back into branches.
 
-   The coefficients come from conformance/accuracy/coefficients.py, and the errors of the functions were
-   measured by the programs beside it.
+   The coefficients come from conformance/accuracy/coefficients.py; programs in the same folder measured the errors of the
+   functions.
 
    Note [Rounding by a large constant]
-       Adding 1.5 * 2**23 (in double 1.5 * 2**52) to a number far smaller rounds it to an integer, which then
-       stands in the low bits of the sum; subtracting the constant gives the integer as a float. No
-       conversion to an integer type is needed, which AVX2 does not have for doubles, and NaN stays NaN.
+       Adding 1.5 * 2**23 (in double 1.5 * 2**52) to a much smaller number rounds it to an integer, which is then in the low
+       bits of the sum; subtracting the constant gives the integer as a float. This needs no conversion to an integer type,
+       which AVX2 does not have for doubles, and NaN stays NaN.
 
    Note [What costs]
-       Vector units do an fma in the time of a product,
-        and sums beside it. A division or a square root takes as
-       long as 10 to 18 of them, a conversion between float and double as long as 3. So float32 stays in float,
-       and what has to be known better comes as two numbers,
-        the second of which is one fma away. Polynomials are
-       evaluated by Horner's rule, or by two of them for even and odd powers: that is the fewest products.
-       Without fma in hardware (x86-64-v2) libm computes it: the same bits, and slow. */
+       Vector units do an fma in the time of a product or a sum. A division or a square root takes as long as 10 to 18 of
+       them, a conversion between float and double as long as 3. So float32 stays in float, and values that need more
+       precision are pairs of numbers, the second of which costs one fma. Polynomials are evaluated by Horner's rule, or by
+       two Horner schemes for even and odd powers: that is the fewest products. Without fma in hardware (x86-64-v2), libm
+       computes it: slowly, with the same bits. */
 
 #ifndef S0_VECMATH_H
 #define S0_VECMATH_H
@@ -32,15 +29,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bodies have to be inlined however long they are: a call in a loop would keep it from being vectorised. */
+/* Bodies must be inlined however long they are: a loop with a call does not vectorise. */
 #if defined(__GNUC__)
 #define VM_INLINE static inline __attribute__((always_inline, unused))
 #else
 #define VM_INLINE static inline
 #endif
 
-/* Before a loop: results may replace the arguments that they come from, and nothing else overlaps. Without
-   this the compiler takes a result in the place of its argument for one that a later element might need. */
+/* Before a loop: results may replace the arguments that they are computed from, without any other overlap. Otherwise the compiler
+   assumes that a later element may need an overwritten argument. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define VM_ELEMENTWISE _Pragma("GCC ivdep")
 #else

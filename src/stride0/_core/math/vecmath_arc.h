@@ -13,8 +13,8 @@ VM_INLINE float vm_asin_tail_f32(float z) {
     return z * fmaf(z, fmaf(z, p, 0x1.3301fcp-4f), 0x1.5555c8p-3f);
 }
 
-/* sqrt(z) as a number with an error of 2**-18 of it and a remainder, by Newton's method from a guess at 1 / sqrt(z):
-   faster than square root and division. z is at most 1/2. */
+/* sqrt(z) with an error of 2**-18 of it, and a remainder, by Newton's method from an estimate of 1 / sqrt(z): faster than square
+   root and division. z is at most 1/2. */
 VM_INLINE float vm_sqrt_two_f32(float z, float *low) {
     float half = -0.5f * z;
     float y = vm_float(0x5f3759dfu - (vm_bits32(z) >> 1));
@@ -61,8 +61,8 @@ VM_INLINE float vm_acos_f32(float x) {
     return a > 1.0f ? NAN : y;
 }
 
-/* base + bl + atan(t + tl) for t between -1 and 1, relative error of the arc 2**-28.5. With t near 1, t**3 times
-   the polynomial is large; the greater part of that is added with what rounding leaves out. */
+/* base + bl + atan(t + tl) for t between -1 and 1, relative error of the arc 2**-28.5. For t near 1, t**3 times the polynomial is
+   large; its larger part is added together with its rounding error. */
 #define VM_ATAN_PART 0x1.2p-2f
 VM_INLINE float vm_atan_sum_f32(float base, float bl, float t, float tl) {
     float z = t * t;
@@ -100,7 +100,7 @@ VM_INLINE double vm_atan_short(double n, double d) {
     return t + (t * z) * p;
 }
 
-/* The angle of (x, y). Two zeros and two infinities make a quotient that is none. */
+/* The angle of (x, y). If both are zero or both are infinite, the quotient would be NaN: it is replaced. */
 VM_INLINE float vm_atan2_wide(float y, float x) {
     float ay = fabsf(y), ax = fabsf(x);
     int same = (ay == ax) & ((ay == 0.0f) | (ay == INFINITY));
@@ -115,7 +115,7 @@ VM_INLINE float vm_atan2_wide(float y, float x) {
     return copysignf((float)t, y);
 }
 
-/* Where quotients are neither subnormal nor overflow */
+/* For quotients that neither overflow nor are subnormal */
 VM_INLINE uint32_t vm_atan2_rare_f32(float x) {
     uint32_t u = vm_bits32(x) & ~VM_SIGN32;
     return (u - vm_bits32(0x1p-60f)) | (vm_bits32(0x1p60f) - u);
@@ -125,7 +125,7 @@ VM_INLINE float vm_atan2_f32_fast(float y, float x, uint32_t *rare) {
     float a = fabsf(y), b = fabsf(x);
     int steep = a > b;
     float d = steep ? a : b, n = steep ? b : a;
-    /* The arc from the nearest axis is added to or subtracted from it: the sign changes where steep and left differ. */
+    /* The arc is added to or subtracted from the angle of the nearest axis: the sign changes if exactly one of steep and left is set. */
     uint32_t left = vm_bits32(x) & VM_SIGN32;
     uint32_t turn = steep ? left ^ VM_SIGN32 : left;
     n = vm_float(vm_bits32(n) ^ turn);
@@ -155,7 +155,7 @@ VM_INLINE double vm_asin_tail_f64(double z) {
     return z * fma(z, odd, even);
 }
 
-/* sqrt(z) as a truncated number and the remainder; z neither negative nor, unless zero, below 2**-900 */
+/* sqrt(z) as a truncated number and the remainder; z is 0 or at least 2**-900 */
 VM_INLINE double vm_sqrt_two_f64(double z, double *low) {
     double s = sqrt(z);
     *low = fma(-s, s, z) / (s + s + 0x1p-600);
@@ -200,8 +200,8 @@ VM_INLINE double vm_acos_f64(double x) {
     return a > 1.0 ? NAN : y;
 }
 
-/* base + bl + atan((n + nl) / (d + dl)) with the quotient between -tan(pi/8) and tan(pi/8): the quotient is
-   taken as a truncated number and a remainder. Relative error of the arc 2**-59.4. */
+/* base + bl + atan((n + nl) / (d + dl)) for a quotient between -tan(pi/8) and tan(pi/8). The quotient is a truncated number and a
+   remainder. Relative error of the arc 2**-59.4. */
 VM_INLINE double vm_atan_sum_f64(double base, double bl, double n, double nl, double d, double dl) {
     double inverse = 1.0 / d;
     double t = n * inverse;
@@ -237,7 +237,7 @@ VM_INLINE double vm_atan_f64(double x) {
     return copysign(vm_atan_sum_f64(base, bl, n, nl, d, dl), x);
 }
 
-/* The exponent of a number that is not negative, kept from those whose inverse has none */
+/* The inverse of the power of two in a non-negative number, with the exponent limited so that the inverse is normal */
 VM_INLINE double vm_inverse_scale_f64(double x) {
     uint64_t e = vm_bits64(x) >> 52;
     e = e < 1 ? 1 : e;
@@ -245,9 +245,9 @@ VM_INLINE double vm_inverse_scale_f64(double x) {
     return vm_double((2046 - e) << 52);
 }
 
-/* The angle of (x, y). Both are scaled by the larger one. A quotient that may be subnormal is taken 2**200
-   times larger, and as zero where it does not count against pi. Two zeros and two infinities make a
-   quotient that is none. */
+/* The angle of (x, y). Both are scaled by the larger one. A quotient that may be subnormal is scaled up by 2**200, or replaced by
+   zero if it is negligible compared with pi. If both are zero or both are infinite, the quotient would be NaN: it is
+   replaced. */
 VM_INLINE double vm_atan2_f64(double y, double x) {
     double a = fabs(y), b = fabs(x);
     double most = a > b ? a : b;
@@ -255,7 +255,7 @@ VM_INLINE double vm_atan2_f64(double y, double x) {
     uint64_t left = -(vm_bits64(x) >> 63), tiny = vm_less_f64(a, b * 0x1p-800);
     double up = vm_select_f64(left, 0.0, 0x1p200);
     double ys = a * vm_select_f64(tiny, up, 1.0) * scale, xs = b * scale;
-    /* An infinite one stands for 1 and the other for 0; two zeros for 0 and 1. */
+    /* Replace infinity by 1 and a finite number next to it by 0; replace two zeros by 0 and 1. */
     ys = most == INFINITY ? (a == INFINITY ? 1.0 : 0.0) : ys;
     xs = most == INFINITY ? (b == INFINITY ? 1.0 : 0.0) : xs;
     xs = most == 0.0 ? 1.0 : xs;
@@ -291,7 +291,7 @@ VM_INLINE float vm_hypot_f32(float x, float y) {
     return ((fabsf(x) == INFINITY) | (fabsf(y) == INFINITY)) ? INFINITY : z;
 }
 
-/* The square root of a sum of squares that is known to twice the digits */
+/* The square root of a sum of squares, which is computed with twice the digits */
 VM_INLINE double vm_hypot_f64(double x, double y) {
     double a = fabs(x), b = fabs(y);
     double most = a > b ? a : b, least = a > b ? b : a;
@@ -310,7 +310,7 @@ VM_INLINE double vm_hypot_f64(double x, double y) {
     return ((a == INFINITY) | (b == INFINITY)) ? INFINITY : z;
 }
 
-/* The same for numbers of which the larger is 0 or from 2**-450 to 2**500; the first bit of `rare` is set for others. */
+/* The same if the larger number is 0 or from 2**-450 to 2**500; otherwise the first bit of `rare` is set. */
 VM_INLINE double vm_hypot_f64_fast(double x, double y, uint64_t *rare) {
     double a = fabs(x), b = fabs(y), pl, ql;
     double most = a > b ? a : b, least = a > b ? b : a;

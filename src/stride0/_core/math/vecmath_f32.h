@@ -4,7 +4,7 @@
    128 gives infinity. */
 VM_INLINE float vm_pow2_f32(float t) { return vm_float((vm_bits32(t) << 23) + (127u << 23)); }
 
-/* -- exponential function and its like ------------------------------------------------------------------- */
+/* -- exponential functions ------------------------------------------------------------------- */
 
 #define VM_LOG2E_F 0x1.715476p+0f
 #define VM_LN2_HI_F 0x1.62e43p-1f
@@ -16,7 +16,7 @@ VM_INLINE float vm_exp_poly_f32(float r) {
         0x1.fffffcp-2f);
 }
 
-/* e**x / 2**k for the integer k that the low bits of *t hold, and which x / ln(2) is near */
+/* e**x / 2**k for the integer k near x / ln(2), which the low bits of *t hold */
 VM_INLINE float vm_exp_core_f32(float x, float *t) {
     *t = fmaf(x, VM_LOG2E_F, VM_ROUND32);
     float k = *t - VM_ROUND32;
@@ -24,19 +24,19 @@ VM_INLINE float vm_exp_core_f32(float x, float *t) {
     return fmaf(r, fmaf(r, vm_exp_poly_f32(r), 1.0f), 1.0f);
 }
 
-/* Where e**x is a normal number */
+/* For x such that e**x is a normal number */
 VM_INLINE float vm_exp_f32_fast(float x) {
     float t, y = vm_exp_core_f32(x, &t);
     return vm_float(vm_bits32(y) + (vm_bits32(t) << 23));
 }
 #define VM_EXP_RARE_F32(x) (vm_bits32(87.0f) - (vm_bits32(x) & ~VM_SIGN32))
 
-/* Out of range the reduction gives garbage, which is replaced at the end: comparing and selecting first would
-   make everything wait for it. */
+/* Out of range the reduction gives garbage, which is replaced at the end: if the comparison came first, everything would wait
+   for it. */
 VM_INLINE float vm_exp_f32(float x) {
     float t, y = vm_exp_core_f32(x, &t);
-    /* -150 <= k <= 128, more than the exponents of normal floats: a factor of 2 or of 2**-64 is multiplied
-       apart, which overflows to infinity and rounds subnormal results (once). */
+    /* -150 <= k <= 128, more than the exponents of normal floats: a factor of 2 or of 2**-64 is multiplied separately. It
+       overflows to infinity, and rounds subnormal results (once). */
     int low = x < 0.0f;
     uint32_t bias = low ? (127u + 64u) << 23 : 126u << 23;
     y = y * vm_float((vm_bits32(t) << 23) + bias) * (low ? 0x1p-64f : 2.0f);
@@ -51,7 +51,7 @@ VM_INLINE float vm_expm1_tail_f32(float r, float low) {
     return fmaf(r * r, fmaf(r, q, 0.5f), low);
 }
 
-/* x - k ln(2) for the integer k that the low bits of *t hold, and what rounding left out */
+/* x - k ln(2) for the integer k in the low bits of *t, and its rounding error */
 VM_INLINE float vm_expm1_reduce_f32(float x, float *t, float *low) {
     *t = fmaf(x, VM_LOG2E_F, VM_ROUND32);
     float k = *t - VM_ROUND32;
@@ -61,7 +61,7 @@ VM_INLINE float vm_expm1_reduce_f32(float x, float *t, float *low) {
     return r;
 }
 
-/* (h - 1) + h * (r + tail) for h = 2**k. The sum of the first three is taken with its error, as there is
+/* (h - 1) + h * (r + tail) for h = 2**k. The sum of the first three terms is computed with its error, because there is
    cancellation for k = 1; for the same reason r has a second part. */
 VM_INLINE float vm_expm1_f32_fast(float x) {
     float t, low, r = vm_expm1_reduce_f32(x, &t, &low);
@@ -73,7 +73,7 @@ VM_INLINE float vm_expm1_f32_fast(float x) {
 }
 #define VM_EXPM1_RARE_F32(x) (vm_bits32(16.5f) - (vm_bits32(x) & ~VM_SIGN32))
 
-/* Half of it at first, since 2**128 is no float. */
+/* Computes half of it first, because 2**128 is not a float. */
 VM_INLINE float vm_expm1_f32(float x) {
     float a = x > 89.0f ? 89.0f : x;
     a = a < -18.0f ? -18.0f : a;
@@ -83,7 +83,7 @@ VM_INLINE float vm_expm1_f32(float x) {
     float s = fmaf(h, r, g);
     float e = fmaf(h, r, g - s) + ((h - g) - 0.5f);
     float y = s + fmaf(h, vm_expm1_tail_f32(r, low), e);
-    return fabsf(x) < 0x1p-26f ? x : y + y; /* half a subnormal number may be none, and -0 */
+    return fabsf(x) < 0x1p-26f ? x : y + y; /* a subnormal number may not have an exact half; also keeps -0 */
 }
 
 /* -- logarithms ------------------------------------------------------------------------------------------ */
@@ -99,8 +99,8 @@ VM_INLINE float vm_log_cubic_f32(float f, float more) {
 /* log(1 + f) - f */
 VM_INLINE float vm_log_tail_f32(float f) { return fmaf(-0.5f * f, f, vm_log_cubic_f32(f, 0.0f)); }
 
-/* k * ln(2) + f + tail, where `small` is the low part of f. What is small is added first: the sum with the tail then
-   rounds but once. */
+/* k * ln(2) + f + tail, with `small` the low part of f. The small terms are added first: then the sum with the tail rounds only
+   once. */
 VM_INLINE float vm_log_sum_f32(float k, float f, float small, float tail) {
     float s = fmaf(k, VM_LN2_HI_F, f);
     float e = f + fmaf(k, VM_LN2_HI_F, -s); /* exact, as k is 0 or |k ln(2)| > |f| */
@@ -122,17 +122,17 @@ VM_INLINE float vm_log_split_f32(float x, float *k) {
     return m;
 }
 
-/* y where it is the logarithm of x, and what it has to be where there is none */
+/* Replaces the result y for arguments without a logarithm: -infinity for 0, NaN for negative numbers, x for infinity and NaN */
 VM_INLINE float vm_log_edges_f32(float x, float y) {
     y = x < INFINITY ? y : x; /* infinity and NaN */
     float edge = x == 0.0f ? -INFINITY : NAN;
     return x <= 0.0f ? edge : y;
 }
 
-/* Whether x is anything but a positive normal number */
+/* Whether x is not a positive normal number */
 #define VM_LOG_RARE_F32(x) ((vm_bits32(x) - (1u << 23)) | (vm_bits32(0x1.fffffep127f) - vm_bits32(x)))
 
-/* A logarithm from `sum` of k and f: where the argument is normal, and everywhere */
+/* Two versions of a logarithm from `sum` of k and f: for normal arguments, and for all */
 #define VM_LOG_F32(name, sum)                                                                                \
     VM_INLINE float vm_##name##_f32_fast(float x) {                                                          \
         float k, f = vm_log_split_fast_f32(x, &k) - 1.0f;                                                    \
@@ -145,8 +145,8 @@ VM_INLINE float vm_log_edges_f32(float x, float y) {
 
 VM_LOG_F32(log, vm_log_sum_f32(k, f, 0.0f, vm_log_tail_f32(f)))
 
-/* high + log(1 + f) * (ch + cl) + low. The first two terms of the logarithm, f - f**2
-   / 2, are taken with the error of their sum, and so is the product with ch. */
+/* high + log(1 + f) * (ch + cl) + low. The first two terms of the logarithm, f - f**2 / 2, are computed with the error of their
+   sum, and so is the product with ch. */
 VM_INLINE float vm_log_scaled_f32(float high, float low, float f, float ch, float cl) {
     float g = 0.5f * f;
     float m = fmaf(-g, f, f);
@@ -160,8 +160,8 @@ VM_LOG_F32(log2, vm_log_scaled_f32(k, 0.0f, f, 0x1.715476p+0f, 0x1.4ae0cp-26f))
 VM_LOG_F32(log10,
     vm_log_scaled_f32(k * 0x1.344p-2f, k * 0x1.3509f8p-18f, f, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f))
 
-/* 1 + x is rounded; its error, divided by 2**k like the mantissa, goes with f, times 1 / (1 + f) or nearly
-   so (exact at the ends). With k = 0, f is x itself. */
+/* 1 + x is rounded; its error, divided by 2**k like the mantissa, is added to f, times 1 / (1 + f) or nearly that (exact at the
+   ends). For k = 0, f is x itself. */
 VM_INLINE float vm_log1p_f32_fast(float x) {
     float v = 1.0f + x;
     float b = v - 1.0f;
@@ -187,9 +187,8 @@ VM_INLINE float vm_log1p_f32(float x) {
 
 /* -- hyperbolic functions -------------------------------------------------------------------------------- */
 
-/* Below 3/4, x - x**3 * N(x**2) / D(x**2); from there 1 - 2 / s for s = e**(2x) + 1, written as 3/4 - (2 -
-   s/4) / s. In either the quotient is at most a third of the result, and its error counts that much less.
-   One division serves both. */
+/* Below 3/4, x - x**3 * N(x**2) / D(x**2); from there on 1 - 2 / s for s = e**(2x) + 1, written as 3/4 - (2 - s/4) / s. In both
+   forms the quotient is at most a third of the result, so its error counts less. One division serves both. */
 VM_INLINE float vm_tanh_f32(float x) {
     float a = fabsf(x);
     float z = a * a;
@@ -200,7 +199,7 @@ VM_INLINE float vm_tanh_f32(float x) {
     float r = fmaf(-k, VM_LN2_LO_F, fmaf(-k, VM_LN2_HI_F, a + a));
     float p = fmaf(r * r, vm_exp_poly_f32(r), r);
     float m = vm_pow2_f32(t);
-    float s = fmaf(m, p, m + 1.0f); /* e**(2a) + 1 with one rounding that matters */
+    float s = fmaf(m, p, m + 1.0f); /* e**(2a) + 1; only one rounding matters */
     int small = a < 0.75f;
     float q = (small ? n : fmaf(s, -0.25f, 2.0f)) / (small ? d : s);
     float y = (small ? a : 0.75f) - q;

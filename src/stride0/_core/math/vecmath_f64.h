@@ -3,14 +3,14 @@
 /* 2**k for the integer k that the low bits of `t` hold, -1022 <= k <= 1023; 1024 gives infinity. */
 VM_INLINE double vm_pow2_f64(double t) { return vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52)); }
 
-/* All bits set if a < b, for a and b neither negative nor NaN. Of many `a < b ? p : q` in a row the
-   compiler makes branches, which do not vectorise; these it leaves alone. */
+/* All bits set if a < b, for a and b neither negative nor NaN. The compiler turns many `a < b ? p : q` in a row into branches, which
+   do not vectorise; it does not do so with this. */
 VM_INLINE uint64_t vm_less_f64(double a, double b) { return -((vm_bits64(a) - vm_bits64(b)) >> 63); }
 VM_INLINE double vm_select_f64(uint64_t mask, double yes, double no) {
     return vm_double((vm_bits64(yes) & mask) | (vm_bits64(no) & ~mask));
 }
 
-/* -- exponential function and its like ------------------------------------------------------------------- */
+/* -- exponential functions ------------------------------------------------------------------- */
 
 #define VM_LOG2E 0x1.71547652b82fep+0
 #define VM_LN2_HI 0x1.62e42fefa4p-1 /* 41 bits: the product with an integer below 2**12 is exact */
@@ -27,7 +27,7 @@ VM_INLINE double vm_exp_poly_f64(double r) {
 }
 VM_INLINE double vm_exp_tail_f64(double r) { return (r * r) * vm_exp_poly_f64(r); }
 
-/* e**x / 2**k for the integer k that the low bits of *t hold, and which x / ln(2) is near */
+/* e**x / 2**k for the integer k near x / ln(2), which the low bits of *t hold */
 VM_INLINE double vm_exp_core_f64(double x, double *t) {
     *t = fma(x, VM_LOG2E, VM_ROUND64);
     double k = *t - VM_ROUND64;
@@ -35,7 +35,7 @@ VM_INLINE double vm_exp_core_f64(double x, double *t) {
     return fma(r, fma(r, vm_exp_poly_f64(r), 1.0), 1.0);
 }
 
-/* Where e**x is a normal number */
+/* For x such that e**x is a normal number */
 VM_INLINE double vm_exp_f64_fast(double x) {
     double t, y = vm_exp_core_f64(x, &t);
     return vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
@@ -95,9 +95,9 @@ VM_INLINE double vm_expm1_f64(double x) {
 
 /* -- logarithms ------------------------------------------------------------------------------------------ */
 
-/* log(1 + f) - f + h for 1 + f in [sqrt(1/2), sqrt(2)]. With s = f / (2 + f) the logarithm is 2 atanh(s),
-   which is f - (h - s * (h + z * P(z))) for h = f**2 / 2 and z = s**2: rounding s harms little in this
-   form. Callers that have 1 + f compute d = 2 + f from it, so that the division does not wait for f. */
+/* log(1 + f) - f + h for 1 + f in [sqrt(1/2), sqrt(2)]. With s = f / (2 + f) the logarithm is 2 atanh(s), which is
+   f - (h - s * (h + z * P(z))) for h = f**2 / 2 and z = s**2: in this form the rounding error of s matters little. Callers that
+   have 1 + f compute d = 2 + f from it, so that the division does not wait for f. */
 VM_INLINE double vm_log_cubic_f64(double f, double d, double h) {
     double s = f / d;
     double z = s * s;
@@ -113,16 +113,16 @@ VM_INLINE double vm_log_tail_f64(double f, double d) {
     return vm_log_cubic_f64(f, d, h) - h;
 }
 
-/* k * ln(2) + f + tail, where `small` is the low part of f. What is small is added
-   first: the sum with the tail then rounds but once. */
+/* k * ln(2) + f + tail, with `small` the low part of f. The small terms are added first: then the sum with the tail rounds only
+   once. */
 VM_INLINE double vm_log_sum_f64(double k, double f, double small, double tail) {
     double s = fma(k, VM_LN2_HI, f);
     double e = f + fma(k, VM_LN2_HI, -s); /* exact, as k is 0 or |k ln(2)| > |f| */
     return s + (fma(k, VM_LN2_LO, e + small) + tail);
 }
 
-/* Bits: added to those of a number, they make the exponent change at sqrt(1/2) instead of 1; added to a
-   mantissa, they put it between sqrt(1/2) and sqrt(2). */
+/* Bits: added to the bits of a number, they make the exponent change at sqrt(1/2) instead of 1; added to a mantissa, they move it
+   between sqrt(1/2) and sqrt(2). */
 #define VM_TO_SQRT_HALF ((uint64_t)(0x3ff00000 - 0x3fe6a09e) << 32)
 #define VM_FROM_SQRT_HALF ((uint64_t)0x3fe6a09e << 32)
 #define VM_MANTISSA 0xfffffffffffff
@@ -149,10 +149,10 @@ VM_INLINE double vm_log_edges_f64(double x, double y) {
     return x <= 0.0 ? edge : y;
 }
 
-/* Whether x is anything but a positive normal number */
+/* Whether x is not a positive normal number */
 #define VM_LOG_RARE_F64(x) ((vm_bits64(x) - ((uint64_t)1 << 52)) | (vm_bits64(0x1.fffffffffffffp1023) - vm_bits64(x)))
 
-/* A logarithm from `sum` of k and f: where the argument is normal, and everywhere */
+/* Two versions of a logarithm from `sum` of k and f: for normal arguments, and for all */
 #define VM_LOG_F64(name, sum)                                                                                \
     VM_INLINE double vm_##name##_f64_fast(double x) {                                                        \
         double k, m = vm_log_split_fast_f64(x, &k), f = m - 1.0, d = m + 1.0;                                \
@@ -168,7 +168,7 @@ VM_LOG_F64(log, vm_log_sum_f64(k, f, 0.0, vm_log_tail_f64(f, d)))
 /* The number without its n lowest bits. */
 VM_INLINE double vm_truncated(double x, int n) { return vm_double(vm_bits64(x) & ~(((uint64_t)1 << n) - 1)); }
 
-/* k * (kh + kl) + log(1 + f) * (ch + cl), where k * kh is exact */
+/* k * (kh + kl) + log(1 + f) * (ch + cl); k * kh is exact */
 VM_INLINE double vm_log_scaled_f64(double k, double f, double d, double kh, double kl, double ch, double cl) {
     double h = (0.5 * f) * f;
     double m = f - h;

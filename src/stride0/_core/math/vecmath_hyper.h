@@ -1,17 +1,17 @@
-/* Hyperbolic functions but tanh, their inverses, and logaddexp; included by vecmath.h. */
+/* Hyperbolic functions except tanh, their inverses, and logaddexp; included by vecmath.h. */
 
 /* -- float32 --------------------------------------------------------------------------------------------- */
 
-/* With x = k ln(2) + r, twice the sum and the difference of e**x and e**-x are a * cosh(r) + b * sinh(r), where a
-   and b are the sum and the difference of 2**k and 2**-k, in one order or the other. Results are computed by
-   quarters, which do not overflow before they have to. */
+/* With x = k ln(2) + r, twice the sum and the difference of e**x and e**-x are a * cosh(r) + b * sinh(r). Here a and b are the sum
+   and the difference of 2**k and 2**-k, or the reverse. A quarter of the result is computed first, which does not overflow
+   too early. */
 VM_INLINE float vm_hyper_f32(float x, float sign) {
     float a = x > 89.6f ? 89.6f : x; /* infinite from there on */
     float t, low, r = vm_expm1_reduce_f32(a, &t, &low);
     uint32_t k = vm_bits32(t) << 23;
     float up = vm_float(k + (125u << 23)); /* a quarter of 2**k */
     int32_t e = (int32_t)((125u << 23) - k);
-    float down = sign * vm_float((uint32_t)(e > 0 ? e : 0)); /* zero where no exponent is left for it */
+    float down = sign * vm_float((uint32_t)(e > 0 ? e : 0)); /* zero if the exponent would be out of range */
     float z = r * r;
     float c = z * fmaf(z, fmaf(z, 0x1.6d4f1p-10f, 0x1.5554e6p-5f), 0.5f);
     float s = fmaf(z * r, fmaf(z, fmaf(z, 0x1.a2e33p-13f, 0x1.110fbep-7f), 0x1.555556p-3f), low);
@@ -25,7 +25,7 @@ VM_INLINE float vm_hyper_f32(float x, float sign) {
 VM_INLINE float vm_sinh_f32(float x) {
     float a = fabsf(x);
     float y = vm_hyper_f32(a, -1.0f);
-    y = a < 0x1p-13f ? a : y; /* a fraction of a subnormal number may be none */
+    y = a < 0x1p-13f ? a : y; /* fractions of a subnormal number may not be exact */
     return copysignf(y, x);
 }
 
@@ -35,7 +35,7 @@ VM_INLINE float vm_cosh_f32(float x) { return vm_hyper_f32(fabsf(x), 1.0f); }
 
 #define VM_LN2 0x1.62e42fefa39efp-1
 
-/* Below 2**-13 the first terms of the series do, where 1 + x in the argument of the logarithm has too few
+/* Below 2**-13 the first terms of the series suffice, and 1 + x in the argument of the logarithm would have too few
    bits. */
 VM_INLINE float vm_asinh_f32(float x) {
     double a = fabsf(x);
@@ -83,8 +83,8 @@ VM_INLINE float vm_atanh_f32(float x) {
 
 /* -- float64 --------------------------------------------------------------------------------------------- */
 
-/* The reduced argument as rh with 26 bits and rl, and a quarter of 2**k and of 2**-k: results are computed
-   by halves, which do not overflow before they have to. */
+/* The reduced argument as rh with 26 bits and rl, and a quarter of 2**k and of 2**-k: half of the result is computed first, which
+   does not overflow too early. */
 VM_INLINE double vm_reduce_exp_f64(double a, double *rl, double *up, double *down) {
     double t = a * VM_LOG2E + VM_ROUND64;
     double k = t - VM_ROUND64;
@@ -95,7 +95,7 @@ VM_INLINE double vm_reduce_exp_f64(double a, double *rl, double *up, double *dow
     *rl = (r - rh) + ((d - r) - w);
     *up = vm_double((vm_bits64(t) << 52) + ((uint64_t)1021 << 52));
     double v = vm_double(((uint64_t)1021 << 52) - (vm_bits64(t) << 52));
-    *down = k > 1000.0 ? 0.0 : v; /* no exponent is left for it */
+    *down = k > 1000.0 ? 0.0 : v; /* the exponent would be out of range */
     return rh;
 }
 
@@ -131,7 +131,7 @@ VM_INLINE double vm_hyper_f64(double x, double sign) {
 VM_INLINE double vm_sinh_f64(double x) {
     double a = fabs(x);
     double y = vm_hyper_f64(a, -1.0);
-    y = a < 0x1p-28 ? a : y; /* a fraction of a subnormal number may be none */
+    y = a < 0x1p-28 ? a : y; /* fractions of a subnormal number may not be exact */
     return copysign(y, x);
 }
 
@@ -146,13 +146,13 @@ VM_INLINE double vm_square_two_f64(double x, double *low) {
     return y;
 }
 
-/* sqrt(p + low) - s, where s is sqrt(p) rounded */
+/* sqrt(p + low) - s, with s the rounded sqrt(p) */
 VM_INLINE double vm_sqrt_error_f64(double p, double low, double s) {
     return (fma(-s, s, p) + low) / (s + s + 0x1p-600);
 }
 
-/* log(1 + u + ul) as a sum of two numbers, of which only the second has rounded, for u > -0.9 and an ul too
-   small to change u. Where `huge` is set, log(2u) instead. */
+/* log(1 + u + ul) as a sum of two numbers, of which only the second has rounding errors, for u > -0.9 and an ul too small to change
+   u. If `huge` is set, log(2u) instead. */
 VM_INLINE double vm_log1p_two_f64(double u, double ul, int huge, double *tail) {
     double v = 1.0 + u;
     double b = v - 1.0;
@@ -171,11 +171,11 @@ VM_INLINE double vm_log1p_two_f64(double u, double ul, int huge, double *tail) {
     double small = vm_log_cubic_f64(f, 2.0 + f, h) - fma(0.5 * f, f, -h);
     double s = fma(k, VM_LN2_HI, f);
     double e = f + fma(k, VM_LN2_HI, -s);
-    *tail = (fma(k, VM_LN2_LO, e + low) + small) - h; /* the largest last */
+    *tail = (fma(k, VM_LN2_LO, e + low) + small) - h; /* the largest term last */
     return s;
 }
 
-/* asinh(a) = log1p(u) for u = a + (sqrt(1 + a**2) - 1), where everything rounded is caught. Beyond 2**30,
+/* asinh(a) = log1p(u) for u = a + (sqrt(1 + a**2) - 1), with all rounding errors kept. Beyond 2**30 it is
    log(2a). */
 VM_INLINE double vm_asinh_f64(double x) {
     double a = fabs(x), zl, tail;
@@ -196,7 +196,7 @@ VM_INLINE double vm_asinh_f64(double x) {
     return copysign(y, x);
 }
 
-/* Likewise with u = (x - 1) + sqrt(x**2 - 1). */
+/* The same with u = (x - 1) + sqrt(x**2 - 1). */
 VM_INLINE double vm_acosh_f64(double x) {
     double zl, tail;
     int huge = x > 0x1p30;
@@ -234,9 +234,9 @@ VM_INLINE double vm_atanh_f64(double x) {
 
 /* -- logaddexp ------------------------------------------------------------------------------------------- */
 
-/* The larger one plus log1p(exp(d)) for the difference d. Equal operands are apart for two infinities of
-   one sign. Where the terms cancel (both operands between -0.7 and 0), what is left is their error: a fraction of
-   a unit in the last place of the larger operand. */
+/* The larger operand plus log1p(exp(d)) for the difference d. Equal operands are handled separately, because of two infinities with
+   the same sign. If the terms cancel (both operands between -0.7 and 0), the error that remains is a fraction of a unit in the last
+   place of the larger operand. */
 VM_INLINE double vm_logaddexp_f64(double x, double y) {
     double m = x > y ? x : y, least = x > y ? y : x;
     double d = least - m;

@@ -1,19 +1,19 @@
 /* Powers, float32 and float64; included by vecmath.h.
 
    Note [Special powers]
-       With L = log|x| (of zero -infinity), the power is decided by y * L, once 0 * infinity is out of the
-       way: x**0 and 1**y are 1, even where the other operand is NaN. A negative x changes the sign if y is an odd
-       integer; with a y that is no integer the result is NaN, unless x is infinite or -0. */
+       With L = log|x| (-infinity for zero), y * L determines the power, except for 0 * infinity: x**0 and 1**y are 1, even if
+       the other operand is NaN. A negative x changes the sign if y is an odd integer. If y is not an integer, the result is
+       NaN, unless x is infinite or -0. */
 
-/* Bit 31 set where x is negative (also -0) and y an odd integer. Integers beyond 2**24 are even. */
-/* The highest bit set where x is negative (also -0) and y an odd integer. Large integers are even. */
+/* Bit 31 is set if x is negative (also -0) and y is an odd integer. Integers beyond 2**24 are even. */
+/* The highest bit is set if x is negative (also -0) and y is an odd integer. Large integers are even. */
 VM_INLINE uint32_t vm_pow_sign_f32(float x, float y) {
     float h = 0.5f * y;
     int odd = (truncf(y) == y) & (truncf(h) != h);
     return odd ? vm_bits32(x) & VM_SIGN32 : 0u;
 }
 
-/* x**3, to 0.501 ULP: p + e is x * x exactly. Near the least normal number e is too small, and it is 1 ULP. */
+/* x**3, with an error of 0.501 ULP: p + e is x * x exactly. Near the smallest normal number e is too small, and the error is 1 ULP. */
 #define VM_CUBE(T, B, fma, fabs)                                                                             \
     VM_INLINE T vm_cube_f##B(T x) {                                                                          \
         T p = x * x, e = fma(x, x, -p) * x;                                                                  \
@@ -22,8 +22,8 @@ VM_INLINE uint32_t vm_pow_sign_f32(float x, float y) {
 VM_CUBE(float, 32, fmaf, fabsf)
 VM_CUBE(double, 64, fma, fabs)
 
-/* log2(x) for a normal number x, which every positive float is in double, by the series of atanh; relative
-   error 2**-37 */
+/* log2(x) for a normal number x (every positive float is normal in double), by the series of atanh; relative error
+   2**-37 */
 VM_INLINE double vm_log2_wide(double x) {
     uint64_t u = vm_bits64(x) + VM_TO_SQRT_HALF;
     double k = vm_exponent_f64(u) - (0x1p52 + 1023);
@@ -35,8 +35,8 @@ VM_INLINE double vm_log2_wide(double x) {
     return fma(s, q, k);
 }
 
-/* The binary logarithm of a number 2**k * m, as a sum of two numbers, to 2**-35 of it. First half: s = f / (2 + f)
-   for f = m - 1. Here and below each number comes as its rounded value and a tail. */
+/* The binary logarithm of a number 2**k * m, as a sum of two numbers, with a relative error of 2**-35. First half: s = f / (2 + f)
+   for f = m - 1. Here and below each number is a rounded value and a tail. */
 VM_INLINE float vm_log_quotient_f32(float m, float *sl) {
     float f = m - 1.0f, d = m + 1.0f;
     float inverse = 1.0f / d;
@@ -65,7 +65,7 @@ VM_INLINE float vm_log2_series_f32(float k, float s, float sl, float *low) {
     return high;
 }
 
-/* x**y / 2**k, where high + low is log2(x) and the low bits of *t hold k; *size is near y * log2(x) */
+/* x**y / 2**k, given log2(x) as high + low; the low bits of *t hold k; *size is near y * log2(x) */
 VM_INLINE float vm_pow_core_f32(float y, float high, float low, float *t, float *size) {
     float p = y * high;
     float pl = fmaf(y, low, fmaf(y, high, -p));
@@ -77,8 +77,8 @@ VM_INLINE float vm_pow_core_f32(float y, float high, float low, float *t, float 
     return fmaf(r, q, 1.0f);
 }
 
-/* Where x is a normal positive number and so is the power; elsewhere the highest bit of *rare is set. Squares
-   and cubes are computed apart. */
+/* For a normal positive x with a normal power; otherwise the highest bit of *rare is set. Squares and cubes are computed
+   separately. */
 VM_INLINE float vm_pow_end_fast_f32(float y, float high, float low, uint32_t *rare) {
     float t, size, e = vm_pow_core_f32(y, high, low, &t, &size);
     *rare = vm_bits32(125.0f) - (vm_bits32(size) & ~VM_SIGN32);
@@ -91,7 +91,7 @@ VM_INLINE float vm_pow_f32(float x, float y) {
     float high = vm_log2_series_f32(k, s, low, &low);
     float e = vm_pow_core_f32(y, high, low, &t, &size);
     float g = ax < INFINITY ? high : ax;
-    g = y * (ax == 0.0f ? -INFINITY : g); /* decides what is not finite, as the other terms are garbage then */
+    g = y * (ax == 0.0f ? -INFINITY : g); /* determines results that are not finite, for which the other terms are garbage */
     int small = g < 0.0f;
     uint32_t bias = small ? (127u + 64u) << 23 : 126u << 23;
     e = e * vm_float((vm_bits32(t) << 23) + bias) * (small ? 0x1p-64f : 2.0f);
@@ -112,8 +112,8 @@ VM_INLINE uint64_t vm_pow_sign_f64(double x, double y) {
     return odd ? vm_bits64(x) & VM_SIGN64 : 0u;
 }
 
-/* The logarithm of a number 2**k * m, as a sum of two numbers, to 2**-64 of it. First half: s = f / (2 + f) for f = m - 1.
-   Here and below each number comes as its rounded value and a tail. */
+/* The logarithm of a number 2**k * m, as a sum of two numbers, with a relative error of 2**-64. First half: s = f / (2 + f) for
+   f = m - 1. Here and below each number is a rounded value and a tail. */
 VM_INLINE double vm_log_quotient_f64(double m, double *sl) {
     double f = m - 1.0, d = m + 1.0;
     double inverse = 1.0 / d;
@@ -145,7 +145,7 @@ VM_INLINE double vm_log_series_f64(double k, double s, double sl, double *low) {
     return high;
 }
 
-/* x**y / 2**k, where high + low is log(x) and the low bits of *t hold k; *size is near y * log(x) */
+/* x**y / 2**k, given log(x) as high + low; the low bits of *t hold k; *size is near y * log(x) */
 VM_INLINE double vm_pow_core_f64(double y, double high, double low, double *t, double *size) {
     double p = y * high;
     double pl = fma(y, low, fma(y, high, -p));
@@ -160,8 +160,8 @@ VM_INLINE double vm_pow_core_f64(double y, double high, double low, double *t, d
     return s + ((r - (s - 1.0)) + fma(r * r, vm_exp_poly_f64(r), tail));
 }
 
-/* Where x is a normal positive number and so is the power; elsewhere the highest bit of *rare is set. Squares
-   and cubes are computed apart. */
+/* For a normal positive x with a normal power; otherwise the highest bit of *rare is set. Squares and cubes are computed
+   separately. */
 VM_INLINE double vm_pow_end_fast_f64(double y, double high, double low, uint64_t *rare) {
     double t, size, e = vm_pow_core_f64(y, high, low, &t, &size);
     *rare = vm_bits64(708.0) - (vm_bits64(size) & ~VM_SIGN64);
@@ -174,7 +174,7 @@ VM_INLINE double vm_pow_f64(double x, double y) {
     double high = vm_log_series_f64(k, s, low, &low);
     double e = vm_pow_core_f64(y, high, low, &t, &size);
     double g = ax < INFINITY ? high : ax;
-    g = y * (ax == 0.0 ? -INFINITY : g); /* decides what is not finite, as the other terms are garbage then */
+    g = y * (ax == 0.0 ? -INFINITY : g); /* determines results that are not finite, for which the other terms are garbage */
     int small = g < 0.0;
     uint64_t bias = (uint64_t)(small ? 1023 + 64 : 1022) << 52;
     e = e * vm_double((vm_bits64(t) << 52) + bias) * (small ? 0x1p-64 : 2.0);

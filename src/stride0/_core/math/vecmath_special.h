@@ -1,5 +1,5 @@
-/* Functions of `stride0.special`, in the manner of vecmath.h: bodies without branches, and loops over them. Their
-   coefficients come from conformance/accuracy/special_coefficients.py. */
+/* Functions of `stride0.special`, written like those in vecmath.h: bodies without branches, and loops over them. Their coefficients
+   come from conformance/accuracy/special_coefficients.py. */
 
 #ifndef S0_VECMATH_SPECIAL_H
 #define S0_VECMATH_SPECIAL_H

@@ -15,17 +15,17 @@ VM_INLINE double vm_sin_two_f64(double high, double low, uint64_t turn, double *
     return vm_double(vm_bits64(y) ^ sign);
 }
 
-/* a * unit + low, where unit comes as two numbers */
+/* a * unit + low, with `unit` given as two numbers */
 VM_INLINE double vm_product_two_f64(double a, double unit, double unit_low, double *low) {
     double p = a * unit;
     *low = fma(a, unit_low, fma(a, unit, -p));
     return p;
 }
 
-/* sin(pi x) / (pi x), where x is reduced by quarter turns without an error; 0 at integers */
+/* sin(pi x) / (pi x), with x reduced by quarter turns without an error; 0 at integers */
 VM_INLINE double vm_sinc_f64(double x) {
     double a = fabs(x), low, sl, dl, ql;
-    double b = a > 0x1p51 ? 0.0 : a; /* which is half an integer: integers are a little dearer */
+    double b = a > 0x1p51 ? 0.0 : a; /* a larger a is a multiple of 1/2 */
     double t = (b + b) + VM_ROUND64;
     double r = fma(t - VM_ROUND64, -0.5, b);
     double high = vm_product_two_f64(r, VM_PI_HI, 0x1.1a62633145c07p-53, &low);
@@ -37,7 +37,7 @@ VM_INLINE double vm_sinc_f64(double x) {
     y = a < 0x1p-30 ? 1.0 : y;
     return a < INFINITY ? y : NAN;
 }
-/* r / x times sin(pi r) / (pi r), where r is what x is over the nearest integer */
+/* r / x times sin(pi r) / (pi r), with r the difference of x from the nearest integer */
 VM_INLINE float vm_sinc_f32(float x) {
     float a = fabsf(x);
     float b = fmaf(rintf(0.5f * a), -2.0f, a); /* without full turns */
@@ -76,8 +76,8 @@ VM_INLINE double vm_cosm1_f64(double x) {
 VM_INLINE float vm_cosm1_f32_fast(float x) { return (float)vm_cosm1_f64_fast(x); }
 VM_INLINE float vm_cosm1_f32(float x) { return (float)vm_cosm1_f64(x); }
 
-/* Angles in degrees, reduced by right angles without an error. Beyond 10**14, where neighbours are more than a minute apart,
-   SciPy gives 0. */
+/* Angles in degrees, reduced by right angles without an error. Beyond 10**14, where neighbouring doubles differ by more than a minute
+   of arc, SciPy gives 0. */
 #define VM_DEGREES_END 1e14
 VM_INLINE double vm_degrees_f64(double a, double *low, double *t) {
     *t = fma(a, 0x1.6c16c16c16c17p-7, VM_ROUND64);

@@ -1,5 +1,5 @@
-/* Modified Bessel functions of the orders 0 and 1, plain and times e**-|x|; included by vecmath_special.h. Tables have a row
-   for each order, which is known where they are used: compilers take their elements for constants. */
+/* Modified Bessel functions of order 0 and 1, plain and times e**-|x|; included by vecmath_special.h. Tables have a row for each order.
+   The order is a compile-time constant at each use, so compilers treat the elements of a row as constants. */
 
 #define VM_POLY_4(s, c) fma(s, fma(s, fma(s, (c)[3], (c)[2]), (c)[1]), (c)[0])
 #define VM_POLY_5(s, c) fma(s, VM_POLY_4(s, (c) + 1), (c)[0])
@@ -8,7 +8,7 @@
 #define VM_POLY_11(s, c)                                                                                     \
     fma(s, fma(s, fma(s, fma(s, VM_POLY_7(s, (c) + 4), (c)[3]), (c)[2]), (c)[1]), (c)[0])
 
-/* Of (I_0(x) - 1) / z and (2 * I_1(x) / x - 1) / z for z = x**2 / 4, up to 7.75 */
+/* Polynomials for (I_0(x) - 1) / z and (2 * I_1(x) / x - 1) / z with z = x**2 / 4, up to 7.75 */
 static const double VM_BESSEL_NEAR_EVEN[2][8] = {
     {0x1.0000000000000p+0, 0x1.c71c71c71c770p-6, 0x1.23456789b6b97p-14, 0x1.522a440d6dc71p-25,
         0x1.0b3147ba29821p-37, 0x1.69debbf16e446p-51, 0x1.f0ad0acee6e98p-66, 0x1.15ef73dae069ep-80},
@@ -22,7 +22,7 @@ static const double VM_BESSEL_NEAR_ODD[2][7] = {
         0x1.f175121da38d2p-48, 0x1.8b182e772b662p-62, 0x1.2d6d8dd9db9ebp-77},
 };
 
-/* Of sqrt(x) * e**-x * I_n(x) for q = 15.5 / x - 1, from 7.75 on. The first coefficient, as two numbers, and the others */
+/* For sqrt(x) * e**-x * I_n(x) with q = 15.5 / x - 1, from 7.75 on. The first coefficient, as two numbers, and the others */
 static const double VM_BESSEL_FAR_HEAD[2][2] = {
     {0x1.9bf09d24c9fb6p-2, 0x1.8bc16bd6babc4p-59},
     {0x1.8e6bf6fae06bdp-2, 0x1.3576ac40663e5p-57},
@@ -51,13 +51,13 @@ VM_INLINE double vm_plus_product(double c, double x, double xl, double y, double
     return s;
 }
 
-/* e**-a * I_n(a) for a >= 0 as two numbers; or I_n(a), with the factor 2**64 less where a is above 600, which is *unit. */
+/* e**-a * I_n(a) for a >= 0 as two numbers; or I_n(a), divided by *unit, which is 2**64 for a above 600. */
 VM_INLINE double vm_bessel_two_f64(double a, int n, int scaled, double *low, double *unit) {
     int near = a < 7.75;
     double z = near ? 0.25 * a * a : 1.0, s = z * z;
     double zl = near ? fma(0.5 * a, 0.5 * a, -z) : 0.0;
     double even = VM_POLY_7(s, VM_BESSEL_NEAR_EVEN[n] + 1), odd = VM_POLY_6(s, VM_BESSEL_NEAR_ODD[n] + 1);
-    /* The last sums are what the error comes from. */
+    /* The error comes from the last sums. */
     double sl = fma(z, z, -s), ol, el, pl;
     double o = vm_plus_product(VM_BESSEL_NEAR_ODD[n][0], s, sl, odd, &ol);
     double e = vm_plus_product(VM_BESSEL_NEAR_EVEN[n][0], s, sl, even, &el);
@@ -86,7 +86,7 @@ VM_INLINE double vm_bessel_two_f64(double a, int n, int scaled, double *low, dou
     far_low = fma(far, root_low, fma(far_low, root, fma(far, root, -w)));
     top = near ? top : w;
     top_low = near ? top_low : far_low;
-    /* The other of the two takes an exponential more. */
+    /* The plain and the scaled function differ by an exponential. */
     int plain = near ? scaled : !scaled;
     double b = plain ? (near ? -a : a > 720.0 ? 720.0 : a) : 0.0, t;
     e = vm_exp_two_f64(b, 0.0, &el, &t);
@@ -122,7 +122,7 @@ VM_INLINE double vm_i1e_f64(double x) {
     return copysign(y, x);
 }
 
-/* In double, for float32: polynomials of the same with fewer coefficients */
+/* Polynomials with fewer coefficients for the same functions, in double, for float32 */
 static const double VM_BESSEL_SHORT_NEAR_EVEN[2][5] = {
     {0x1.ffffffe4545bep-1, 0x1.c71c522685b8ap-6, 0x1.233ad8f8461f8p-14, 0x1.4ee4eb37c1ebdp-25,
         0x1.8654fef086836p-38},

@@ -2,7 +2,7 @@
 
 /* -- products with logarithms ------------------------------------------------------------------------------ */
 
-/* Logarithms of positive normal and subnormal numbers as two numbers, infinite ones of zero and infinity, NaN of others. */
+/* Logarithms as two numbers: of positive normal and subnormal numbers; infinite for zero and infinity, NaN for other numbers. */
 VM_INLINE double vm_log_edge_two_f64(double x, double *low) {
     double k, l;
     int inside = (x > 0.0) & (x < INFINITY);
@@ -19,13 +19,13 @@ VM_INLINE double vm_log1p_edge_two_f64(double x, double xl, double *low) {
     double h = vm_log1p_sum_f64(inside ? x : 0.0, inside ? xl : 0.0, &l);
     *low = inside ? l : 0.0;
     h = inside ? h : x;
-    h = fabs(x) < 0x1p-60 ? x : h; /* half of a subnormal number is none */
+    h = fabs(x) < 0x1p-60 ? x : h; /* a subnormal number may not have an exact half */
     *low = fabs(x) < 0x1p-60 ? xl : *low;
     h = x < -1.0 ? NAN : h;
     return x == -1.0 ? -INFINITY : h;
 }
 
-/* x * (h + l); 0 where x is, unless y is NaN */
+/* x * (h + l); 0 if x is 0, unless y is NaN */
 VM_INLINE double vm_times_log_f64(double x, double y, double h, double l) {
     double p = x * h;
     double e = fma(x, l, fma(x, h, -p));
@@ -75,7 +75,7 @@ VM_INLINE double vm_entropy_two_f64(double x, double y, double *low, double *s, 
     return p;
 }
 
-/* First bodies are for positive normal numbers the product of which with a logarithm is finite. */
+/* The first bodies are for positive normal numbers whose product with a logarithm is finite. */
 #define VM_ENTROPY_LATER_F64(x, y)                                                                           \
     ((vm_bits64(x) - ((uint64_t)1 << 52)) | (vm_bits64(0x1p1000) - vm_bits64(x)) |                           \
         (vm_bits64(y) - ((uint64_t)1 << 52)) | (vm_bits64(0x1p1000) - vm_bits64(y)))
@@ -96,8 +96,8 @@ VM_INLINE double vm_rel_entr_f64(double x, double y) {
 }
 #define VM_REL_ENTR_LATER_F64 VM_ENTROPY_LATER_F64
 
-/* rel_entr(x, y) - x + y. With s = (x - y) / (x + y) it is s * (x - y) + 2 * x * (atanh(s) - s), of which no term is
-   negative but the second where x < y: nothing of much size cancels. */
+/* rel_entr(x, y) - x + y. With s = (x - y) / (x + y) it is s * (x - y) + 2 * x * (atanh(s) - s). Only the second term can be negative,
+   if x < y, so nothing large cancels. */
 VM_INLINE double vm_kl_div_f64_fast(double a, double b) {
     double low, s, sl, k, p = vm_entropy_two_f64(a, b, &low, &s, &sl, &k);
     double z = s * s;
@@ -125,7 +125,7 @@ VM_INLINE double vm_kl_div_f64(double x, double y) {
 }
 #define VM_KL_DIV_LATER_F64 VM_ENTROPY_LATER_F64
 
-/* In double, where nothing needs two numbers: s as above for the mantissas, k, and 2 * (atanh(s) - s) */
+/* In double, for results that need only one number: s as above for the mantissas, k, and 2 * (atanh(s) - s) */
 VM_INLINE double vm_log_ratio_short(double x, double y, double *s, double *k) {
     uint64_t u = vm_bits64(x) - vm_bits64(y) + ((uint64_t)1 << 51);
     *k = vm_exponent_f64(u + ((uint64_t)1024 << 52)) - (0x1p52 + 1024);
@@ -160,8 +160,8 @@ VM_INLINE double vm_huber_f64(double delta, double r) {
 }
 VM_INLINE float vm_huber_f32(float delta, float r) { return (float)vm_huber_f64(delta, r); }
 
-/* delta**2 * (sqrt(1 + (r / delta)**2) - 1) is r**2 * delta / (delta + hypot(delta, r)): the larger one of |r| and delta
-   over the sum, times the smaller one, times |r|. */
+/* delta**2 * (sqrt(1 + (r / delta)**2) - 1) is r**2 * delta / (delta + hypot(delta, r)). It is computed as the larger of |r| and delta
+   divided by the sum, times the smaller, times |r|. */
 VM_INLINE double vm_pseudo_huber_f64(double delta, double r) {
     double a = fabs(r), low;
     double large = a > delta ? a : delta, small = a > delta ? delta : a;

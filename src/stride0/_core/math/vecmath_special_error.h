@@ -2,9 +2,9 @@
 
 /* -- erfc and erfcx ---------------------------------------------------------------------------------------- */
 
-/* erfcx(x / unit) for x >= 0 as two numbers: a polynomial in q = (x - c) / (x + c), where c = 3 * unit, is (1 + 2 * x / unit)
-   times that. Both constants, c and d = 2 / unit, come in two numbers. One division serves both quotients, which are corrected
-   by what they leave. x up to 2**500. */
+/* erfcx(x / unit) for x >= 0 as two numbers: (1 + 2 * x / unit) * erfcx(x / unit) is a polynomial in q = (x - c) / (x + c) with
+   c = 3 * unit. Both constants, c and d = 2 / unit, are two numbers. One division serves both quotients, which are corrected by their
+   remainders. x up to 2**500. */
 VM_INLINE double vm_erfcx_two_f64(double x, double c, double cl, double d, double dl, double *low) {
     double sum = x + c;
     double below = fma(d, x, 1.0);
@@ -34,7 +34,7 @@ VM_INLINE double vm_erfcx_two_f64(double x, double c, double cl, double d, doubl
 #define VM_TAIL_TWO_F64(x, low) \
     vm_erfcx_two_f64(x, 0x1.0f876ccdf6cd9p+2, 0x1.b1a18f13a34c0p-52, 0x1.6a09e667f3bcdp+0, -0x1.bdd3413b26456p-54, low)
 
-/* e**-(a * a * half) * (y + yl) / 2**k, where half is 1 or 1/2, for the integer k that the low bits of *t hold */
+/* e**-(a * a * half) * (y + yl) / 2**k, with half = 1 or 1/2, for the integer k in the low bits of *t */
 VM_INLINE double vm_gaussian_f64(double a, double half, double y, double yl, double *t) {
     double p = -half * a * a, low;
     double pl = fma(-half * a, a, -p);
@@ -93,7 +93,7 @@ VM_INLINE double vm_erfcx_f64(double x) {
     return x == x ? z : x;
 }
 
-/* Below 0 the logarithm of erfcx(-x / sqrt(2)) / 2 less x * x / 2; above, log(1 - ndtr(-x)). One logarithm serves both. */
+/* For x below 0 the logarithm of erfcx(-x / sqrt(2)) / 2, minus x * x / 2; above 0, log(1 - ndtr(-x)). One logarithm serves both. */
 VM_INLINE double vm_log_ndtr_f64(double x) {
     double a = fabs(x), el, low, t, k, l;
     a = a > 0x1p400 ? 0x1p400 : a;
@@ -109,7 +109,7 @@ VM_INLINE double vm_log_ndtr_f64(double x) {
     w = sum * scale; /* ndtr(-a) */
     double m = vm_mantissa_f64(e, &k);
     double unit = vm_double(((uint64_t)1023 << 52) - (vm_bits64(k + VM_ROUND64) << 52));
-    /* 1 - w is twice as much, less log(2), where it is below 0.71. */
+    /* If 1 - w is below 0.71, take the logarithm of twice the value, minus log(2). */
     uint64_t above = vm_less_f64(0.0, x > 0.0 ? 1.0 : 0.0), half = vm_less_f64(0.29, w);
     double twice = vm_select_f64(half, 2.0, 1.0), less = vm_select_f64(half, 1.0, 0.0);
     double f = vm_select_f64(above, fma(-twice, w, less), m - 1.0);
@@ -129,7 +129,7 @@ VM_INLINE double vm_log_ndtr_f64(double x) {
 
 /* -- erf ----------------------------------------------------------------------------------------------------- */
 
-/* x + x * P(x * x) up to 1, and from there 1 - e**-Q(x). Of 1.5 + u the second polynomial is Q. */
+/* x + x * P(x * x) up to 1, and from there on 1 - e**-Q(x). The second polynomial is Q as a function of u = x - 1.5. */
 VM_INLINE double vm_erf_f64(double x) {
     double a = fabs(x);
     double z = a * a, s = z * z;
@@ -155,7 +155,7 @@ VM_INLINE double vm_erf_f64(double x) {
 
 /* -- inverses ------------------------------------------------------------------------------------------------ */
 
-/* The inverse of erf for |x| <= 0.9944: x + xl times a polynomial in the logarithm of q = 1 - x**2, and so sqrt(2) times it */
+/* The inverse of erf for |x| <= 0.9944, and sqrt(2) times it: x + xl times a polynomial in the logarithm of q = 1 - x**2 */
 VM_INLINE double vm_erfinv_middle_f64(double x, double xl, double q) {
     double u = -0x1.2p+1 - vm_log_f64_fast(q), s = u * u;
     double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
@@ -218,7 +218,7 @@ VM_INLINE double vm_erfcinv_tail_f64(double q, double *low) {
     return y;
 }
 
-/* First bodies are for q = 1 - x**2 above e**-4.5, the others for the rest, and where there is no result. */
+/* The first bodies are for q = 1 - x**2 above e**-4.5; the others for smaller q, and for arguments without a result. */
 VM_INLINE double vm_erfinv_f64_fast(double x) { return vm_erfinv_middle_f64(x, 0.0, fma(-x, x, 1.0)); }
 VM_INLINE double vm_erfinv_f64(double x) {
     double a = fabs(x), tl, t = vm_erfcinv_tail_f64(((a > 0.5) & (a < 1.0)) ? 1.0 - a : 0.5, &tl);
@@ -259,7 +259,7 @@ VM_INLINE double vm_ndtri_f64(double p) {
 
 /* -- float32, in double -------------------------------------------------------------------------------------- */
 
-/* As in float64: erfcx(x), where 2 * x / unit is d * x, and 3 * unit is c */
+/* As in float64: erfcx(x), given c = 3 * unit and d * x = 2 * x / unit */
 VM_INLINE double vm_erfcx_short(double x, double c, double d) {
     double sum = x + c, below = fma(d, x, 1.0);
     double both = 1.0 / (sum * below);

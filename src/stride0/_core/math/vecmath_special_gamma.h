@@ -2,7 +2,7 @@
 
 /* -- Stirling's formula ------------------------------------------------------------------------------------ */
 
-/* loggamma(a) from 6 on: (a - 1/2) * (log(a) - 1) + log(2 pi) / 2 - 1/2 + ... as two numbers, where h + l is log(a) */
+/* loggamma(a) from 6 on: (a - 1/2) * (log(a) - 1) + log(2 pi) / 2 - 1/2 + ... as two numbers, given log(a) as h + l */
 VM_INLINE double vm_stirling_sum_f64(double a, double h, double l, double *low) {
     double g = h - 1.0;
     double gl = (h - (g + 1.0)) + l;
@@ -33,11 +33,11 @@ VM_INLINE double vm_stirling_short(double a) {
 
 /* -- gammaln ----------------------------------------------------------------------------------------------- */
 
-/* The logarithm of the gamma function for 0 < a < 8 as two numbers: a is moved to 1 + t with t in (0, 5/4), where it is
-   t * (t - 1) * S(t), and the logarithm of what that divides or multiplies by is added. */
+/* The logarithm of the gamma function for 0 < a < 8 as two numbers: a is shifted to 1 + t with t in (0, 5/4), where the function is
+   t * (t - 1) * S(t), and the logarithm of the factor of the shift is added. */
 VM_INLINE double vm_gammaln_near_f64(double a, double *low) {
     int small = a < 1.25;
-    double n = floor(a - 0.25); /* factors, and one more */
+    double n = floor(a - 0.25); /* the number of factors, plus one */
     n = small ? 0.0 : n;
     double t = a - n;
     double p = n > 0.0 ? 1.0 : a, pl = 0.0;
@@ -89,7 +89,7 @@ VM_INLINE double vm_gammaln_f64_middle(double x) {
     return x < 0x1p1017 ? y + low : INFINITY;
 }
 
-/* That of -a, for a > 0: log(pi / (a * |sin(pi a)|)) less that of a. Garbage where a is an integer. */
+/* gammaln(-a) for a > 0: log(pi / (a * |sin(pi a)|)) - gammaln(a). Garbage if a is an integer. */
 VM_INLINE double vm_gammaln_negative_f64(double a, double *tail) {
     double low, sl, rl, k, l;
     int whole = rint(a) == a;
@@ -133,14 +133,14 @@ VM_INLINE double vm_gammaln_f64(double x) {
     y = (positive & (a < 1.0)) ? -h - bl : y;
     return x == x ? y : x;
 }
-/* Whether x is not a normal number from 0 to 8, and whether it is not one above */
+/* Whether x is not a normal number from 0 to 8, and whether x is not a normal number above 8 */
 #define VM_GAMMALN_LATER_F64(x) ((vm_bits64(x) - ((uint64_t)1 << 52)) | (vm_bits64(0x1.fffffffffffffp2) - vm_bits64(x)))
 #define VM_GAMMALN_LAST_F64(x) ((vm_bits64(x) - vm_bits64(8.0)) | (vm_bits64(0x1.fffffffffffffp1023) - vm_bits64(x)))
 
 /* -- gamma ------------------------------------------------------------------------------------------------- */
 
-/* Up to 6: y - 1 + (y - 2) * (y - 3) * P(y - 3) for y from 2 to 4, over x * (x + 1) where y is x + 2, times (x - 1) * (x - 2)
-   where y is x - 2. */
+/* Up to 6: y - 1 + (y - 2) * (y - 3) * P(y - 3) for y from 2 to 4; divided by x * (x + 1) for y = x + 2, or multiplied by
+   (x - 1) * (x - 2) for y = x - 2. */
 VM_INLINE double vm_gamma_f64_fast(double x) {
     int below = x < 2.0, above = x >= 4.0;
     double e = x - (below ? 0.0 : above ? 4.0 : 2.0); /* y - 2 */
@@ -171,7 +171,7 @@ VM_INLINE double vm_gamma_f64_middle(double x) {
 }
 VM_INLINE double vm_gamma_f64(double x) {
     double a = fabs(x), low;
-    /* A selection that no compiler makes a branch of: the loop is not vectorised with one. */
+    /* A selection that compilers do not turn into a branch, with which the loop would not vectorise. */
     double h = vm_gammaln_negative_f64(vm_select_f64(vm_less_f64(200.0, a), 200.5, a), &low);
     double y = vm_exp_sum_f64(h, low);
     double f = floor(x);
@@ -209,8 +209,8 @@ VM_INLINE float vm_gamma_f32(float x) { return (float)vm_gamma_f64(x); }
 
 /* -- digamma ----------------------------------------------------------------------------------------------- */
 
-/* digamma(x + xl) for x from 1 to 6: (x - x0) / (x + 1) * (5/2 + P(x) / Q(x)), where x0 is the root and the quotient of
-   polynomials below 0.15. */
+/* digamma(x + xl) for x from 1 to 6: (x - x0) / (x + 1) * (5/2 + P(x) / Q(x)), with x0 the root; the quotient of polynomials is
+   below 0.15. */
 VM_INLINE double vm_digamma_near_f64(double x, double xl, double *low) {
     double c = x - 0x1.762d86356be3fp+0;
     double cl = ((x - c) - 0x1.762d86356be3fp+0) + (xl - 0x1.b86a722197829p-54);
@@ -284,7 +284,7 @@ VM_INLINE double vm_digamma_f64(double x) {
     y = a < 0x1p-900 ? -1.0 / x : y;
     return x == x ? y : x;
 }
-/* Whether x is not between 1 and 6, and whether it is not positive, or too small or too large for that */
+/* Whether x is not between 1 and 6, and whether x is not positive, or is out of range for the second body */
 #define VM_DIGAMMA_LATER_F64(x) ((vm_bits64(x) - vm_bits64(1.0)) | (vm_bits64(0x1.7ffffffffffffp2) - vm_bits64(x)))
 #define VM_DIGAMMA_LAST_F64(x) ((vm_bits64(x) - vm_bits64(0x1p-900)) | (vm_bits64(0x1.fffffffffffffp1023) - vm_bits64(x)))
 

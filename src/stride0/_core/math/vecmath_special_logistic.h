@@ -1,7 +1,7 @@
-/* The logistic function and its like; included by vecmath_special.h. */
+/* The logistic function and related ones; included by vecmath_special.h. */
 
-/* 1 / (1 + e**-x) for x >= 0 and e**x / (1 + e**x) below: neither overflows, and small results keep their digits.
-   p is e**-|x| and e is p or, where results may be subnormal, p / scale. */
+/* 1 / (1 + e**-x) for x >= 0 and e**x / (1 + e**x) for x < 0: neither overflows, and small results keep their digits. p is e**-|x|,
+   and e is p or, if results may be subnormal, p / scale. */
 VM_INLINE double vm_expit_end_f64(double x, double p, double e, double scale) {
     double d = 1.0 + p;
     double dl = p - (d - 1.0);
@@ -47,8 +47,8 @@ VM_INLINE float vm_expit_f32(float x) {
 }
 #define VM_EXPIT_LATER_F32(x) VM_EXP_RARE_F32(x)
 
-/* log(x / c) for c = 1 - x. With k for which 2**k * c is near x, and s the quotient of their difference and their sum, it is
-   k * log(2) + 2 * atanh(s). From 3/8 to 5/8 k is 0 and s is x - c, as the sum is 1, with what rounding c left out. */
+/* log(x / c) for c = 1 - x. It is k * log(2) + 2 * atanh(s), with k such that 2**k * c is near x, and s the quotient of their difference
+   and their sum. From 3/8 to 5/8 k is 0 and s is x - c, because the sum is 1; the rounding error of c is added. */
 VM_INLINE double vm_logit_f64_fast(double x) {
     double c = 1.0 - x;
     double cl = (1.0 - c) - x;
@@ -64,7 +64,7 @@ VM_INLINE double vm_logit_f64_fast(double x) {
         0x1.2492492477ce8p-2), 0x1.9999999999b63p-2), 0x1.5555555555555p-1);
     return vm_log_sum_f64(k, s + s, 0.0, (s * z) * p);
 }
-/* Elsewhere x is so small that 1 - x is 1, or it is outside of (0, 1). */
+/* For x so small that 1 - x rounds to 1, or outside of (0, 1). */
 VM_INLINE double vm_logit_f64(double x) {
     double y = vm_log_f64(x);
     y = x > 1.0 ? NAN : y;
@@ -98,7 +98,7 @@ VM_INLINE double vm_softplus_f64_fast(double x) {
     return (x > 0.0 ? x : 0.0) + y;
 }
 VM_INLINE double vm_softplus_f64(double x) {
-    double y = vm_exp_f64(-fabs(x)); /* its own logarithm, where it is as small as here */
+    double y = vm_exp_f64(-fabs(x)); /* equal to log(1 + y) if y is as small as here */
     y = x > 0.0 ? x : y;
     return x == x ? y : x;
 }

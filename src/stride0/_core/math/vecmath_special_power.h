@@ -1,9 +1,9 @@
-/* Roots, exponentials with other bases and powers that become logarithms; included by vecmath_special.h. */
+/* Roots, exponentials with other bases, and powers that have logarithms as limits; included by vecmath_special.h. */
 
 /* -- roots and powers -------------------------------------------------------------------------------------- */
 
-/* m**(-1/3) on [1, 2] to 2**-14 and one step of third order. Exponents are divided by 3 in double, where the
-   integer nearest to their third leaves -1, 0 or 1. */
+/* m**(-1/3) on [1, 2] to 2**-14, then one step of third order. Exponents are divided by 3 in double; the remainder of the nearest
+   integer is -1, 0 or 1. */
 VM_INLINE double vm_cbrt_scaled_f64(double a, double *root, double *third) {
     uint64_t u = vm_bits64(a);
     double e = vm_exponent_f64(u) - (0x1p52 + 1023);
@@ -90,7 +90,7 @@ VM_INLINE double vm_exp10_f64(double x) {
 }
 #define VM_EXP10_LATER_F64(x) (vm_bits64(307.0) - (vm_bits64(x) & ~VM_SIGN64))
 
-/* The polynomial is that of powers. */
+/* With the polynomial of the power function. */
 VM_INLINE float vm_exp2_core_f32(float r) {
     float q = fmaf(r, fmaf(r, fmaf(r, 0x1.e06ae2p-17f, 0x1.44098ep-13f), 0x1.5da5a8p-10f), 0x1.3b2a6p-7f);
     q = fmaf(r, fmaf(r, fmaf(r, q, 0x1.c6b06ep-5f), 0x1.ebfbep-3f), 0x1.62e43p-1f);
@@ -131,7 +131,7 @@ VM_INLINE float vm_exp10_f32(float x) {
 }
 #define VM_EXP10_LATER_F32(x) (vm_bits32(37.0f) - (vm_bits32(x) & ~VM_SIGN32))
 
-/* -- powers that become logarithms -------------------------------------------------------------------------- */
+/* -- powers that have logarithms as limits -------------------------------------------------------------------------- */
 
 /* (e**(lambda * (h + l)) - 1) / lambda */
 VM_INLINE double vm_boxcox_log_f64(double h, double l, double lambda) {

@@ -1,17 +1,17 @@
-/* Loops over the functions of vecmath_special.h; included by it.
+/* Loops over the functions of vecmath_special.h, which includes this file.
 
    Note [Stages]
-       Few arguments are subnormal, infinite, NaN, negative or far out, but a body that is right for them too costs
-       several times as much. So a function has up to three bodies, each for fewer arguments than the one before, and
-       runs in stages: a block goes through the first, and the arguments that this one is not for are put side by side
-       and go through the next one; where there are many of these, the others are put side by side, too, so that nothing
-       is computed twice. Which body computes a result depends on its argument alone, and so do its bits.
-       Which arguments a body leaves to the next one is the highest bit of a macro that ends in LATER.
+       Few arguments are subnormal, infinite, NaN, negative or extreme, but a body that is right for them too costs several times
+       as much. So a function has up to three bodies, each for fewer arguments than the one before, and runs in stages. A block
+       goes through the first body. The arguments that it does not handle are gathered and go through the next body. If there
+       are many of these, the other arguments are gathered too, so that nothing is computed twice. The body that computes a
+       result depends only on the argument, and so do the bits. A macro that ends in LATER tells, by its highest bit, whether a
+       body leaves an argument to the next one.
 
    Note [Whole vectors]
-       Compilers leave what is less than a vector at the end of a loop to scalar code, where each element takes as long
-       as a vector. Here the last vector overlaps the one before it, and fewer elements than a vector has are filled up
-       with one of them. */
+       Compilers use scalar code for the end of a loop that is shorter than a vector, where each element takes as long as a whole
+       vector. Here the last vector overlaps the previous one; fewer elements than a vector holds are padded with copies of
+       one of them. */
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -26,7 +26,7 @@
 #define VM_VECTOR 16
 #endif
 
-/* r[i] = body(a[i]) for n elements elsewhere. The highest bit of the result tells whether LATER of any has it. */
+/* r[i] = body(a[i]) for n elements. The highest bit of the result is set if LATER sets it for any element. */
 #define VM_MAP(map, T, U, body, LATER)                                                                       \
     static __attribute__((noinline, unused)) U map##_vectors(const T *a, T *r, ptrdiff_t n) {                \
         ptrdiff_t whole = n & -(VM_VECTOR / (ptrdiff_t)sizeof(T));                                           \
@@ -52,7 +52,7 @@
     }
 
 #define VM_IS_LATER(U, later) ((ptrdiff_t)((U)(later) >> (8 * sizeof(U) - 1)))
-/* r[p] = f(a[p]) for each p of `count` places */
+/* r[p] = f(a[p]) for each of `count` positions p */
 #define VM_AT_PLACES(f, T, a, r, places, count)                                                              \
     do {                                                                                                     \
         T arguments[VM_BLOCK], results[VM_BLOCK];                                                            \
@@ -60,8 +60,8 @@
         (void)f(arguments, results, count);                                                                  \
         for (ptrdiff_t i = 0; i < (count); i++) r[places[i]] = results[i];                                   \
     } while (0)
-/* The same, with the next stage for the arguments that have it. Where most of three have it, it is worth while to put those
-   side by side, too, that the first body is for. */
+/* The same, followed by the next stage for the arguments that need it. If more than a third of the arguments need it, the arguments of
+   the first body are gathered too. */
 #define VM_STAGE(stage, T, U, body, LATER, next)                                                             \
     VM_MAP(stage##_map, T, U, body, LATER)                                                                   \
     static __attribute__((noinline, unused)) void stage##_later(const T *a, T *r, ptrdiff_t n) {             \
@@ -98,7 +98,7 @@
     VM_MAP(stage##_map, T, U, body, VM_NEVER)                                                                \
     VM_INLINE void stage(const T *a, T *r, ptrdiff_t n) { (void)stage##_map(a, r, n); }
 
-/* y[i] = f(x[i]) for n elements, sx and sy bytes apart. Results may replace the arguments that they come from. */
+/* y[i] = f(x[i]) for n elements, sx and sy bytes apart. Results may replace the arguments that they are computed from. */
 #define VM_STAGES(name, T, first)                                                                            \
     static __attribute__((unused)) void vm_##name##_run(                                                     \
         const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {                                   \
@@ -135,7 +135,7 @@
     VM_THREE(name##_f64, double, uint64_t, VM_##NAME##_LATER_F64, VM_##NAME##_LAST_F64)                      \
     VM_THREE(name##_f32, float, uint32_t, VM_##NAME##_LATER_F32, VM_##NAME##_LAST_F32)
 
-/* z[i] = f(x[i], y[i]) likewise: functions with one body, and with two */
+/* The same for z[i] = f(x[i], y[i]): functions with one body, and with two */
 #define VM_PAIR_MAP(map, T, U, body, LATER)                                                                  \
     static __attribute__((noinline, unused)) U map##_vectors(                                                \
         const T *x, const T *y, T *z, ptrdiff_t n) {                                                         \

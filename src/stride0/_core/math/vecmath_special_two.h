@@ -1,6 +1,6 @@
-/* Logarithms, exponentials and quotients as sums of two numbers, high and low, of which the functions of
-   `stride0.special` are made: rounding once at the end leaves them an error of little more than half a unit.
-   And short ones in double, of which those of float32 are made. Included by vecmath_special.h. */
+/* Logarithms, exponentials and quotients as sums of two numbers, high and low, for the functions of `stride0.special`: with a single
+   rounding at the end, the error is little more than half a unit in the last place. Also short versions in double, for the float32
+   functions. Included by vecmath_special.h. */
 
 /* 2**k * m for a positive number, m in [sqrt(1/2), sqrt(2)) */
 VM_INLINE double vm_mantissa_f64(double x, double *k) {
@@ -10,7 +10,7 @@ VM_INLINE double vm_mantissa_f64(double x, double *k) {
     return vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF);
 }
 
-/* n / (d + dl) with n + nl on top, rounded, and what is missing */
+/* (n + nl) / (d + dl), rounded, and the rounding error in *low */
 VM_INLINE double vm_quotient_two_f64(double n, double nl, double d, double dl, double *low) {
     double inverse = 1.0 / d;
     double q = n * inverse;
@@ -25,8 +25,8 @@ VM_INLINE double vm_log_two_f64(double k, double f, double fl, double *low) {
     return vm_log_series_f64(k, s, sl, low);
 }
 
-/* log(x / y) for positive finite numbers. With s = (x - y) / (x + y) of their mantissas it is 2 atanh(s), whose series
-   takes off where x is y. */
+/* log(x / y) for positive finite numbers. With s = (x - y) / (x + y) of their mantissas it is 2 atanh(s), a series around
+   x = y. */
 VM_INLINE double vm_log_ratio_f64(double x, double y, double *low, double *s, double *sl, double *k) {
     double kx, ky;
     double a = vm_mantissa_f64(x, &kx), b = vm_mantissa_f64(y, &ky);
@@ -41,7 +41,7 @@ VM_INLINE double vm_log_ratio_f64(double x, double y, double *low, double *s, do
     return vm_log_series_f64(*k, *s, *sl, low);
 }
 
-/* log(1 + x + xl) for finite x > -1, as two numbers. Of an x that is not small, xl has to be too small to change it. */
+/* log(1 + x + xl) for finite x > -1, as two numbers. Unless x is small, xl must be too small to change it. */
 VM_INLINE double vm_log1p_sum_f64(double x, double xl, double *low) {
     double v = 1.0 + x;
     double b = v - 1.0;
@@ -74,7 +74,7 @@ VM_INLINE double vm_scaled_f64(double y, double t) {
     return y * vm_double((vm_bits64(t) << 52) + bias) * (low ? 0x1p-64 : 2.0);
 }
 
-/* e**(p + pl) rounded, whatever p; where p is infinite, pl is not looked at */
+/* e**(p + pl) rounded, for any p; pl is ignored if p is infinite */
 VM_INLINE double vm_exp_sum_f64(double p, double pl) {
     double low, t;
     double a = p > 710.5 ? 710.5 : p;
@@ -86,7 +86,7 @@ VM_INLINE double vm_exp_sum_f64(double p, double pl) {
     return p == p ? y : p;
 }
 
-/* (e**(p + pl) - 1) / unit, where unit is 1, or 2**64 where p is above 600 */
+/* (e**(p + pl) - 1) / unit, with unit = 1, or 2**64 if p is above 600 */
 VM_INLINE double vm_expm1_two_f64(double p, double pl, double *low, double *unit) {
     int large = p > 600.0;
     double a = p > 751.0 ? 751.0 : p;
@@ -138,7 +138,7 @@ VM_INLINE double vm_exp_short(double x, double *t) {
     return fma(r, fma(r, q, 1.0), 1.0);
 }
 
-/* e**x for |x| < 700, which a float is far above zero and below infinity */
+/* e**x for |x| < 700: results are far inside the range of double */
 VM_INLINE double vm_exp_wide(double x) {
     double t, y = vm_exp_short(x, &t);
     return vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
@@ -147,7 +147,7 @@ VM_INLINE double vm_exp_wide(double x) {
 /* log(x) for a positive normal number; relative error 2**-37 */
 VM_INLINE double vm_log_wide(double x) { return VM_LN2 * vm_log2_wide(x); }
 
-/* log(1 + x) for a float x > -1: of a small one 1 + x is not exact, and the series takes over from x itself */
+/* log(1 + x) for a float x > -1: if x is small, 1 + x is not exact, so the series starts from x itself */
 VM_INLINE double vm_log1p_wide(double x) {
     double v = 1.0 + x;
     uint64_t u = vm_bits64(v) + VM_TO_SQRT_HALF;

@@ -1,9 +1,9 @@
 /* Sine, cosine and tangent, float32 and float64; included by vecmath.h.
 
    Note [Rare arguments]
-       Reducing a huge argument takes as many digits of 2/pi as the argument has: too much to be done for all.
-       vm_sin_f64_fast and its like are right up to a limit, and vm_sin_f64 everywhere, with the same bits
-       below the limit. The latter does not vectorise: Note [Fast and rare]. */
+       Reducing a huge argument takes as many digits of 2/pi as the argument has, which is too expensive for all arguments.
+       vm_sin_f64_fast and similar bodies are right up to a limit; vm_sin_f64 is right everywhere, with the same bits below the
+       limit, but does not vectorise: Note [Fast and rare]. */
 
 #define VM_TRIG_SHORT_F32 0x1p15f
 #define VM_TRIG_LIMIT_F32 0x1p25f
@@ -19,12 +19,12 @@
 
 /* -- huge arguments -------------------------------------------------------------------------------------- */
 
-/* x - n * pi/2 as high + low for the nearest integer n, of which the two lowest bits are returned; x finite
-   and at least 1.
+/* x - n * pi/2 as high + low for the nearest integer n; returns the two lowest bits of n. x is finite and at
+   least 1.
 
-   With x = m * 2**e, those bits of 2/pi are left out that contribute multiples of 4 to x * 2/pi, and those
-   after the next 192: m times these, modulo 2**192, is the quotient modulo 4 with 190 bits after the point.
-   No double is nearer to a multiple of pi/2 than 2**-62, so that more than 70 bits are significant. */
+   With x = m * 2**e, the leading bits of 2/pi that contribute multiples of 4 to x * 2/pi are omitted, and so are the bits after the
+   next 192: m times these 192 bits, modulo 2**192, is the quotient modulo 4 with 190 bits after the point. No double is nearer to
+   a multiple of pi/2 than 2**-62, so more than 70 bits are significant. */
 static __attribute__((noinline, unused)) int vm_reduce_huge(double x, double *high, double *low) {
     static const uint64_t two_over_pi[] = {0,
         0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
@@ -46,7 +46,7 @@ static __attribute__((noinline, unused)) int vm_reduce_huge(double x, double *hi
     int n = (int)(top >> 62);
     top = top << 2 | (uint64_t)(lower >> 126);
     lower = lower << 2;
-    int negative = (int)(top >> 63); /* more than half: the next multiple, from above */
+    int negative = (int)(top >> 63); /* more than half: use the next multiple */
     if (negative) {
         n++;
         lower = ~lower + 1;
@@ -87,8 +87,8 @@ VM_INLINE double vm_sin_tail_f64(double high, double low, double z, double w) {
     return fma(high * z, p, low * w);
 }
 
-/* cos(r) - w, where z is r**2 up to a small number, of which `half` is half, h = z / 2 and w = 1 - h
-   rounded; relative error of the cosine 2**-64 */
+/* cos(r) - w, for r**2 = z + 2 * half with a small `half`, h = z / 2 and w = 1 - h, rounded; relative error of the cosine
+   2**-64 */
 VM_INLINE double vm_cos_tail_f64(double half, double z, double h, double w) {
     double p = fma(z, fma(z, fma(z, fma(z, fma(z, -0x1.8fb00467d6f9fp-37, 0x1.1ee9ef56d42fap-29),
         -0x1.27e4f810496f1p-22), 0x1.a01a019cbcdb8p-16), -0x1.6c16c16c15210p-10), 0x1.555555555554cp-5);
@@ -106,9 +106,8 @@ VM_INLINE double vm_sin_reduced_f64(double high, double low, uint64_t turn) {
     return vm_double(vm_bits64(y) ^ (turn & 2) << 62);
 }
 
-/* a - n * pi/2 for the nearest integer n, which is in the low bits of *t. The first difference is exact, and
-   every rounding after it is caught in *low: x near a multiple of pi/2 leaves few bits of x and of the first
-   parts of pi/2. */
+/* a - n * pi/2 for the nearest integer n, which is in the low bits of *t. The first difference is exact, and *low collects all later
+   rounding errors: if x is near a multiple of pi/2, few bits of x and of the first parts of pi/2 remain. */
 VM_INLINE double vm_reduce_f64(double a, double *low, double *t) {
     *t = fma(a, VM_2_PI, VM_ROUND64);
     double n = *t - VM_ROUND64;
@@ -147,13 +146,13 @@ VM_INLINE double vm_cos_f64(double x) {
     return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_cos_f64_fast(x) : vm_sin_huge(x, 1);
 }
 
-/* Tangent of high + low + n * pi/2: the sine divided by the cosine or the cosine by minus the sine, each as
-   a sum of two numbers. What is left of the dividend gives the error of the quotient. */
+/* Tangent of high + low + n * pi/2: the sine divided by the cosine, or the cosine by minus the sine, each as a sum of two numbers. The
+   remainder of the division gives the error of the quotient. */
 VM_INLINE double vm_tan_reduced_f64(double high, double low, uint64_t turn) {
     double z = high * high;
     double h = 0.5 * z;
     double w = 1.0 - h;
-    double zl = fma(high, high, -z); /* what rounding z left out */
+    double zl = fma(high, high, -z); /* the rounding error of z */
     double st = fma(high * zl, -0x1.5555555555555p-3, vm_sin_tail_f64(high, low, z, w));
     double ct = vm_cos_tail_f64(fma(high, low, 0.5 * zl), z, h, w);
     int odd = turn & 1;
@@ -205,8 +204,7 @@ VM_INLINE float vm_sin_tail_f32(float r, float low, float z, float w) {
     return fmaf(r * z, p, low * w);
 }
 
-/* cos(r) - w, where z is r**2 up to a small number, of which `half` is half, and w = 1 - z / 2 rounded;
-   relative error of the cosine 2**-33 */
+/* cos(r) - w, for r**2 = z + 2 * half with a small `half`, and w = 1 - z / 2, rounded; relative error of the cosine 2**-33 */
 VM_INLINE float vm_cos_tail_f32(float half, float z, float w) {
     float p = fmaf(z, fmaf(z, 0x1.99e0eep-16f, -0x1.6c0c1ap-10f), 0x1.55554ap-5f);
     return fmaf(z * z, p, fmaf(z, -0.5f, 1.0f - w) - half);
@@ -234,7 +232,7 @@ VM_INLINE float vm_tan_f32_fast(float x) {
     float low, t, r = vm_reduce_f32(fabsf(x), &low, &t);
     float z = r * r;
     float w = fmaf(z, -0.5f, 1.0f);
-    float zl = fmaf(r, r, -z); /* what rounding z left out */
+    float zl = fmaf(r, r, -z); /* the rounding error of z */
     float st = fmaf(r * zl, -0x1.555556p-3f, vm_sin_tail_f32(r, low, z, w));
     float ct = vm_cos_tail_f32(fmaf(r, low, 0.5f * zl), z, w);
     int odd = vm_bits32(t) & 1;
@@ -248,8 +246,8 @@ VM_INLINE float vm_tan_f32_fast(float x) {
     return vm_float(vm_bits32(y) ^ vm_bits32(t) << 31 ^ (vm_bits32(x) & VM_SIGN32));
 }
 
-/* (-1)**n * sin(x - n * pi) in double, where the lowest bits of t hold n; relative error 2**-27.3 before
-   rounding. A product at the end keeps the sign of zero. */
+/* (-1)**n * sin(x - n * pi) in double, for n in the lowest bits of t; relative error 2**-27.3 before rounding. A product at the end
+   keeps the sign of zero. */
 VM_INLINE float vm_sin_half_turns_f32(double x, double n, double t) {
     double r = fma(-n, 0x1.1a62633145c07p-53, fma(-n, 0x1.921fb54442d18p+1, x));
     double z = r * r;
@@ -258,7 +256,7 @@ VM_INLINE float vm_sin_half_turns_f32(double x, double n, double t) {
     return (float)vm_double(vm_bits64(r * p) ^ vm_bits64(t) << 63);
 }
 
-/* Beyond the limit of the fast ones, where float has too few bits for the reduction */
+/* For arguments beyond the limit of the fast bodies, where float has too few bits for the reduction */
 VM_INLINE float vm_sin_large_f32(float x) {
     double t = x * VM_1_PI + VM_ROUND64;
     return vm_sin_half_turns_f32(x, t - VM_ROUND64, t);
@@ -271,7 +269,7 @@ VM_INLINE float vm_cos_large_f32(float x) {
     return vm_sin_half_turns_f32(a, (t - VM_ROUND64) + 0.5, t + 1.0);
 }
 
-/* By quarter turns, and a quotient of polynomials, inverted at odd ones; relative error 2**-35 before
+/* By quarter turns and a quotient of polynomials, inverted at odd quarter turns; relative error 2**-35 before
    rounding */
 VM_INLINE float vm_tan_large_f32(float x) {
     double a = fabsf(x);
