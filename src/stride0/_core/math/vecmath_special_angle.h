@@ -25,7 +25,7 @@ VM_INLINE double vm_product_two_f64(double a, double unit, double unit_low, doub
 /* sin(pi x) / (pi x), with x reduced by quarter turns without an error; 0 at integers */
 VM_INLINE double vm_sinc_f64(double x) {
     double a = fabs(x), low, sl, dl, ql;
-    double b = a > 0x1p51 ? 0.0 : a; /* a larger a is a multiple of 1/2 */
+    double b = a > 0x1p51 ? 0.0 : a; /* for a larger a the result is set to 0 below */
     double t = (b + b) + VM_ROUND64;
     double r = fma(t - VM_ROUND64, -0.5, b);
     double high = vm_product_two_f64(r, VM_PI_HI, 0x1.1a62633145c07p-53, &low);
