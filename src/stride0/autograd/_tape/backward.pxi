@@ -1,24 +1,24 @@
-# The backward pass: from cotangents of results to those of their operands. Included in `tape.pyx`.
+# The backward pass: from the cotangents of results to the cotangents of operands. Included in `tape.pyx`.
 
 cdef struct Visit:
     int64_t serial
     PyObject* node             # a reference
-    PyObject* g                # a reference to the cotangent so far (going forward: the tangent), or NULL; of several results a list of theirs
+    PyObject* g                # a reference to the cotangent so far (in a forward pass: the tangent), or NULL; a list if there are several results
     bint useful                # whether a path leads from the node to a target
     bint target
-    Py_ssize_t uses            # going forward: nodes that need the tangent still
+    Py_ssize_t uses            # in a forward pass: nodes that still need the tangent
 
 cdef s0_shared_long passes = 0
-cdef list running = []         # backward passes
+cdef list running = []         # the running passes
 
 
 @cython.final
 cdef class Pass:
     """
-    A backward pass: the nodes that it goes through, by age.
+    A backward pass: the nodes that it visits, by age.
 
-    A node knows its index there. A rule of the caller, or another thread, may start a pass through the same nodes
-    meanwhile; that one keeps the indices of the nodes that it shares in `others`.
+    A node knows its index in the pass. A rule of the caller, or another thread, may meanwhile start a pass through the same
+    nodes; that pass keeps the indices of the shared nodes in `others`.
     """
 
     cdef int64_t number
@@ -29,7 +29,7 @@ cdef class Pass:
     cdef unsigned long thread
     cdef list used             # states of tapes: Note [Thread of a tape]
     cdef tuple last_used
-    cdef dict terms            # of a recorded pass: by node, the terms of the cotangents that reach a decomposition
+    cdef dict terms            # in a recorded pass, by node: the terms of the cotangents that reach a decomposition
 
     def __cinit__(self):
         self.number = s0_count_up(passes, 1)
@@ -87,7 +87,7 @@ cdef class Pass:
         return 0
 
     cdef Visit* visit(self, PyObject* node) noexcept:
-        """The visit of a node; NULL where it is not visited."""
+        """The visit of a node; NULL if it is not visited."""
         if (<Node>node).visit == self.number:
             return &self.visits[(<Node>node).place]
         if self.others is not None and <object>node in self.others:
@@ -95,7 +95,7 @@ cdef class Pass:
         return NULL
 
     cdef int find(self, list roots, list targets) except -1:
-        """Visit all nodes between the roots and the targets, and sort them by age: each then comes after its parents."""
+        """Visit all nodes between the roots and the targets, and sort them by age, so that each node comes after its parents."""
         cdef Py_ssize_t i
         cdef int e
         cdef int64_t oldest = made
@@ -137,10 +137,10 @@ cdef class Pass:
 
     cdef int add_targets(self, Node whole, list targets, list tangents) except -1:
         """
-        Make targets of calls on the operand of `whole`, for derivatives along a path of that operand.
+        Make targets of all calls of the same function on the operand of `whole`, for derivatives along a path of that operand.
 
-        Calls of the same function find the same vectors and move alike. Other decompositions of the operand are held fixed: results
-        that depend on their repeated values are assumed to be well defined without the values of this call.
+        These calls find the same vectors and move alike. Other decompositions of the operand are held fixed: results that depend
+        on their repeated values are assumed to be well defined without the values of this call.
         """
         cdef Py_ssize_t i
         cdef Visit* visit
@@ -157,7 +157,7 @@ cdef class Pass:
         return 0
 
     cdef int run(self, bint beyond) except -1:
-        """Propagate the cotangents, from the youngest node on."""
+        """Propagate the cotangents, starting with the youngest node."""
         cdef Py_ssize_t i
         cdef Visit* visit
         cdef PyObject* g
@@ -165,7 +165,7 @@ cdef class Pass:
             visit = &self.visits[i]
             if visit.useful and visit.g is not NULL and (beyond or not visit.target):
                 self.pull(<Node>visit.node, <object>visit.g, visit)
-            # Neither is needed any more, and both may hold much memory.
+            # Node and cotangent are no longer needed, and both may hold much memory.
             release_node(visit.node)
             visit.node = NULL
             free_waiting()
@@ -194,17 +194,17 @@ cdef class Pass:
                     continue
                 if node.pull is not None:
                     found = results[e]
-                    # The caller's function may return memory that the caller keeps.
+                    # The caller's function may return an array that the caller keeps.
                     if type(found) is Array and not (<Array>found).storage.logged:
                         found = without_history(<Array>found)
                 elif node.rules is None:
-                    # One of several results: its cotangent goes to their common node.
+                    # The node of one of several results: its cotangent goes to the node of the call.
                     add_part(to, <Node>edge.parent, node.output, g)
                     continue
                 elif edge.position < 0:
                     found = apply_rule(node, edge, g, loaded)
                 else:
-                    # A rule of a sequence gives the cotangents of all arrays in it at once.
+                    # The rule of a sequence gives the cotangents of all its arrays together.
                     if edge.rule != known:
                         known = edge.rule
                         parts = apply_rule(node, edge, g, loaded)
@@ -221,7 +221,7 @@ cdef class Pass:
 
 
     cdef int keep_term(self, Node part, object g) except -1:
-        """Keep a term of the cotangent of vectors: the terms bound the rounding errors of their sum."""
+        """Keep a term of the cotangent of eigenvectors or singular vectors: the terms bound the rounding errors of their sum."""
         cdef Node whole
         if part.rules is None and part.pull is None:
             whole = <Node>part.edges[0].parent
@@ -230,7 +230,7 @@ cdef class Pass:
         return 0
 
     cdef int needs_record(self) except -1:
-        """The length of the longest chain of calls that need the derivative of their cotangents: Note [Recorded passes]."""
+        """Return the length of the longest chain of calls that need the derivative of their cotangents: Note [Recorded passes]."""
         cdef Py_ssize_t i
         cdef Node node, whole
         cdef Visit* of
@@ -253,7 +253,7 @@ cdef class Pass:
         return <int>len(found) if len(found) < 2 else self.depth_of(found)
 
     cdef int depth_of(self, set chosen) except -1:
-        """The largest number of these nodes on one path."""
+        """The largest number of `chosen` nodes on one path."""
         cdef Py_ssize_t i
         cdef int e, most = 0
         cdef Node node
@@ -270,7 +270,7 @@ cdef class Pass:
 
 def backward(list roots, list cotangents, list targets, Tape tape not None, bint beyond=True):
     """
-    Cotangents of nodes, from those of results.
+    Compute cotangents of nodes from the cotangents of results.
 
     Parameters
     ----------
@@ -279,16 +279,16 @@ def backward(list roots, list cotangents, list targets, Tape tape not None, bint
     cotangents : list of Array or None
         One for each root, of its shape and dtype.
     targets : list of Node
-        What to differentiate with respect to.
+        Nodes to differentiate with respect to.
     tape : Tape
         The tape that is differentiated.
     beyond : bool
-        Whether cotangents are propagated from a target to others that it was computed from.
+        Whether cotangents are propagated beyond a target, to other targets that it was computed from.
 
     Returns
     -------
     list of Array or None
-        One for each target; None where no result depends on it.
+        One for each target; None if no result depends on it.
     """
     cdef list found
     entered = begin_deferring()
@@ -302,8 +302,8 @@ def backward(list roots, list cotangents, list targets, Tape tape not None, bint
 
 
 cdef list run_backward(list roots, list cotangents, list targets, bint beyond, bint last, State state):
-    """`backward`; the caller may need no root any more if it is the `last` pass through them."""
-    # The modes of the caller do not apply to what rules broadcast.
+    """`backward`; the `last` pass through the roots may free them."""
+    # The caller's modes do not apply to broadcasts in rules.
     token = enter_package()
     try:
         return walk_backward(roots, cotangents, targets, beyond, last, state)
@@ -346,13 +346,13 @@ cdef list walk_backward(list roots, list cotangents, list targets, bint beyond, 
         if opened:
             state.passing = 0
             close_tape(state)
-            # Arrays must not notice that the tape was open.
+            # Restore, so that reads of arrays do not depend on the tape having been open.
             state.closed, state.missed, state.reopened = closed, missed, reopened
     return [without_record(g) for g in found] if opened else found
 
 
 cdef object without_record(object g):
-    """A cotangent, or the cotangents of several results, without the records of a recorded pass."""
+    """A cotangent, or a list of cotangents, detached from the tape of a recorded pass."""
     cdef Array x
     if type(g) is list:
         return [without_record(part) for part in <list>g]

@@ -1,7 +1,7 @@
 # Calls of functions on whole batches, by their batching rules.
 
 cdef object unary_of_values(Level level, int op, Array x, str name):
-    """An operation of the table on a batch."""
+    """Apply an operation of the table to a batch."""
     cdef Window before = below(level)
     token = enter_package() if guarding else None
     try:
@@ -13,7 +13,7 @@ cdef object unary_of_values(Level level, int op, Array x, str name):
 
 
 cdef tuple check_examples(str name, Array x1, Array x2):
-    """The shape to which examples broadcast; refuses operands where they do not, or where the caller's mode does."""
+    """The shape to which examples broadcast; refuses operands that do not broadcast, or that the caller's mode refuses."""
     if same_shape(x1, x2):
         return shape_tuple(x1)
     pairs = [("x1", shape_tuple(x1)), ("x2", shape_tuple(x2))]
@@ -46,7 +46,7 @@ cdef object binary_of_checked(Level level, int op, object x1, object x2, str nam
 
 
 cdef object call_rule(Level level, Rules rules, PyObject** values):
-    """The result of the batching rule of a function, of its arguments in the order of the parameters."""
+    """The result of the batching rule of a function; `values` are its arguments in the order of the parameters."""
     cdef Window before
     cdef list given = [level]
     cdef Py_ssize_t i
@@ -65,7 +65,7 @@ cdef object call_rule(Level level, Rules rules, PyObject** values):
 
 
 cdef tuple basic_key(object key):
-    """A key of integers, slices, `...` and None as one of a batch; None for any other key."""
+    """The key of a batch for a key of integers, slices, `...` and None; None for other keys."""
     if type(key) is int or type(key) is slice:
         return (slice(None), key)
     if type(key) is not tuple:
@@ -89,7 +89,7 @@ cdef object item_of_values(Level level, Array x, tuple key):
 
 
 cdef object call_on_values(Level level, Rules rules, tuple plain, Py_ssize_t n, PyObject* kwnames):
-    """A call of a function of the namespace on batches: its result, batched."""
+    """Call a function of the namespace on batches; returns its batched result."""
     cdef PyObject* values[MOST_RULES]
     cdef tuple key
     if rules is GETITEM and is_batched(plain[0]) and level_of(<Array>plain[0]) is level:

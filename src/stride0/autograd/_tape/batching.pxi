@@ -2,7 +2,7 @@
 
 cdef extern from *:
     """
-    /* A call that is executed sees the tapes between the two only: Note [Levels]. */
+    /* An executed call sees only the tapes between the two: Note [Levels]. */
     S0_PER_THREAD long long s0_floor = 0;
     S0_PER_THREAD long long s0_ceiling = 0x7fffffffffffffff;
     #define s0_set_floor(value) (s0_floor = (value))
@@ -15,7 +15,7 @@ cdef extern from *:
 
 
 cdef inline bint is_seen(State state) noexcept:
-    """Whether a tape records, and is one of those that the call is recorded by: Note [Levels]."""
+    """Whether a tape is open and records the current call: Note [Levels]."""
     return state.open and s0_floor < state.serial < s0_ceiling
 
 
@@ -38,7 +38,7 @@ cdef inline bint is_any_seen(tuple tapes) noexcept:
 @cython.final
 @cython.no_gc
 cdef class Level:
-    """One call of a function that `vmap` made: batched arrays belong to it. Rules of functions get it as their first argument."""
+    """One call of a function made by `vmap`, to which batched arrays belong. Batching rules get it as their first argument."""
 
     cdef int64_t serial
     cdef readonly Py_ssize_t size
@@ -51,7 +51,7 @@ cdef class Level:
         s0_add(live_levels, 1)
 
     def __dealloc__(self):
-        # 0 if the size was refused.
+        # The serial is 0 if the size was refused.
         if self.serial:
             s0_add(live_levels, -1)
 
@@ -60,7 +60,7 @@ cdef class Level:
         self.open = False
 
     def wrap(self, Array value not None):
-        """A batched array, of a value whose first axis is that of the batch."""
+        """Make a batched array of a value whose first axis is the batch axis."""
         return wrapped(self, value)
 
     def has(self, x):
@@ -68,26 +68,26 @@ cdef class Level:
         return is_batched(x) and level_of(<Array>x) is self
 
     def value(self, x):
-        """The array of all examples, its first axis that of the batch; of anything else than a batched array of this level, that."""
+        """The array of all examples, batch axis first, for a batched array of this level; other objects unchanged."""
         return value_at(self, x)
 
     def spread(self, x):
-        """The same, of an array that is not batched a view that repeats it."""
+        """The same; an array that is not batched becomes a view that repeats it."""
         if is_batched(x) and level_of(<Array>x) is self:
             return value_at(self, x)
         return traced_or_plain("broadcast_to", (x, (self.size,) + shape_tuple(<Array?>x)))
 
     def lifted(self, x):
-        """An array as a batched one of this level: the same for all examples, and tracked by newer tapes if it is."""
+        """Make an array a batched array of this level with equal examples; newer tapes track the result if they track the array."""
         if is_batched(x) and level_of(<Array>x) is self:
             return x
         if not is_tracked(x):
             return wrapped(self, <Array>self.spread(x))
-        # By a function that newer tapes record: the value of a batched array is not theirs.
+        # By a function that newer tapes record, because they do not see the values of batched arrays.
         return traced("where", (wrapped(self, <Array>traced_or_plain("broadcast_to", (asarray(True), (self.size,)))), x, 0))
 
     def aligned(self, x, int ndim):
-        """The value of an operand that broadcasts with others, whose examples have up to so many axes."""
+        """The value of an operand, reshaped so that it broadcasts with operands whose examples have up to `ndim` axes."""
         return aligned(self, x, ndim)
 
     def is_contiguous(self, Array x not None):
@@ -105,7 +105,7 @@ cdef class Level:
 @cython.final
 @cython.no_gc
 cdef class Batch:
-    """What the storage of a batched array refers to, in the place of a history."""
+    """The object that the storage of a batched array refers to as its history."""
 
     cdef readonly Array value
     cdef Level level
@@ -120,7 +120,7 @@ cdef object traced_or_plain(str name, tuple args):
 
 
 def recorded(str name, *args):
-    """Call a function that batching rules are made of by its name in the table, and record the call if an argument needs it."""
+    """For batching rules: call a function by its name in the table, and record the call if an argument needs it."""
     return traced_or_plain(name, args)
 
 
@@ -130,7 +130,7 @@ cdef inline Level level_of(Array x):
 
 
 cdef inline Array ground(Array x):
-    """The array in memory that a batched array stands for, through all levels."""
+    """The array in memory that a batched array stands for, below all levels."""
     while x.storage.batched:
         x = (<Batch>x.storage.history).value
     return x
@@ -146,7 +146,7 @@ cdef inline Storage memory_of(Storage storage):
 
 
 cdef Level newer(Level found, object x):
-    """The newer one of a level and that of a value; None where neither is batched."""
+    """The newer of two levels: `found` and the level of a value; None if there is no level."""
     cdef Level level
     if is_batched(x):
         level = level_of(<Array>x)
@@ -192,7 +192,7 @@ cdef Array wrapped(Level level, Array value):
 
 
 cdef object wrapped_all(Level level, object out):
-    """The result of a rule: each array in it batched."""
+    """The result of a rule, with all its arrays made batched arrays."""
     if type(out) is Array:
         return wrapped(level, <Array>out)
     if isinstance(out, (tuple, list)):
@@ -218,7 +218,7 @@ cdef Array aligned(Level level, object x, int ndim):
 
 
 cdef Array plain_of(Array x):
-    """An operand as the function gets it that the tape calls: no newer tape records what it computes."""
+    """An operand for a function that the tape calls: newer tapes do not record its computations."""
     cdef Array y
     if not x.storage.batched:
         return without_history(x)
@@ -227,7 +227,7 @@ cdef Array plain_of(Array x):
 
 
 cdef Array bare(Array x):
-    """A batched array on the same memory, which no tape tracks and which has seen all writes."""
+    """An untracked batched array on the same memory, which has seen all writes."""
     cdef Level level
     if not x.storage.batched:
         return without_history(x)
@@ -241,7 +241,7 @@ cdef struct Window:
 
 
 cdef inline Window above(Level level) noexcept:
-    """Record by tapes newer than a level only; returns what `restore` takes."""
+    """Let only tapes newer than a level record; returns the state for `restore`."""
     cdef Window before
     before.floor, before.ceiling = s0_floor, s0_ceiling
     s0_set_floor(level.serial)
@@ -249,7 +249,7 @@ cdef inline Window above(Level level) noexcept:
 
 
 cdef inline Window below(Level level) noexcept:
-    """The same for older tapes."""
+    """Let only older tapes record; returns the state for `restore`."""
     cdef Window before
     before.floor, before.ceiling = s0_floor, s0_ceiling
     s0_set_floor(0)
@@ -263,7 +263,7 @@ cdef inline void restore(Window before) noexcept:
 
 
 cdef bint is_batch_outermost(Array value) noexcept:
-    """Whether the examples of a value lie one behind the other in memory: the batch axes of this and older levels have the largest strides."""
+    """Whether the examples of a value do not interleave in memory: the batch axes of this and older levels have the largest strides."""
     cdef Array memory = ground(value)
     cdef Py_ssize_t largest = 0, stride
     cdef int axis, first = memory.ndim - value.ndim + 1
@@ -272,7 +272,7 @@ cdef bint is_batch_outermost(Array value) noexcept:
         if memory.shape_[axis] > 1 and stride > largest:
             largest = stride
     for axis in range(first):
-        # A stride of 0 repeats one example: the array is a read-only view.
+        # An axis with stride 0 repeats one example; such an array is a read-only view.
         if memory.shape_[axis] > 1 and 0 < abs(memory.strides_[axis]) < largest:
             return memory.size == 0
     return True
@@ -289,10 +289,11 @@ cdef bint is_view_of_any(Storage memory, tuple operands):
 
 cdef object arranged(object out, tuple operands):
     """
-    The result of a rule; a new array is copied if its examples do not lie one behind the other in memory.
+    The result of a rule. A new array is copied if its examples interleave in memory.
 
-    An operation takes the memory order from its operands. If the batch axis lay between other axes, an example would have other
-    strides than in a loop. `reshape` or `view(dtype)` would then copy it although a loop has a view, and writes would be lost.
+    An operation takes the memory order from its operands. If the batch axis lay between other axes, an example would have
+    other strides than in a loop. `reshape` or `view(dtype)` would then copy it although a loop would make a view, and writes to
+    the result would be lost.
     """
     cdef Array value
     cdef int axis
@@ -318,12 +319,12 @@ def define_batching(str name, rule):
     Parameters
     ----------
     name : str
-        Of a function, which has an entry in the table of gradients.
+        Name of a function that has an entry in the table of gradients.
     rule : callable
-        Takes the level and the arguments of the function, one for each parameter; those that are batched have the shape of an example.
-        Returns what the function returns for all examples, the batch axis first.
+        Takes the level and the arguments of the function, one for each parameter; batched arguments have the shape of an
+        example. Returns the result of the function for all examples, batch axis first.
     """
-    # An operation of the table needs no entry: it is called by its number.
+    # An operation of the table needs no entry, because it is called by its number.
     if name in TABLE:
         (<Rules>TABLE[name]).batch = rule
 
@@ -334,7 +335,7 @@ def has_batching(str name):
 
 
 def newest_level(list leaves):
-    """The level of the batched arrays in a list, that of the innermost `vmap` if there are several; None without any."""
+    """The newest level of the batched arrays in a list (the innermost `vmap`); None if there is no batched array."""
     return newer(None, leaves)
 
 

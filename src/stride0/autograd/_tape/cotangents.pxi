@@ -1,7 +1,7 @@
 # Sums of cotangents, in the order in which they arrive.
 
 cdef object saved_result(Node node):
-    """The result that a node saved; None if it saved none."""
+    """The result that a node has saved, or None."""
     cdef int k
     for k in range(node.kept):
         if node.rules.what[k] == VALUE and node.rules.subject[k] == -1 and node.saved[k] is not NULL:
@@ -17,11 +17,11 @@ cdef bint is_running(int64_t number) except -1:
 
 
 cdef bint is_visited(Node node) except -1:
-    """Whether a pass that runs now goes through a node."""
+    """Whether a running pass goes through a node."""
     if len(running) == 0:
         return False
     for walk in running[:]:
-        # Those of other threads go through other nodes where nothing else keeps threads apart.
+        # Without the GIL, passes of other threads go through other nodes: Note [Thread of a tape].
         if FREE_THREADED and (<Pass>walk).thread != PyThread_get_thread_ident():
             continue
         if (<Pass>walk).visit(<PyObject*>node) is not NULL:
@@ -49,7 +49,7 @@ cdef int add_part(Visit* visit, Node whole, int output, Array g) except -1:
 
 
 cdef int add_to(PyObject** sum_, Array g) except -1:
-    """Add to a cotangent: in its own memory, if nothing else refers to that."""
+    """Add to a cotangent, in place if nothing else refers to its memory."""
     cdef PyObject* before = sum_[0]
     cdef object total = g
     if before is not NULL:
@@ -64,7 +64,7 @@ cdef int add_to(PyObject** sum_, Array g) except -1:
 
 
 cdef bint add_put(PyObject* sum_, object found) except -1:
-    """Add a cotangent of some elements to that of all, if nothing else refers to its memory; else False."""
+    """Add a cotangent of some elements to the cotangent of all elements, in place; False if something else refers to its memory."""
     cdef Array g
     if type(found) is not LazyPut or sum_ is NULL:
         return False
@@ -73,7 +73,7 @@ cdef bint add_put(PyObject* sum_, object found) except -1:
         return add_put_of_batch(sum_, g, (<LazyPut>found).key)
     if live_levels and newer(None, (<LazyPut>found).key) is not None:
         return False
-    # Not deferred: one element after the other is added in place.
+    # Not deferred, because elements are added in place one by one.
     data_of(<Array>sum_)
     if not may_overwrite(sum_, g):
         return False
@@ -109,13 +109,13 @@ cdef object key_of_values = None
 
 
 def define_keys(function):
-    """Register what makes of a level, a batched array, a key and what is added there the key and the addend of the values."""
+    """Register the function that converts a level, a batched array, a key and an addend to the key and the addend for the values."""
     global key_of_values
     key_of_values = function
 
 
 cdef bint may_overwrite(PyObject* x, Array g):
-    """Whether a cotangent may be overwritten by its sum with another one."""
+    """Whether a cotangent may be overwritten by its sum with `g`."""
     if not s0_has_references(x, 1) or not s0_has_references(<PyObject*>(<Array>x).storage, 1) or (<Array>x).storage.block is NULL:
         return False
     if (<Array>x).storage.logged or g.storage.logged or is_stored(g.code):

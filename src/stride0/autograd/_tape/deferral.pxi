@@ -4,14 +4,14 @@ cdef Switch FUSING = FUSED
 
 
 cdef object begin_deferring():
-    """Defer results in this context from here on; None where the caller has said what is deferred."""
+    """Defer results in this context from here on; None if the caller has chosen a size."""
     if FUSING.default_on or FUSING.innermost() is not None:
         return None
     return enter_fused(DEFERRED_SIZE)
 
 
 cdef int end_deferring(object entered, bint failed) except -1:
-    """Compute what is still referenced of what was deferred since; `failed`: an exception ends the pass, and is not replaced."""
+    """Compute the deferred results that are still referenced. If the pass `failed`, its exception is not replaced."""
     if entered is None:
         return 0
     FUSING.leave(entered)
@@ -25,7 +25,7 @@ cdef int end_deferring(object entered, bint failed) except -1:
 
 @cython.final
 cdef class Deferring:
-    """The same as a context manager."""
+    """`begin_deferring` and `end_deferring` as a context manager."""
 
     cdef object entered
 

@@ -2,25 +2,25 @@
 
 def push_forward(list roots, list targets, list tangents, Tape tape not None):
     """
-    Tangents of nodes, from those of what they were computed from.
+    Compute tangents of nodes from the tangents of the nodes that they depend on.
 
     Parameters
     ----------
     roots : list of Node or None
-        Nodes of the results. The list is emptied, so that nothing but the pass holds them.
+        Nodes of the results. The list is emptied, so that only the pass holds them.
     targets : list of Node
-        What to differentiate with respect to; none was computed from another one.
+        Nodes to differentiate with respect to; no target was computed from another target.
     tangents : list of Array
-        One for each target, of its shape.
+        The tangent of each target, of its shape.
     tape : Tape
         The tape that is differentiated.
 
     Returns
     -------
     list of Array or None
-        One for each root; None where it depends on no target.
+        One for each root; None if it depends on no target.
     """
-    # The modes of the caller do not apply to what rules broadcast.
+    # The caller's modes do not apply to broadcasts in rules.
     token = enter_package()
     try:
         return walk_forward(roots, targets, tangents, tape.state, None)
@@ -30,8 +30,8 @@ def push_forward(list roots, list targets, list tangents, Tape tape not None):
 
 cdef list walk_forward(list roots, list targets, list tangents, State state, Node whole):
     """
-    The same. If `whole` is not None, it is the second target, a node of several results, and its tangent is a tuple; the first
-    target is its operand. Calls of the same function on the same operand get the same tangents.
+    The same. If `whole` is not None, it is the node of several results and the second target, with a tuple of tangents; the
+    first target is its operand. Calls of the same function on the same operand get the same tangents.
     """
     cdef Pass walk = Pass()
     cdef bint transposed
@@ -81,7 +81,7 @@ cdef list walk_forward(list roots, list targets, list tangents, State state, Nod
             node = <Node>visit.node
             if not visit.target:
                 push(walk, node, visit, parts.get(node) if node.outputs else [node])
-            # What nothing else needs may hold much memory.
+            # Drop tangents that are no longer needed, because they may hold much memory.
             for e in range(node.count):
                 of = walk.visit(node.edges[e].parent)
                 if of is not NULL:
@@ -99,14 +99,14 @@ cdef list walk_forward(list roots, list targets, list tangents, State state, Nod
 
 
 cdef list push_recorded(list roots, list targets, list tangents, State state):
-    """The same by the transpose of a backward pass: Note [Recorded passes]."""
+    """The same, by transposing a backward pass: Note [Recorded passes]."""
     cdef Tape tape = Tape()
     cdef list seeds = [], pulled = [], given = [], found = []
     cdef object g, t
     for root in roots:
         seeds.append(None if root is None else track(seed_of(<Node>root), tape))
     open_tape(tape.state, "jvp")
-    # The pass is linear in the seeds: its rules need not be known elsewhere.
+    # The pass is linear in the seeds, so no further derivative of its rules is needed.
     tape.state.passing = 1
     try:
         for g, t in zip(walk_backward(roots, seeds, targets, False, False, state), tangents):
@@ -125,7 +125,7 @@ cdef list push_recorded(list roots, list targets, list tangents, State state):
 
 
 cdef Array seed_of(Node node):
-    """A cotangent of irregular numbers, so that the pass finds a dependence on the choice of vectors in any element."""
+    """A cotangent with irregular numbers, so that the pass notices if any element depends on the choice of vectors."""
     cdef DType dtype = dtype_at(node.code)
     cdef tuple shape = shape_of_node(node)
     cdef Py_ssize_t size = 1
@@ -137,31 +137,31 @@ cdef Array seed_of(Node node):
 
 def derivatives_along(list xs, tuple out, tuple moved, x_moved):
     """
-    Derivatives of arrays with respect to a number t, if the results of a call are ``out + t * moved`` and its operand is
-    ``x + t * x_moved``. The rule of the call calls it in a recorded pass: Note [Recorded passes].
+    Differentiate arrays with respect to a number t, if the results of a call are ``out + t * moved`` and its operand is
+    ``x + t * x_moved``. The call's rule uses this in a recorded pass: Note [Recorded passes].
 
     Parameters
     ----------
     xs : list of Array
-        Computed from the cotangents that reached the rule, and from `out`.
+        Arrays computed from the cotangents that reached the rule, and from `out`.
     out : tuple of Array
         The results that the rule got.
     moved : tuple of Array or None
-        The change of each result; None stands for 0.
+        The derivative of each result; None means 0.
     x_moved : Array or None
-        Of the first operand.
+        The derivative of the first operand.
 
     Returns
     -------
     list of Array or None
-        None for an array that does not depend on the results.
+        The derivatives; None for an array that does not depend on the results.
     """
     cdef Node whole = whole_of(out), node
     cdef Array x
     cdef Level level
     cdef list roots = [], levels = [], found
     for x in xs:
-        # The tapes of the call see the values of newer batches.
+        # The tapes of the call see the values of batches with newer levels.
         levels.append([])
         node = node_at(x)
         while x.storage.batched and (node is None or not shares_tape(node, whole)):
@@ -205,7 +205,7 @@ cdef bint shares_tape(Node a, Node b):
 
 
 def orders_of(list xs):
-    """How many more times the cotangents may be differentiated after a rule in a recorded pass has differentiated them."""
+    """The number of further derivatives of the cotangents that are possible after a rule in a recorded pass has differentiated them."""
     cdef Array x
     cdef Node node
     cdef set states = set()

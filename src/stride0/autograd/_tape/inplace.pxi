@@ -1,4 +1,4 @@
-# In-place operators and assignments are executed and recorded. Included in `tape.pyx`.
+# Executing and recording in-place operators and assignments. Included in `tape.pyx`.
 
 cdef object write_all(str name, Array x, object other):
     """Execute an in-place operation with an operand on a logged storage, and record it."""
@@ -30,7 +30,7 @@ cdef object write_at_level(Level level, str name, Array x, object other):
         raise GradientError(name, f"a tracked array is not allowed: {rules.refused}")
     operands[0], operands[1] = <PyObject*>x, <PyObject*>other
     rules.bind(operands, 2, NULL, values)
-    # What the operation overwrites is copied where a rule needs it.
+    # Copy x if a rule needs the values that the operation overwrites.
     before = snapshot(rules, values, 0) if tracked else None
     after = snapshot(rules, values, 1) if tracked and type(other) is Array and may_share(x, other) else None
     if before is not None:
@@ -48,7 +48,7 @@ cdef object write_at_level(Level level, str name, Array x, object other):
 
 
 cdef Array snapshot(Rules rules, PyObject** values, int operand):
-    """A copy of an operand, with its node, if a rule that is recorded needs it; else None."""
+    """A copy of an operand, with its node, if a rule needs it; otherwise None."""
     cdef Node node = node_of_call(rules, values)
     cdef Array x = <Array>values[operand], out
     cdef int e
@@ -65,9 +65,9 @@ cdef Array snapshot(Rules rules, PyObject** values, int operand):
 
 
 cdef int finish_write(Rules rules, Array x, PyObject** values, Array region, tuple key, bint exact) except -1:
-    """Record a write that was executed: the node of its result becomes that of x."""
+    """Record an executed write: the node of its result becomes the node of x."""
     cdef Node node = node_of_call(rules, values) if is_floating(x) else None
-    # Of a batched array that no newer tape tracks, older ones have logged what the rule wrote.
+    # If newer tapes do not track a batched array, older tapes have already logged the write of the rule.
     if node is not None or not x.storage.batched:
         log_write(x, region, key, exact, node)
     if node is not None:
@@ -79,7 +79,7 @@ cdef int finish_write(Rules rules, Array x, PyObject** values, Array region, tup
 
 
 cdef object constant_key(object key):
-    """A key that the caller cannot change: itself, or a copy."""
+    """The key, or a copy, so that the caller cannot change it."""
     if type(key) is int or is_fixed_slice(key):
         return key
     if type(key) is tuple:
@@ -92,7 +92,7 @@ cdef object constant_key(object key):
 
 
 cdef tuple frozen_key(object key):
-    """A copy of a key that the caller cannot change, and whether it has only integers, slices, `...` and None."""
+    """A copy of a key that the caller cannot change, and whether the key has only integers, slices, `...` and None."""
     cdef bint plain = True
     cdef list items = []
     for item in <tuple>(key if isinstance(key, tuple) else (key,)):
@@ -115,7 +115,7 @@ cdef tuple frozen_key(object key):
             items.append(item)
         else:
             part = asarray(item, copy=True)
-            # An empty sequence has no dtype of its own; it is taken for indices.
+            # An empty sequence counts as indices.
             items.append(part if part.size or hasattr(type(item), "__array__") else asarray(part, dtype=INT64))
     return tuple(items), plain
 
@@ -132,7 +132,7 @@ cdef extern from *:
 
 
 cdef bint is_fixed_slice(object item):
-    """Whether an item is a slice of integers and None, which nobody can change."""
+    """Whether an item is a slice of integers and None, which is immutable."""
     cdef s0_slice* parts
     if type(item) is not slice:
         return False
@@ -184,11 +184,11 @@ cdef object write_item_at_level(Level level, Array x, object key, object value):
             values[0], values[1], values[2] = <PyObject*>plain, <PyObject*>items, <PyObject*>source
             call_rule(level, rules, values)
     except BaseException:
-        # Nothing was overwritten: the array is as stale as before.
+        # The write failed, so the array is as stale as before.
         s0_put_long(x.seen, seen)
         raise
     values[0], values[1], values[2] = <PyObject*>x, <PyObject*>items, <PyObject*>value
-    # Which elements a batch of index arrays selects is not worked out: all count as overwritten.
+    # The elements that a batch of index arrays selects are not determined: all elements count as overwritten.
     exact = is_view or level is None or newer(None, items) is None
     finish_write(rules, x, values, region, None if is_view or not exact else (slice(None),) * (ground(x).ndim - x.ndim) + items, exact)
 

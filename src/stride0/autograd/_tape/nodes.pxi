@@ -1,14 +1,14 @@
 # The nodes of the graph, and the values that they save: Note [Graph of nodes]. Included in `tape.pyx`.
 
 cdef enum:
-    # What objects hold in themselves; more is allocated.
+    # Capacity inside of objects; more is allocated.
     FEW_AXES = 4
     FEW_EDGES = 2
     FEW_VALUES = 3
 
 cdef struct Edge:
     PyObject* parent           # a reference to a node
-    int rule                   # its index; -1 where the node has no rules
+    int rule                   # index of the rule; -1 if the node has no rules
     int position               # of the array in a sequence; -1 for an argument that is an array
 
 
@@ -16,26 +16,26 @@ cdef struct Edge:
 @cython.no_gc
 @cython.freelist(64)
 cdef class Node:
-    """The operation that computed an array; Note [Graph of nodes]."""
+    """The operation that computed an array: Note [Graph of nodes]."""
 
     cdef Rules rules
     cdef int64_t serial
-    cdef tuple tapes           # states of the tapes that it depends on; shared with its parents where possible
-    cdef State home            # the tape in whose list it is
-    cdef PyObject* next        # its neighbours there
+    cdef tuple tapes           # states of the tapes that the node depends on; shared with the parents if possible
+    cdef State home            # the tape whose list contains the node
+    cdef PyObject* next        # neighbours in that list
     cdef PyObject* before
-    cdef object pull           # instead of rules: maps a cotangent to those of the parents
-    cdef Edge* edges           # those of a sequence follow each other
+    cdef object pull           # instead of rules: maps a cotangent to the cotangents of the parents
+    cdef Edge* edges           # the edges of a sequence are adjacent
     cdef PyObject** saved      # a reference, or NULL, for each value that the rules need
-    cdef int count             # of edges
-    cdef int kept              # of saved values
-    cdef int code              # dtype and shape of the array that it belongs to
+    cdef int count             # number of edges
+    cdef int kept              # number of saved values
+    cdef int code              # dtype and shape of the node's array
     cdef int ndim
-    cdef int outputs           # number of results of a function with several, else 0
-    cdef int output            # index of the result of this node, whose only parent is the node of all results
+    cdef int outputs           # number of results, if the function has several; otherwise 0
+    cdef int output            # index of the result; the only parent is the node of the call
     cdef Py_ssize_t dims[FEW_AXES]
-    cdef tuple shape           # where it has more axes
-    cdef int64_t visit         # the backward pass that goes through it, and its index there
+    cdef tuple shape           # the shape, if it does not fit `FEW_AXES`
+    cdef int64_t visit         # the pass that visits the node, and its index in the pass
     cdef Py_ssize_t place
     cdef PyObject* queue       # the next node that waits to be freed
     cdef Edge few_edges[FEW_EDGES]
@@ -48,7 +48,7 @@ cdef class Node:
             s0_leave(&listing)
         clear(self)
 
-# Of the lists of nodes of all tapes, and of who uses them.
+# Protects the lists of nodes of all tapes, and the users of tapes.
 cdef s0_lock listing = 0
 
 
@@ -63,8 +63,8 @@ cdef inline void unlist(Node node) noexcept:
     node.before = node.next = NULL
 
 
-# Nodes are freed one after the other and not each within the one before it: chains are long, the C stack is not.
-# In a free-threaded interpreter nobody can say whether a reference is the last one: all wait to be dropped.
+# Nodes are freed one after the other, not recursively: chains are long, and the C stack is not. In a free-threaded interpreter
+# it cannot be known whether a reference is the last one, so all dropped references wait.
 cdef PyObject* waiting = NULL
 cdef bint freeing = False
 
@@ -128,10 +128,10 @@ cdef tuple NO_TAPES = ()
 
 
 cdef int add_edge(Node node, Node parent, int rule, int position) except -1:
-    """Add an edge; the node then depends on the open tapes of the parent, too."""
+    """Add an edge; the node then also depends on the open tapes of the parent."""
     cdef Edge* edges = node.edges
     cdef int count = node.count
-    # Beyond FEW_EDGES there is room for the next power of two.
+    # Beyond FEW_EDGES the capacity is the next power of two.
     if count >= FEW_EDGES and count & (count - 1) == 0:
         edges = <Edge*>PyMem_Realloc(NULL if count == FEW_EDGES else edges, 2 * count * sizeof(Edge))
         if edges is NULL:
@@ -150,7 +150,7 @@ cdef int add_edge(Node node, Node parent, int rule, int position) except -1:
 
 
 cdef Node part_node(Node whole, int output):
-    """A node of one of several results."""
+    """The node of one of several results."""
     cdef Node node = new_node(None)
     node.output = output
     add_edge(node, whole, -1, -1)
@@ -170,11 +170,11 @@ cdef inline Node node_at(Array x):
 
 
 cdef inline object replaced_node(Array x, Node node):
-    """Set the node of an array, in its critical section; returns the one before, which is to be freed outside."""
+    """Set the node of an array, in its critical section; returns the previous node, to be freed outside."""
     cdef object before = x.node
     Py_INCREF(node)
     s0_put_node(x, <PyObject*>node)
-    Py_DECREF(before)       # the reference that the array had
+    Py_DECREF(before)       # the reference of the array
     return before
 
 
@@ -186,7 +186,7 @@ cdef inline int set_node(Array x, Node node) except -1:
 
 
 cdef inline Node open_node(Array x):
-    """The node of an array if what is computed from it is recorded, else None."""
+    """The node of an array if computations with it are recorded, otherwise None."""
     cdef Node node = node_at(x)
     return node if node is not None and is_open(node) else None
 
@@ -195,7 +195,7 @@ cdef inline Node open_node(Array x):
 
 
 cdef int open_tape(State state, str name) except -1:
-    """Record what is computed from arrays that a tape tracks, in this thread."""
+    """Start recording the computations with arrays that a tape tracks, in this thread."""
     if not state.open:
         use_tape(state, name)
         if state.missed == 0:
@@ -206,7 +206,7 @@ cdef int open_tape(State state, str name) except -1:
 
 
 cdef int close_tape(State state) noexcept:
-    """Stop recording; any thread may."""
+    """Stop recording; any thread may do so."""
     cdef bint was_open
     s0_acquire(&listing)
     was_open = state.open
@@ -226,7 +226,7 @@ cdef int use_tape(State state, str name) except -1:
 
 
 cdef bint claim_tape(State state) noexcept:
-    """Make this thread the one that uses a tape; False where another one is."""
+    """Make this thread the one that uses a tape; False if another thread uses it."""
     cdef bint free
     s0_acquire(&listing)
     free = state.uses == 0 or s0_is_mine(state.thread)
@@ -254,7 +254,7 @@ cdef int refuse_thread(str name) except -1:
 
 
 cdef int check_thread(Node node, str name) except -1:
-    """Refuse to record what another thread than that of the tape computes."""
+    """Refuse to record computations of a thread that does not own the tape."""
     cdef State state
     for state in node.tapes:
         if is_seen(state) and not s0_is_mine(state.thread):
@@ -277,7 +277,7 @@ cdef tuple united(tuple ours, tuple others):
 
 
 cdef bint link(Node node, State home) noexcept:
-    """Put a node into the list of a tape, unless that has been freed: nobody would go through its list any more."""
+    """Put a node into the list of a tape; False if the tape has been freed, because its list is no longer used."""
     cdef bint alive
     s0_acquire(&listing)
     alive = home.alive
@@ -293,7 +293,7 @@ cdef bint link(Node node, State home) noexcept:
 
 
 cdef bint link_any(Node node) noexcept:
-    """Put a node into the list of one of its tapes; False where none exists any more."""
+    """Put a node into the list of one of its tapes; False if all have been freed."""
     cdef Py_ssize_t i
     for i in range(len(node.tapes)):
         if link(node, <State>node.tapes[i]):
@@ -302,7 +302,7 @@ cdef bint link_any(Node node) noexcept:
 
 
 cdef Node next_listed(State state):
-    """Take the first node out of the list of a tape that is not about to be freed by another thread; None at the end."""
+    """Take the next node out of the list of a tape, skipping nodes that another thread is about to free; None at the end."""
     cdef PyObject* first
     cdef Node node = None
     s0_acquire(&listing)
@@ -319,7 +319,7 @@ cdef Node next_listed(State state):
 
 
 cdef int free_graph(State state) noexcept:
-    """Drop what nodes keep for a tape that has been freed; where a thread goes through its nodes, that does so afterwards."""
+    """Drop the data that nodes keep for a freed tape. If a thread's pass goes through the nodes, that thread does so afterwards."""
     if claim_tape(state):
         release_nodes(state)
         s0_acquire(&listing)
@@ -329,13 +329,13 @@ cdef int free_graph(State state) noexcept:
 
 
 cdef int release_nodes(State state) except -1:
-    """Drop what nodes keep for the gradients of a tape that is freed. It allocates nothing, because memory may be exhausted."""
+    """Drop the data that nodes keep for a freed tape. Allocates nothing, because memory may be exhausted."""
     cdef Node node
     while True:
         node = next_listed(state)
         if node is None:
             return 0
-        # A pass of another thread may be reading its edges, and frees it afterwards.
+        # A pass of another thread may be reading its edges; that thread frees them afterwards.
         if not link_any(node) and not is_visited(node):
             clear(node)
             node.pull = None

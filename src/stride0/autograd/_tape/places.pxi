@@ -1,7 +1,7 @@
-# Where arrays are in memory, and whether two share elements. Included in `tape.pyx`.
+# Locations of arrays in memory, and whether two arrays share elements. Included in `tape.pyx`.
 
 cdef Array outline(Array x):
-    """The place of an array: its address, shape, strides and dtype, without a reference to the memory."""
+    """The location of an array as an array: address, shape, strides and dtype, without a reference to the memory."""
     cdef Array whole = ground(x), place = blank(whole.code)
     set_ndim(place, whole.ndim)
     memcpy(place.shape_, whole.shape_, 2 * whole.ndim * sizeof(Py_ssize_t))
@@ -14,7 +14,7 @@ cdef bint is_same_place(Array a, Array b) noexcept:
 
 
 cdef void reach(char* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, int code, uintptr_t* low, uintptr_t* high) noexcept:
-    """`extent`, as numbers."""
+    """`extent`, as integers."""
     cdef Operand operand
     operand.data, operand.ndim, operand.shape, operand.strides, operand.code = data, ndim, shape, strides, code
     extent(&operand, <char**>low, <char**>high)
@@ -25,7 +25,7 @@ cdef inline void reach_of(Array x, uintptr_t* low, uintptr_t* high) noexcept:
 
 
 cdef Py_ssize_t divisor(Py_ssize_t a, Py_ssize_t b) noexcept:
-    """The greatest common divisor; that of a and 0 is a."""
+    """The greatest common divisor; for a and 0 it is a."""
     a, b = abs(a), abs(b)
     while b:
         a, b = b, a % b
@@ -33,7 +33,7 @@ cdef Py_ssize_t divisor(Py_ssize_t a, Py_ssize_t b) noexcept:
 
 
 cdef Py_ssize_t spacing(Array x, Py_ssize_t found) noexcept:
-    """The greatest common divisor of the strides of the axes along which there are several elements, and of `found`."""
+    """The greatest common divisor of `found` and the strides of axes with several elements."""
     cdef int axis
     for axis in range(x.ndim):
         if x.shape_[axis] > 1:
@@ -42,7 +42,7 @@ cdef Py_ssize_t spacing(Array x, Py_ssize_t found) noexcept:
 
 
 cdef bint overlap(Array a, Array b) except -1:
-    """Whether two places have a byte in common: exactly, also of interleaved ones."""
+    """Whether two arrays have a byte in common: exact, also for interleaved arrays."""
     cdef uintptr_t low, high, low_b, high_b
     cdef Py_ssize_t size_a = itemsize_at(a.code), size_b = itemsize_at(b.code), step, apart, unit
     cdef unsigned char* marks
@@ -63,7 +63,7 @@ cdef bint overlap(Array a, Array b) except -1:
     apart = (apart % step + step) % step
     if apart >= size_a and apart + size_b <= step:
         return False
-    # The bytes between of one of them are marked, and looked for in the other one.
+    # Mark the bytes of one array in the common range, and look for them in the other array.
     unit = divisor(divisor(size_a, size_b), divisor(step, apart))
     marks = <unsigned char*>PyMem_Calloc((high - low) // (8 * unit) + 2, 1)
     if marks is NULL:
@@ -76,7 +76,7 @@ cdef bint overlap(Array a, Array b) except -1:
 
 cdef bint through(unsigned char* marks, char* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, Py_ssize_t itemsize,
                   uintptr_t low, uintptr_t high, Py_ssize_t unit, bint looking) noexcept:
-    """Mark the units between two addresses that elements have; or tell whether one of them is marked."""
+    """Mark the units of an array's elements between two addresses; or tell whether one of these units is marked."""
     cdef Py_ssize_t k
     cdef uintptr_t at
     if ndim > 0:

@@ -1,7 +1,7 @@
-# The forward pass: functions of the namespace are executed and recorded. Included in `tape.pyx`.
+# The forward pass: executing and recording functions of the namespace. Included in `tape.pyx`.
 
 cdef object plain_argument(object value, str name, bint* tracked, bint levelled):
-    """An argument without history, for the function; sets `tracked` if it is tracked. `levelled`: older tapes may track it still."""
+    """An argument on a storage without history; sets `tracked` if it is tracked. With `levelled`, older tapes may still track it."""
     cdef Node node
     if type(value) is Array:
         if not (<Array>value).storage.logged:
@@ -27,7 +27,7 @@ cdef object plain_sequence(object value, str name, bint* tracked, bint levelled)
 
 
 cdef object run_plain(Rules rules, tuple plain, Py_ssize_t n, PyObject* kwnames):
-    """The function, of operands without history."""
+    """Call the function with operands without history."""
     if not guarding:
         return run_function(rules, plain, n, kwnames)
     token = enter_package()
@@ -126,7 +126,7 @@ cdef object record_binary(Level level, int op, object x1, object x2, str name):
             add_edge(node, parent, r, -1)
     if node is not None:
         values[0], values[1] = <PyObject*>x1, <PyObject*>x2
-        # Further parameters have their defaults.
+        # Use the defaults of further parameters.
         for k in range(2, <int>len(rules.defaults)):
             values[k] = <PyObject*>rules.defaults[k]
         save_values(node, values, <PyObject*>out)
@@ -135,7 +135,7 @@ cdef object record_binary(Level level, int op, object x1, object x2, str name):
 
 
 cdef object without_rule(Rules rules, str name, Array out):
-    """The result of an operation without rules on a tracked operand; raises where a rule is missing."""
+    """The result of an operation without rules on a tracked operand; raises if a rule is missing."""
     if rules is None:
         rules_of(name)
     if rules.refused is not None:
@@ -166,7 +166,7 @@ cdef object record_call(str name, PyObject* const* args, Py_ssize_t n, PyObject*
 
 
 cdef object record_at_level(Level level, str name, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    """The same by tapes newer than the newest level of an operand, if there is one: Note [Levels]."""
+    """The same, recorded by tapes newer than the newest level of the operands, if there is a level: Note [Levels]."""
     cdef Rules rules = rules_of(name)
     cdef Py_ssize_t i, count = n + (0 if kwnames is NULL else len(<tuple>kwnames))
     cdef tuple plain
@@ -209,10 +209,10 @@ cdef object record_at_level(Level level, str name, PyObject* const* args, Py_ssi
 
 cdef object record_view(Array x, object key):
     """
-    `x[key]` of integers and slices: a view, of a logged storage.
+    `x[key]` for integers and slices: a view on a logged storage.
 
-    What was written through others is not replayed for x, but for the elements that the view shows, once they are read: the view
-    has seen what x has seen.
+    Writes through other arrays are not replayed for x here. They are replayed for the elements of the view when it is read: the
+    view has seen the same writes as x.
     """
     cdef PyObject* values[MOST_RULES]
     cdef int64_t seen = s0_peek_long(x.seen)
@@ -235,7 +235,7 @@ cdef object record_view(Array x, object key):
 
 
 cdef int check_beyond(Array x, Array out) except -1:
-    """Refuse a view of elements that x does not have and that were written with tracked values."""
+    """Refuse a view of elements that do not belong to x if tracked values were written to them."""
     cdef History history = history_of(x.storage)
     cdef Write write
     cdef list writes
@@ -283,7 +283,7 @@ cdef int attach_results(Node node, object out) except -1:
 
 
 cdef Node node_of_call(Rules rules, PyObject** values):
-    """A node with an edge for each tracked operand that has a rule; None if there is none."""
+    """A node with an edge for each tracked operand that has a rule; None if there is no such operand."""
     cdef Node node = None, parent
     cdef int r, i
     for r in range(rules.size):

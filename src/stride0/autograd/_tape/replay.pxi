@@ -1,18 +1,18 @@
-# Arrays whose memory was written through others: Note [Overwritten values]. Included in `tape.pyx`.
+# Arrays whose memory was written through other arrays: Note [Overwritten values]. Included in `tape.pyx`.
 
 @cython.final
 @cython.no_gc
 cdef class Change:
-    """Elements of an array that have become those of another one, its source."""
-    cdef tuple shape           # of the source
+    """Elements of an array that were overwritten by elements of another array, the source."""
+    cdef tuple shape           # shape of the source
     cdef Py_ssize_t size
-    cdef list moves            # component or None, and key of the elements: of the array, of the source
+    cdef list moves            # (component or None, key) of the elements in the array, and in the source
 
 
 @cython.final
 cdef class Replay:
-    """What maps the cotangent of such an array to those of what it was before, if that was tracked, and of the sources."""
-    cdef tuple masks           # of the elements that stayed; of a complex array, of those of both components
+    """Maps the cotangent of such an array to the cotangents of its previous value, if that was tracked, and of the sources."""
+    cdef tuple masks           # masks of the elements that stayed; for a complex array one mask per component
     cdef list changes
 
     def __call__(self, g):
@@ -25,7 +25,7 @@ cdef class Replay:
 
 
 cdef object remaining(object g, tuple masks):
-    """A cotangent without the elements that were overwritten."""
+    """A cotangent with zeros for the overwritten elements."""
     if len(masks) == 1:
         return traced_or_plain("where", (masks[0], g, 0))
     parts = [traced_or_plain("where", (mask, component_of(g, k), 0)) for k, mask in enumerate(masks)]
@@ -33,7 +33,7 @@ cdef object remaining(object g, tuple masks):
 
 
 cdef object moved(object g, Change change):
-    """The cotangent of a source."""
+    """The cotangent of a source, given the cotangent of the array."""
     cdef object total = None
     for component, here, there_component, there in change.moves:
         part = component_of(g, component)
@@ -53,16 +53,16 @@ cdef object component_of(object g, object component):
 
 
 cdef inline Py_ssize_t component_size(int code) noexcept:
-    """Bytes of a real number of a floating-point dtype."""
+    """Size in bytes of a component of a floating-point dtype."""
     return itemsize_at(code) // 2 if letter_at(code) == c"c" else itemsize_at(code)
 
 
 cdef int replay(History history, Array x, str name, Array overwritten, bint is_result) except -1:
     """
-    Give an array the node that it has since its memory was written through others.
+    Update the node of an array whose memory was written through other arrays.
 
-    What was written to exactly the region `overwritten` is about to be overwritten again. An array of closed tapes stays as it is, unless
-    it `is_result`, whose node is asked for after they have been closed; what was written later is left out.
+    Writes to exactly the region `overwritten` are skipped, because that region is about to be overwritten again. An array of
+    closed tapes is not changed. If it `is_result`, its node is requested after the tapes were closed, and later writes are skipped.
     """
     cdef Node own = node_at(x)
     cdef Write write
@@ -101,7 +101,7 @@ cdef int replay(History history, Array x, str name, Array overwritten, bint is_r
         elif is_result:
             writes = [write for write in writes if (<Write>write).time <= closed]
         else:
-            # A closed tape may be opened again (`reopen`), and must find the array stale then.
+            # A closed tape may be reopened (`reopen`), and must then find the array stale.
             if own is None:
                 s0_put_long(x.seen, last)
             return 0
@@ -114,7 +114,7 @@ cdef int replay(History history, Array x, str name, Array overwritten, bint is_r
 
 
 cdef int64_t closing_time(Node node) noexcept:
-    """The number of the last write before the last of the tapes of a node was closed."""
+    """The number of the last write before the last tape of a node was closed."""
     cdef int64_t found = 0
     cdef Py_ssize_t i
     if node is not None:
@@ -132,7 +132,7 @@ cdef bint is_any_alive(tuple tapes) noexcept:
 
 
 cdef bint were_written(object numpy, Folded folded, Storage storage, Array place, int64_t after, int64_t until) except -1:
-    """Whether a write that is no longer in the list, of those after one number and up to another, overwrote elements of an array."""
+    """Whether a write with a number in (`after`, `until`] that is no longer in the list overwrote elements of an array."""
     if place.c_contiguous:
         first = (place.address - storage.data) // GRANULE
         times = folded.times[first:first + (place.size * itemsize_at(place.code) + GRANULE - 1) // GRANULE]
@@ -142,17 +142,17 @@ cdef bint were_written(object numpy, Folded folded, Storage storage, Array place
 
 
 cdef int change_node(object numpy, Array x, Node own, Array place, int64_t level, int64_t seen, int64_t until, list writes, list found, str name) except -1:
-    """Give x the node of what it was, and of what was written to it after `seen`; none where nothing of this is tracked."""
+    """Give x a node that depends on its previous node and on the values written after `seen`; no node if these are not tracked."""
     cdef uintptr_t low, high
     cdef Py_ssize_t unit = component_size(x.code), components = itemsize_at(x.code) // unit, batch = place.size // x.size
     cdef Write write
     cdef Folded folded
-    cdef list sources = [None, None]     # what the array was, and constants; then those of what was written
+    cdef list sources = [None, None]     # the previous value, constants, then the written arrays
     cdef Storage storage = memory_of(x.storage)
     cdef str where = ""
     cdef bint is_own
     reach_of(place, &low, &high)
-    # For each component between the first and the last byte of x the index of its source.
+    # The index of the source of each component between the first and the last byte of x.
     owners = numpy.zeros(<Py_ssize_t>(high - low) // unit, dtype=numpy.int32)
     for number, item in found:
         folded, is_own = <Folded>item, number == level
@@ -165,7 +165,7 @@ cdef int change_node(object numpy, Array x, Node own, Array place, int64_t level
         times = folded.times[first:][:len(owners) * step:step]
         written = (times > seen) & (times <= until)
         check_missed(own, times[written], x, name, where)
-        # The sources of these elements alone: an array may have thousands.
+        # Only the sources of these elements, because an array may have thousands.
         used, which = numpy.unique(folded.owners[first:][:len(owners) * step:step], return_inverse=True)
         mapped = [number_of(sources, folded.sources[k]) if is_own and k else 1 for k in used]
         owners = numpy.where(written, numpy.asarray(mapped, dtype=numpy.int32)[which], owners)
@@ -181,7 +181,7 @@ cdef int change_node(object numpy, Array x, Node own, Array place, int64_t level
         at = (granules(numpy, write.place, write.key, unit) - <int64_t>low) // unit
         owners[at[(at >= 0) & (at < len(owners))]] = number_of(sources, write.source if is_own else None)
     if own is None and len(sources) == 2:
-        # Constants of this level; tapes of others know what examples have.
+        # For this level the elements are constants; tapes of other levels track the examples.
         set_node(x, None)
         return 0
     mine = (granules(numpy, place, None, unit) - <int64_t>low) // unit
@@ -194,7 +194,7 @@ cdef int change_node(object numpy, Array x, Node own, Array place, int64_t level
 
 
 cdef bint has_seen(list sources, int64_t level) except -1:
-    """Whether a tape that records reads of an array of this level has seen a source of another one: no derivative is known here."""
+    """Whether a tape that records reads of an array of this level has seen a source of another level: then the derivative is not known."""
     cdef Source source
     cdef State state
     for source in sources:
@@ -206,7 +206,7 @@ cdef bint has_seen(list sources, int64_t level) except -1:
 
 
 cdef int number_of(list sources, Source source) except -1:
-    """The index of a source; 1 for constants."""
+    """The index of a source; 1 for a constant."""
     if source is None or not is_any_alive(source.node.tapes):
         return 1
     for k in range(2, len(sources)):
@@ -217,7 +217,7 @@ cdef int number_of(list sources, Source source) except -1:
 
 
 cdef int check_missed(Node own, object times, Array x, str name, str where) except -1:
-    """Refuse what was written while a tape was closed that is open again: what it recorded had other values."""
+    """Refuse writes that happened while a reopened tape was closed: the tape recorded other values."""
     cdef State state
     if own is not None:
         for state in own.tapes:
@@ -228,9 +228,10 @@ cdef int check_missed(Node own, object times, Array x, str name, str where) exce
 
 cdef bint build_replay(object numpy, Array x, Node own, Array place, list sources, object which, object mine, uintptr_t low, Py_ssize_t unit) except -1:
     """
-    Make the node: `which` has the index of the source of each component of the elements of x, `mine` its place (of each example, a row).
+    Make the node. `which` has the index of the source of each component of the elements of x; `mine` has the components' positions, one
+    row per example.
 
-    False where it has none: examples differ, or it is not known what was written.
+    False if there is no node: examples differ, or the written elements are not known.
     """
     cdef Replay pull = Replay()
     cdef Source source
@@ -238,7 +239,7 @@ cdef bint build_replay(object numpy, Array x, Node own, Array place, list source
     cdef list parents = []
     cdef Py_ssize_t components = which.shape[1], c, k
     flat = which.reshape(-1)
-    # The components of x, those of one source next to each other, in their order.
+    # The components of x, grouped by source, in their order.
     order = numpy.argsort(flat, kind="stable")
     used, first = numpy.unique(flat[order], return_index=True)
     pull.changes = []
@@ -275,7 +276,7 @@ cdef bint build_replay(object numpy, Array x, Node own, Array place, list source
 
 
 cdef tuple alive_tapes(tuple ours, tuple others):
-    """All tapes of two nodes, also closed ones, which may be opened again."""
+    """All tapes of two nodes, including closed ones, which may be reopened."""
     for tape in others:
         if (<State>tape).alive and tape not in ours:
             ours += (tape,)
@@ -283,13 +284,13 @@ cdef tuple alive_tapes(tuple ours, tuple others):
 
 
 cdef Change change_of(object numpy, Source source, object chosen, object mine, uintptr_t low, Py_ssize_t unit, Py_ssize_t components, Py_ssize_t size):
-    """What maps the cotangent of the chosen components, at these places in each example, to that of a source; None where examples differ."""
+    """A `Change` that maps the cotangent of the chosen components, at these positions in each example, to the cotangent of a source; None if examples differ."""
     cdef Change change = Change()
     cdef Py_ssize_t count = itemsize_at(source.place.code) // unit, c, d
     change.shape = shape_tuple(source.place)[source.lead:]
     change.size = source.place.size // mine.shape[0]
     change.moves = []
-    # The number of each component of the source, by its place.
+    # The number of the source's component at each position.
     at = (granules(numpy, source.place, None, unit) - <int64_t>low) // unit
     begin = at.min()
     inverse = numpy.full(at.max() - begin + 1, -1, dtype=numpy.int64)
@@ -317,7 +318,7 @@ cdef int add_move(object numpy, Change change, object component, object here, ob
 
 
 cdef object key_of(object numpy, object indices, Py_ssize_t size):
-    """A key of these elements among so many: None for all in order, a slice where they have one distance."""
+    """A key for these elements among `size`: None for all elements in order, a slice if they are equidistant."""
     cdef Py_ssize_t first = indices[0], step = indices[1] - first if len(indices) > 1 else 1, stop
     if step and bool((numpy.diff(indices) == step).all()):
         stop = first + step * len(indices)
@@ -326,7 +327,7 @@ cdef object key_of(object numpy, object indices, Py_ssize_t size):
 
 
 def written_at(Array x not None):
-    """The line that last wrote to an array, if its node, or that it has none, is from a write; None for any other array."""
+    """The line that last wrote to an array, if a write determined its node or removed it; otherwise None."""
     cdef History history = history_of(x.storage)
     cdef Node node = node_at(x)
     cdef Write write

@@ -1,7 +1,7 @@
-# Results of functions that are differentiated: values, gradients, nodes of custom functions. Included in `tape.pyx`.
+# Results of differentiated functions: values, gradients, nodes of custom functions. Included in `tape.pyx`.
 
 def run_value_and_grad(str name, f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
-    """Implementation of `value_and_grad(f)` and `grad(f)`, whose errors begin with `name`; compiled for the speed of small calls."""
+    """Implementation of `value_and_grad(f)` and `grad(f)`, whose errors begin with `name`. Compiled to make small calls fast."""
     entered = begin_deferring()
     try:
         found = value_and_gradients(name, f, numbers, alone, has_aux, args, kwargs)
@@ -13,7 +13,7 @@ def run_value_and_grad(str name, f, tuple numbers, bint alone, bint has_aux, tup
 
 
 cdef tuple value_and_gradients(str name, f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
-    """The same, deferred. All that only the passes need is freed at the end."""
+    """The same, with deferred results. Objects that only the passes need are freed at the end."""
     cdef Tape tape = Tape()
     cdef list given = list(args), leaves = [], structures = [], arrays, tracked, nodes, roots, found, lengths = []
     cdef Py_ssize_t i, start = 0
@@ -41,7 +41,7 @@ cdef tuple value_and_gradients(str name, f, tuple numbers, bint alone, bint has_
     value = detach_closed(y)
     if has_aux:
         aux = tree_map(detach_closed, aux)
-    # The backward pass must be able to free what it does not need any more.
+    # Let the backward pass free objects that it no longer needs.
     del out, y, given, tracked
     found = run_backward(roots, [asarray(1.0, dtype=(<Array>value).dtype)], nodes, True, True, tape.state)
     grads = [None] * len(numbers)
@@ -71,7 +71,7 @@ cdef int put_together(list into, tuple numbers, list structures, list lengths, l
 
 
 cdef Array checked_scalar(str operation, object y):
-    """The result of a function that has a gradient: a real floating-point array without axes."""
+    """Check the result of a function that has a gradient: a real floating-point 0-d array."""
     if isinstance(y, float):
         y = asarray(y)
     if type(y) is not Array:
@@ -87,12 +87,12 @@ cdef Array checked_scalar(str operation, object y):
 
 
 def scalar_result(str operation, y):
-    """The same for Python code."""
+    """`checked_scalar` for Python code."""
     return checked_scalar(operation, y)
 
 
 def results_of(list leaves):
-    """The leaves of a result, detached where no open tape tracks them, and their nodes."""
+    """The leaves of a result and their nodes; leaves are detached if no open tape tracks them."""
     cdef list values = [], roots = []
     cdef Array x
     for leaf in leaves:
@@ -121,9 +121,9 @@ cdef Array converted(str operation, x):
 
 def like(str operation, x, tuple shape, DType dtype not None):
     """
-    A cotangent or tangent, checked against the shape and dtype of its array.
+    Check a cotangent or tangent against the shape and dtype of its array.
 
-    A complex one of a real array stays complex: the backward pass takes its real part.
+    A complex cotangent of a real array stays complex: the backward pass takes its real part.
     """
     cdef Array found = <Array>x if type(x) is Array else converted(operation, x)
     cdef bint fits = found.ndim == len(shape)
@@ -141,7 +141,7 @@ def like(str operation, x, tuple shape, DType dtype not None):
 
 
 def all_like(str operation, list given, list facts):
-    """The same for the cotangents of several arrays, with the `facts_of` those."""
+    """The same for the cotangents of several arrays, given their `facts_of`."""
     if len(given) != len(facts):
         raise ArgumentValueError(operation, f"{len(given)} cotangents were given for {len(facts)} arrays")
     return [like(operation, x, shape, dtype) for x, (shape, dtype) in zip(given, facts)]
@@ -149,9 +149,9 @@ def all_like(str operation, list given, list facts):
 
 def handed_out(list grads, list arrays, cotangents):
     """
-    Gradients with respect to arrays, which a caller may keep and change: each on memory of its own; zeros for None.
+    Gradients that a caller may keep and change: each has its own memory. None becomes zeros.
 
-    The caller keeps the cotangents, too.
+    The caller also keeps the cotangents, so a gradient must not share their memory.
     """
     cdef set taken = set()
     cdef list out = []
@@ -169,14 +169,14 @@ def handed_out(list grads, list arrays, cotangents):
         if type(memory.storage.owner) is Storage or id(memory.storage) in taken or not (is_deferred(memory) or may_be_written(memory)):
             x = asarray(x, copy=True)
         taken.add(id(ground(x).storage))
-        # A gradient is on the device of its array: Note [Simulated devices].
+        # A gradient has the device of its array: Note [Simulated devices].
         x.storage.device = ground(x).storage.device = like.storage.device
         out.append(x)
     return out
 
 
 def held(x):
-    """A value, saved for later; values that are no arrays are returned unchanged."""
+    """Save a value for later; values that are not arrays are returned unchanged."""
     if type(x) is not Array:
         return x
     if (<Array>x).storage.logged:
@@ -185,7 +185,7 @@ def held(x):
 
 
 def recalled(x):
-    """A value that `held` saved, as it was then, with its node."""
+    """The value saved by `held`, as it was then, with its node."""
     if type(x) is not Saved:
         return x
     return tracked_array(<Saved>x, None if (<Saved>x).node is NULL else <Node>(<Saved>x).node)
@@ -193,10 +193,10 @@ def recalled(x):
 
 def custom_node(str name, list parents, pull, out, push=None):
     """
-    Give new arrays, which are not tracked, a node with a backward function of its own, and parents.
+    Give new arrays, which are not tracked, a node with parents and a backward function.
 
-    `pull` makes of the cotangent of `out` (of a tuple: a tuple, None where there is none) a list of those of the parents.
-    `push` makes of a list of tangents of the parents, None where there is none, one of those of the results.
+    `pull` gets the cotangent of `out` (for a tuple: a tuple, with None for a missing cotangent) and returns a list of the
+    parents' cotangents. `push` gets a list of the parents' tangents (None: zero) and returns the tangents of the results.
     """
     cdef Level level = newer(None, out)
     cdef Node node = new_node(None)
@@ -221,9 +221,10 @@ cdef int link_custom(Node node, list parents) except -1:
 
 def frontier(list roots, Tape tape not None, list leaves=[]):
     """
-    The nodes older than a tape that results depend on: what a function uses besides its arguments, of which `leaves` are the nodes.
+    Nodes older than a tape that results depend on: the arrays that a function uses besides its arguments, which have the nodes
+    `leaves`.
 
-    Without `leaves`, what the arguments were made of counts, too.
+    Without `leaves`, arrays from which the arguments were computed are included.
     """
     cdef set seen = set(leaves)
     cdef list stack = [node for node in roots if node is not None], out = []
@@ -242,7 +243,7 @@ def frontier(list roots, Tape tape not None, list leaves=[]):
 
 
 def largest(list roots, Tape tape not None):
-    """The number of elements of the largest array between results and what a tape tracks: what a pass through them needs."""
+    """The size of the largest array between results and the arrays that a tape tracks, which a pass needs."""
     cdef set seen = set()
     cdef list stack = [node for node in roots if node is not None]
     cdef Node node
@@ -268,9 +269,9 @@ def written_so_far():
 
 def reopen(list nodes, int64_t written):
     """
-    Open the tapes of nodes again, so that what a second call of a function computes from their arrays is recorded.
+    Open the tapes of nodes again, so that the second call of a function on their arrays is recorded.
 
-    What was written after `written`, when the first call ended, is refused until `close` takes what this returns.
+    Writes after `written`, when the first call ended, are refused until `close` is called with the result of this function.
     """
     cdef Node node
     cdef State state

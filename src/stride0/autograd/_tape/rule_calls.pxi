@@ -1,13 +1,13 @@
-# Calls of gradient rules: their values, and cotangents that are products or puts and not computed yet.
+# Calls of gradient rules: loading saved values, and lazy cotangents that are products or puts.
 
 @cython.final
 @cython.no_gc
 @cython.freelist(16)
 cdef class LazyProduct:
     """
-    A product of a cotangent and a factor that is not computed yet.
+    A product of a cotangent and a factor, not yet computed.
 
-    The engine computes it and sums it into the shape of the operand in one pass.
+    The engine computes it and sums it to the operand's shape in one pass.
     """
 
     def __init__(self, g, d):
@@ -19,9 +19,9 @@ cdef class LazyProduct:
 @cython.freelist(16)
 cdef class LazyPut:
     """
-    The cotangent of an array from that of its elements `[key]`.
+    The cotangent of an array, given the cotangent of its elements `[key]`.
 
-    The engine adds it to what it has of these elements; the first one makes zeros for all others.
+    The engine adds it to the elements of the sum; the first one creates an array of zeros.
     """
 
     def __init__(self, g, key):
@@ -29,7 +29,7 @@ cdef class LazyPut:
 
 
 cdef object load(object item, Node node):
-    """A saved value, with its node if an open tape may differentiate what is computed from it."""
+    """A saved value; with its node, if an open tape may differentiate computations with it."""
     cdef Saved saved
     cdef Node source = None
     if type(item) is Saved:
@@ -79,7 +79,7 @@ cdef Array fitted(object g, Node node):
 
 
 cdef Array summed(Array x, Node node):
-    """The adjoint of a broadcast: x summed into the shape of the array of a node."""
+    """The adjoint of a broadcast: x summed to the shape of a node's array."""
     if has_shape(node, x):
         return x
     return traced("sum_into", (x, shape_of_node(node))) if x.storage.logged else sum_into(x, shape_of_node(node))

@@ -1,12 +1,12 @@
-# The gradient rules of functions, and what they need. Included in `tape.pyx`.
+# The gradient rules of functions, and the values that they need. Included in `tape.pyx`.
 
 cdef enum:
-    MOST_RULES = 16   # also the most values that the rules of a function need, and the most parameters
-    # What a rule needs of a parameter, or of the result:
+    MOST_RULES = 16   # also the limit of values that the rules of a function need, and of parameters
+    # What a rule needs from a parameter, or from the result:
     VALUE = 0
     SHAPE = 1
     DTYPE = 2
-    OWN_SHAPE = 3     # the shape of the argument whose cotangent it computes; its node knows it
+    OWN_SHAPE = 3     # the shape of the argument whose cotangent it computes, from its node
 
 
 @cython.final
@@ -20,18 +20,18 @@ cdef class Rules:
     cdef tuple defaults
     cdef dict index
     cdef tuple rules
-    cdef object batch             # its batching rule, or None
-    cdef object forward           # what it does with tangents: a `Forward`, or None
+    cdef object batch             # batching rule, or None
+    cdef object forward           # rules for tangents: a `Forward`, or None
     cdef object repeats           # whether the cotangent of a result needs a recorded pass, or None: Note [Recorded passes]
-    cdef str refused              # why an operand must not be tracked; None where it may
-    cdef dict unknown             # why single arguments must not be, by their names
+    cdef str refused              # why operands must not be tracked, or None
+    cdef dict unknown             # why single arguments must not be tracked, by name
     cdef int size                 # number of rules
-    cdef int at[MOST_RULES]       # the parameter of each
-    cdef bint has_rule[MOST_RULES]   # by parameter: whether it may be tracked
-    cdef int needs                # number of values that the rules need together
-    cdef int what[MOST_RULES]     # what each is, of which parameter; -1 for the result
+    cdef int at[MOST_RULES]       # parameter of each rule
+    cdef bint has_rule[MOST_RULES]   # whether each parameter may be tracked
+    cdef int needs                # number of values that all rules need
+    cdef int what[MOST_RULES]     # kind of each value, and its parameter; -1 for the result
     cdef int subject[MOST_RULES]
-    cdef int count[MOST_RULES]    # how many of them each rule needs, and which
+    cdef int count[MOST_RULES]    # number and indices of the values that each rule needs
     cdef int numbers[MOST_RULES][8]
 
     def __cinit__(self, str name, function, dict rules, str refused, dict unknown):
@@ -88,7 +88,7 @@ cdef class Rules:
         return False
 
     cdef object bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** values):
-        """Write the value of each parameter in a valid call to `values`, borrowed; the caller keeps what this returns."""
+        """Write the value of each parameter in a valid call to `values`, borrowed from the returned object, which the caller keeps."""
         cdef Py_ssize_t i, count = len(self.parameters)
         cdef object others = None
         for i in range(count):
@@ -106,14 +106,14 @@ cdef class Rules:
 cdef object parameter(str name):
     return inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY)
 
-# Functions without a Python signature, by the names that the core uses.
+# Signatures of functions that have no Python signature, by the names in the core.
 cdef dict OPERATORS = {
     "getitem": [parameter("x"), parameter("key")],
     "setitem": [parameter("x"), parameter("key"), parameter("value")],
     "watch": [parameter("x")],
 }
 
-# Not Python's operators, which would try the other operand's method next.
+# Not Python's operators, which would try the other operand's method too.
 cdef dict IN_PLACE = {
     "add": Array.__iadd__, "subtract": Array.__isub__, "multiply": Array.__imul__, "divide": Array.__itruediv__,
     "floor_divide": Array.__ifloordiv__, "remainder": Array.__imod__, "pow": Array.__ipow__, "matmul": Array.__imatmul__,
@@ -122,20 +122,20 @@ cdef dict IN_PLACE = {
 }
 
 cdef dict TABLE = {}
-# The same by the index of the operation in the table.
+# The rules by the index of the operation in the table.
 cdef list OPERATIONS = [None] * len(operations.OPS)
 cdef dict NUMBERS = {op.qualified: number for number, op in enumerate(operations.OPS)}
-# Two functions that are recorded in ways of their own.
+# Two functions that are recorded in special ways.
 cdef Rules GETITEM = None
 cdef Rules AS_STRIDED = None
 
 
 def define(str name, function, dict rules, refused=None, dict unknown={}):
     """
-    Register the gradient rules of a function by parameter names, none where its result is constant.
+    Register the gradient rules of a function by parameter names; `rules` is empty if the result is constant.
 
     Its name is the core's: ``"sum"``, ``"linalg.inv"``, ``"getitem"``. It is called with operands on storages that are
-    not logged. `refused` says why a tracked operand is refused, `unknown` why single arguments are, by their names.
+    not logged. `refused` says why tracked operands are refused, `unknown` why single arguments are refused, by name.
     """
     global GETITEM, AS_STRIDED
     cdef Rules found = Rules(name, function, rules, refused, unknown)
@@ -150,9 +150,9 @@ def define(str name, function, dict rules, refused=None, dict unknown={}):
 
 def define_repeats(str name, function):
     """
-    Register when the backward pass through a function must be recorded: Note [Recorded passes].
+    Register the condition under which the backward pass through a function must be recorded: Note [Recorded passes].
 
-    `function` takes the results and the index of one that has a cotangent, and returns a bool.
+    `function` takes the results and the index of a result with a cotangent, and returns a bool.
     """
     (<Rules>TABLE[name]).repeats = function
 

@@ -1,22 +1,22 @@
-# The values that rules need, and their copies once others are written over them. Included in `tape.pyx`.
+# The values that rules need, and copies of values that are overwritten. Included in `tape.pyx`.
 # Note [Overwritten values]
 
 @cython.final
 @cython.no_gc
 @cython.freelist(64)
 cdef class Saved:
-    """An array that a rule needs: its node, and its view of a storage, which is of a copy once the values are overwritten."""
+    """An array that a rule needs: its node, and its view of a storage; after the values are overwritten, the storage of a copy."""
 
     cdef Storage storage
     cdef PyObject* node        # a reference, or NULL
-    cdef char* data            # NULL while it is deferred
+    cdef char* data            # NULL while deferred
     cdef int code
     cdef int ndim
-    cdef int result            # 0 an operand, 1 the result, 2 and up: one of several results
+    cdef int result            # 0: an operand, 1: the result, from 2 on: one of several results
     cdef Py_ssize_t dims[2 * FEW_AXES]  # sizes, strides
-    cdef Array view            # where it has more axes
-    cdef PyObject* next        # in a list of those on its memory
-    cdef PyObject** before     # what points to it there; NULL where it is in none
+    cdef Array view            # the array, if it has more axes
+    cdef PyObject* next        # next in a list of saved values on the same memory
+    cdef PyObject** before     # the pointer to it in that list, or NULL
 
     def __dealloc__(self):
         s0_acquire(&listing)
@@ -44,12 +44,12 @@ cdef inline void leave_list(Saved saved) noexcept:
 
 
 cdef Saved save_array(Array x, int result):
-    """An array as the tape saves it."""
+    """Save an array."""
     cdef Saved saved = Saved.__new__(Saved)
     cdef Storage storage = x.storage
     cdef Node node
     s0_enable_try_incref(<PyObject*>saved)
-    # An array that a rule was given has a storage without a history, which logs no writes.
+    # An array that a rule got has a storage without a history, which does not log writes.
     if storage.owner is not None:
         storage = root_of(storage)
     saved.storage, saved.data, saved.code, saved.ndim, saved.result = storage, x.address, x.code, x.ndim, result
@@ -57,7 +57,7 @@ cdef Saved save_array(Array x, int result):
         saved.view = plain_of(x)
     else:
         memcpy(saved.dims, x.shape_, 2 * x.ndim * sizeof(Py_ssize_t))
-    # Older tapes than those that record the call may depend on it, too: Note [Levels].
+    # Tapes older than the recording tapes may also depend on it: Note [Levels].
     node = None if result else node_at(x)
     if node is not None and not is_any_open(node.tapes):
         node = None
@@ -74,7 +74,7 @@ cdef Saved save_array(Array x, int result):
 
 
 cdef Array plain_array(Saved saved):
-    """A saved array on a storage without history."""
+    """A saved array on a storage without a history."""
     with cython.critical_section(saved):
         return view_of_saved(saved)
 
@@ -92,7 +92,7 @@ cdef Array view_of_saved(Saved saved):
         y.storage, y.is_view = storage, True
         return y
     if saved.data is NULL:
-        # All of a storage; it may still be deferred.
+        # It is the whole storage, which may still be deferred.
         saved.data = storage.data
     y.storage = foreign_storage(storage.data, storage.nbytes, storage, storage.readonly)
     y.storage.device = storage.device
@@ -102,7 +102,7 @@ cdef Array view_of_saved(Saved saved):
 
 
 cdef Array tracked_array(Saved saved, Node node):
-    """A saved array with a node."""
+    """A saved array, with its node."""
     cdef Array y = plain_array(saved)
     if y is saved.view:
         y = alias(y)
@@ -116,7 +116,7 @@ cdef Array tracked_array(Saved saved, Node node):
 
 
 cdef struct Found:
-    PyObject** items           # references
+    PyObject** items           # references to saved values
     Py_ssize_t count
     Py_ssize_t room
     bint failed                # whether there was no memory
@@ -137,7 +137,7 @@ cdef int copy_saved(Array region) except -1:
         return 0
     reach(data_of(region), region.ndim, region.shape_, region.strides_, region.code, &low, &high)
     memset(&found, 0, sizeof(found))
-    # Another thread may be giving the storage the history that has the sorted lists.
+    # Another thread may be creating the history with the sorted lists.
     with cython.critical_section(storage):
         if storage.logged:
             history = <History>storage.history
@@ -163,7 +163,7 @@ cdef int copy_saved(Array region) except -1:
 
 
 cdef bint has_range(Saved saved, uintptr_t* low, uintptr_t* high) noexcept:
-    """The range of addresses of a saved value; False where that is not known here."""
+    """The range of addresses of a saved value; False if it is not known."""
     if saved.storage.batched or saved.data is NULL or saved.view is not None:
         return False
     reach(saved.data, saved.ndim, saved.dims, saved.dims + saved.ndim, saved.code, low, high)
@@ -171,7 +171,7 @@ cdef bint has_range(Saved saved, uintptr_t* low, uintptr_t* high) noexcept:
 
 
 cdef Py_ssize_t find_listed(Found* found, PyObject* saved, uintptr_t low, uintptr_t high) noexcept:
-    """Take references to those saved values in a list that may be in a range; the length of the list. The caller holds the lock."""
+    """Take references to the saved values in a list that may be in a range; returns the length of the list. The caller holds the lock."""
     cdef Py_ssize_t length = 0
     cdef uintptr_t first, last
     cdef PyObject** items
@@ -193,7 +193,7 @@ cdef Py_ssize_t find_listed(Found* found, PyObject* saved, uintptr_t low, uintpt
 
 
 cdef int move_saved(Saved saved, Array region, list copies) except -1:
-    """Make a saved value one of a copy, if a write to a region is about to overwrite it."""
+    """Replace a saved value by a copy, if a write to a region is about to overwrite it."""
     cdef Storage before = None, memory
     cdef Array x = None, place, copy = None, view = None, earlier = None
     with cython.critical_section(saved):
@@ -210,14 +210,14 @@ cdef int move_saved(Saved saved, Array region, list copies) except -1:
             copy = <Array>made
     if copy is None:
         copy = copied(x)
-        # Batched arrays have no place of their own.
+        # Batched arrays have no memory.
         restore_storage(x)
         copies.append((x, copy))
     memory = memory_of(copy.storage)
     if saved.ndim > FEW_AXES:
         view = plain_of(copy)
-    # `before` and `earlier` keep alive what is replaced, so that nothing is freed while the lock is held. Who searches the lists
-    # with the lock reads a saved value where it is listed. If another thread has moved it, then before that thread wrote.
+    # `before` and `earlier` keep the replaced objects alive, so that nothing is freed while the lock is held. A thread that searches
+    # the lists with the lock finds a saved value where it is listed. If another thread has moved it, it did so before its write.
     with cython.critical_section(saved):
         s0_acquire(&listing)
         if saved.storage is before:
@@ -232,7 +232,7 @@ cdef int move_saved(Saved saved, Array region, list copies) except -1:
 
 
 cdef Array copied(Array x):
-    """A copy that is as large as the memory that x shows: what x repeats, it repeats, too. Of a batched array, tapes below track it."""
+    """A copy of the memory of x: broadcast axes stay broadcast. For a batched array, tapes below its level track the copy."""
     cdef Array value, y, base
     cdef int axis
     cdef bint repeats = False
@@ -259,8 +259,8 @@ cdef Array copied(Array x):
     return y
 
 
-# Of a storage with many saved values those in one part of the memory have a list of their own, and those that are in several
-# parts another one: a loop that saves and writes one element after the other looks at few of them each time.
+# If a storage has many saved values, each part of the memory has a list, and values in several parts have another list. So a loop
+# that saves and writes single elements looks at few values each time.
 
 cdef enum:
     PARTS = 256
@@ -306,7 +306,7 @@ cdef void find_sorted(Found* found, History history, Storage storage, uintptr_t 
 
 
 cdef object save(object value, int result):
-    """A value as the tape saves it: arrays become `Saved`."""
+    """Save a value: arrays become `Saved`."""
     cdef list parts
     if type(value) is Array:
         return save_array(<Array>value, result)
@@ -329,7 +329,7 @@ cdef bint holds(object items, object kind) except -1:
 
 
 cdef int save_values(Node node, PyObject** values, PyObject* out) except -1:
-    """Save the values that the rules of the edges need, of the arguments in `values` and the result."""
+    """Save those arguments in `values` and results that the rules of the edges need."""
     cdef Rules rules = node.rules
     cdef int number, what, subject, r, k, e
     cdef object value, item
@@ -364,7 +364,7 @@ cdef int save_values(Node node, PyObject** values, PyObject* out) except -1:
 
 
 cdef object argument_facts(object value, int what):
-    """The shape or the dtype of each array in a sequence; of any other argument an empty shape, or None."""
+    """The shape or the dtype of each array in a sequence; for other arguments an empty shape, or None."""
     if isinstance(value, (tuple, list)):
         return tuple([argument_facts(item, what) for item in value])
     if what == DTYPE:

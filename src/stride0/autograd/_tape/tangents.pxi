@@ -1,4 +1,4 @@
-# Derivatives in a direction: from tangents of operands to those of results. Included in `tape.pyx`. Note [Tangents]
+# Directional derivatives: from the tangents of operands to the tangents of results. Included in `tape.pyx`. Note [Tangents]
 
 cdef enum:
     # How the tangent of a result is found from that of an argument:
@@ -8,29 +8,29 @@ cdef enum:
 
 
 cdef class Forward:
-    """What one function does with the tangents of its arguments; by the numbers of its gradient rules."""
+    """The rules for tangents of one function, by the numbers of its gradient rules."""
 
     cdef bint holomorphic
     cdef int kind[MOST_RULES]
     cdef tuple rules
-    cdef int count[MOST_RULES]          # the saved values that each rule needs; -1 for the shape of the result
+    cdef int count[MOST_RULES]          # number and indices of saved values that each rule needs; -1 for the shape of the result
     cdef int numbers[MOST_RULES][8]
 
 
 def define_forward(str name, dict rules, bint holomorphic=True):
     """
-    Register what a function does with tangents.
+    Register the rules for tangents of a function.
 
     Parameters
     ----------
     name : str
-        Of a function that has gradient rules.
+        Name of a function that has gradient rules.
     rules : dict
-        One for each argument of which more is known than its gradient rule. None where that rule itself gives the tangent, for the
-        complex conjugates of tangent and result. Else a function of the tangent (of a sequence: a dict of those of its items,
-        by position) and of values that the gradient rule has, too, by the same names; `out_shape` is the shape of the result.
+        Rules by argument, for arguments that do not use the transposed gradient rule. None means that the gradient rule itself
+        gives the tangent, with tangent and result conjugated. Otherwise a function of the tangent (for a sequence: a dict of
+        the tangents of its items, by position) and of values of the gradient rule, by name; `out_shape` is the result's shape.
     holomorphic : bool
-        Whether the gradient rule may be used so of complex numbers.
+        Whether the gradient rule may be used in this way for complex numbers.
     """
     cdef Rules known = <Rules>TABLE[name]
     cdef Forward found = Forward()
@@ -68,7 +68,7 @@ cdef object apply_forward(Node node, const Edge* edge, object t, PyObject** load
 
 
 cdef Array as_result(object t, Node node):
-    """A tangent, converted to the shape and the dtype of the array of a node."""
+    """A tangent, converted to the shape and the dtype of a node's array."""
     cdef Array x
     if type(t) is LazyProduct:
         x = <Array?>(<LazyProduct>t).g
@@ -88,7 +88,7 @@ cdef Array as_result(object t, Node node):
 
 
 cdef int way_of(Node node, const Edge* edge) noexcept:
-    """How a tangent goes along an edge."""
+    """The way in which a tangent is propagated along an edge."""
     cdef Forward forward
     cdef int kind
     if node.pull is not None or node.outputs or node.rules.forward is None:
@@ -101,7 +101,7 @@ cdef int way_of(Node node, const Edge* edge) noexcept:
 
 
 cdef int push(Pass walk, Node node, Visit* visit, list parts) except -1:
-    """The tangent of the result of a node, or of its results, from those of its operands."""
+    """Compute the tangents of a node's results from the tangents of its operands."""
     cdef PyObject* loaded[MOST_RULES]
     cdef Visit* of
     cdef const Edge* edge
@@ -110,7 +110,7 @@ cdef int push(Pass walk, Node node, Visit* visit, list parts) except -1:
     cdef object found
     cdef dict items = None
     if node.rules is None and node.pull is None:
-        # One of several results: their node has set its tangent.
+        # The node of one of several results: the node of the call has set its tangent.
         return 0
     memset(loaded, 0, sizeof(loaded))
     try:
@@ -122,7 +122,7 @@ cdef int push(Pass walk, Node node, Visit* visit, list parts) except -1:
                 rest = rest or (of is not NULL and of.g is not NULL)
                 continue
             if edge.position >= 0:
-                # A rule of a sequence takes the tangents of all arrays in it at once.
+                # The rule of a sequence takes the tangents of all its arrays together.
                 if items is None:
                     items = {}
                 if of is not NULL and of.g is not NULL:
@@ -153,9 +153,9 @@ cdef int push(Pass walk, Node node, Visit* visit, list parts) except -1:
 
 cdef int push_transposed(Pass walk, Node node, Visit* visit, list parts) except -1:
     """
-    The same for operands without rules for tangents.
+    The same, for operands without rules for tangents.
 
-    The gradient rule is recorded at a cotangent of zero, and pulled back: it is linear in the cotangent, and its transpose
+    The gradient rule is recorded with a cotangent of zero, and pulled back: it is linear in the cotangent, so its transpose
     is the derivative.
     """
     cdef Tape tape = Tape()
@@ -170,8 +170,8 @@ cdef int push_transposed(Pass walk, Node node, Visit* visit, list parts) except 
     if node.pull is not None:
         if type(node.pull) is Custom:
             return push_custom(walk, node, parts)
-    # The node of a single result is its own part.
-    # A result that was saved has a node for each time that it was loaded.
+    # The node of a single result is its own only part.
+    # A saved result gets a new node each time it is loaded.
     for part in parts:
         if part.output not in zero:
             zero[part.output] = track(zeros(shape_of_node(part), dtype_at(part.code)), tape)
@@ -215,7 +215,7 @@ cdef int push_transposed(Pass walk, Node node, Visit* visit, list parts) except 
 
 @cython.final
 cdef class Custom:
-    """Both derivatives of a function that the caller defines: what nodes have in the place of rules."""
+    """Both derivatives of a function defined by the caller; nodes have it instead of rules."""
 
     cdef object pull
     cdef object push
@@ -228,7 +228,7 @@ cdef class Custom:
 
 
 cdef int push_custom(Pass walk, Node node, list parts) except -1:
-    """The same for a function whose derivative in a direction the caller defines."""
+    """The same, for a function whose directional derivative the caller defines."""
     cdef Visit* of
     cdef Node part
     cdef int e
@@ -240,7 +240,7 @@ cdef int push_custom(Pass walk, Node node, list parts) except -1:
     for part in parts:
         t = found[part.output] if node.outputs else found[0]
         if t is not None:
-            # The caller's function may return memory that the caller keeps.
+            # The caller's function may return an array that the caller keeps.
             if not (<Array?>t).storage.logged:
                 t = without_history(<Array>t)
             add_to(&walk.visit(<PyObject*>part).g, as_result(t, part))

@@ -18,14 +18,14 @@ cdef class LazyPut:
 
 
 cdef inline LazyProduct times(object g, object d):
-    """A cotangent times a factor; 0 wherever the cotangent is."""
+    """A cotangent times a factor; 0 wherever the cotangent is 0."""
     cdef LazyProduct out = LazyProduct.__new__(LazyProduct)
     out.g, out.d = g, d
     return out
 
 
 cdef inline LazyPut added_at(object g, object key):
-    """The cotangent of an array from that of its elements `[key]`."""
+    """The cotangent of an array, given the cotangent of its elements `[key]`."""
     cdef LazyPut out = LazyPut.__new__(LazyPut)
     out.g, out.key = g, key
     return out

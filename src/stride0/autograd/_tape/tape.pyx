@@ -1,62 +1,62 @@
 # cython: boundscheck=True, cdivision=False
-"""The tape: recording of what is computed from tracked arrays, and the backward pass.
+"""The tape: recording of computations with tracked arrays, and the backward pass.
 
 One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `batching.pxi`, `batched_calls.pxi`, `nodes.pxi`,
 `places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `inplace.pxi`, `deferral.pxi`, `rule_calls.pxi`, `backward.pxi`, `cotangents.pxi`, `tangents.pxi`, `forward_passes.pxi`, `results.pxi`.
 
 Note [Graph of nodes]
-    The tape is not a list of operations. Each tracked array holds a node; a node holds the nodes of its operands
-    and the values that its rules need. Nodes that no result leads to are freed at once, by reference counts alone:
-    a node never holds its own array (a result that a rule needs is saved without its node, which is attached again
-    when the value is loaded). When a tape is freed, the nodes of results that still exist drop what they hold: each
-    tape has a linked list of its nodes, without references. What a node holds is in C: a recorded call makes no object
-    that Python's garbage collector visits, and a saved value is no array but what a view of its storage is made of.
+    The tape is not a list of operations. Each tracked array holds a node. A node holds the nodes of its operands and the values
+    that its rules need. Nodes that no result depends on are freed at once, by reference counts: a node never holds its own array
+    (if a rule needs the result, it is saved without its node, which is attached again when the value is loaded). When a tape is
+    freed, the nodes of results that still exist drop what they hold: each tape has a linked list of its nodes, without references.
+    Nodes store their data in C: a recorded call creates no object that Python's garbage collector visits, and a saved value is not
+    an array, only the fields of a view.
 
 Note [Whose derivative]
-    Every `grad` and every `Tape` tracks new leaves, so nested derivatives cannot be confused. A node knows the open
-    tapes that it depends on. In the backward pass of tape T, a rule gets a saved value with its node only if an open
-    tape (T included) could differentiate what the rule computes; otherwise without, and nothing is recorded.
+    Every `grad` and every `Tape` tracks new leaves, so nested derivatives cannot be confused. A node knows the open tapes that it
+    depends on. In the backward pass of tape T, a rule gets a saved value with its node only if an open tape (including T) could
+    differentiate the rule's computation. Otherwise it gets the value without its node, and nothing is recorded.
 
 Note [Overwritten values]
-    Saved values are in lists of their storages. A write to a logged storage first copies those that it is about to
-    overwrite (`copy_saved`), and is logged with its place, the array that it goes through, and the line of the caller's code. An
-    array has the number of the last write that it has seen. When it is read after a later write to elements that it shares, it
-    gets a node of what it was and of what was written (`replay`). Places are compared exactly.
+    Saved values are in lists of their storages. A write to a logged storage first copies the saved values that it will overwrite
+    (`copy_saved`). Then it is logged with its location, the array that it goes through, and the line of the caller's code. An
+    array knows the number of the last write that it has seen. When it is read after a later write to elements that it shares, it
+    gets a node that depends on its previous value and on the written values (`replay`). Locations are compared exactly.
 
 Note [Thread of a tape]
-    In a free-threaded interpreter a tape belongs to the thread that opened it, as long as it is open, and else to the thread
-    whose backward pass goes through its nodes: a thread that finds it taken raises. So nodes have one user at a time and
-    need no locks, but for the list of a tape: an array may be freed by any thread. An array that is not tracked belongs to all:
-    the pointers to its node and to its storage's history are read and replaced in critical sections of array and
-    storage, what a history lists in one of the history.
+    In a free-threaded interpreter an open tape belongs to the thread that opened it. A closed tape belongs to the thread whose
+    backward pass goes through its nodes. A thread that finds a tape in use raises. So nodes have one user at a time and need no
+    locks, except for the list of a tape, because any thread may free an array. Untracked arrays belong to all threads: the
+    pointers to an array's node and to its storage's history are read and replaced in critical sections of the array and the
+    storage, and the lists of a history in a critical section of the history.
 
 Note [Levels]
-    Tapes and calls of `vmap` have one order, that of their serial numbers: the newer, the further within. Of a call with batched
-    operands, let L be the newest level among these. First tapes newer than L record it, as a call on examples; then the
-    batching rule of the function computes it on the values, which older tapes record, and older levels batch. So a tape that is
-    older than L never sees a batched array of L: nodes of that have tapes newer than L alone. What is to be seen is
-    between two numbers, `s0_floor` and `s0_ceiling`: the first is L while newer tapes record, the second is L while the rule runs.
+    Tapes and calls of `vmap` share one order, by serial number: newer ones are further inside. For a call with batched operands,
+    let L be the newest level of the operands. First, tapes newer than L record it, as a call on examples. Then the batching rule
+    of the function computes it on the values, which older tapes record and older levels batch. So a tape older than L never
+    sees a batched array of L: nodes of such an array belong only to tapes newer than L. The visible tapes are between two numbers,
+    `s0_floor` and `s0_ceiling`: the first is L while newer tapes record, the second is L while the rule runs.
 
-    A batched array has a node of its own. The log of writes, and the number of the last write that is known, are those of
-    the memory that it stands for, `ground(x)`: so views of a batch are told apart exactly, as others are.
+    A batched array has its own node. But the log of writes, and the number of the last seen write, belong to the memory that it
+    stands for, `ground(x)`: so views of a batch are compared exactly, like other views.
 
 Note [Deferred passes]
-    Forward and backward passes defer their results, as within `stride0.fused`, unless the caller has chosen a size. A
-    saved value that is deferred is an edge of the graph like any other: where the backward pass drops it before anything
-    needs its elements, it is never written to memory. Everything is computed when the outermost pass ends. Values have
-    the bits that they have without it, since no rule may depend on whether an array is deferred.
+    Forward and backward passes defer their results, as within `stride0.fused`, unless the caller has chosen a size. A saved value
+    may be deferred: if the backward pass drops it before anything needs its elements, it is never written to memory. Everything is
+    computed when the outermost pass ends. Values have the same bits as without deferring, because no rule may depend on whether an
+    array is deferred.
 
 Note [Tangents]
-    `jvp` goes through the graph of a recorded call once more, from the oldest node to the youngest. The tangent of a result is the
-    sum of what its operands contribute. Of a function with a symmetric matrix of derivatives (every elementwise one) the gradient
-    rule gives that; of many others a rule of their own does, made of the values that the gradient rule saves; of the rest
-    the transpose of the gradient rule of this one node: so every function with a gradient has a derivative in a direction.
-    Complex: a gradient rule multiplies by the conjugate of the derivative, so tangent and result are conjugated.
+    `jvp` goes once more through the graph of a recorded call, from the oldest node to the youngest. The tangent of a result is the
+    sum of the contributions of its operands. If the matrix of derivatives is symmetric (as for every elementwise function), the
+    gradient rule gives the contribution. Many other functions have a rule for tangents, which uses the values that the gradient
+    rule saves. For the rest, the gradient rule of the node is transposed: so every function with a gradient has a directional
+    derivative. A gradient rule multiplies by the conjugate of a complex derivative, so tangent and result are conjugated.
 
 Note [Recorded passes]
     If eigenvalues or singular values repeat, the cotangents of a decomposition do not determine the cotangent of the matrix. The
     rule also needs the derivative of its cotangents along a path on which the values separate: Note [Repeated values] in
-    `_rules/repeated.py`. A backward pass that finds such a node opens its tape again while it runs, and so records itself. The rule
+    `_rules/repeated.py`. A backward pass that finds such a node reopens its tape while it runs, and so records itself. The rule
     then calls `derivatives_along`, which pushes tangents from the results of the decomposition to the cotangents that reached it.
 
     `jvp` through such a node is the transpose of the recorded backward pass.
@@ -119,7 +119,7 @@ cdef extern from *:
     S0_OF_THREAD s0_drops s0_waiting;
 
     #if S0_FREE_THREADED
-    /* The thread that uses a tape, or was the last to. */
+    /* The thread that uses a tape, or was the last user. */
     #define s0_is_mine(thread) (__atomic_load_n(&(thread), __ATOMIC_RELAXED) == PyThread_get_thread_ident())
     #define s0_set_thread(thread) __atomic_store_n(&(thread), PyThread_get_thread_ident(), __ATOMIC_RELAXED)
     #else
@@ -134,10 +134,10 @@ cdef extern from *:
 cdef extern from "Python.h":
     PyObject* PyObject_Vectorcall(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL
 
-cdef s0_shared_long clock = 0        # writes to logged storages so far
-cdef s0_shared_long made = 0         # nodes and tapes so far
+cdef s0_shared_long clock = 0        # number of writes to logged storages so far
+cdef s0_shared_long made = 0         # number of nodes and tapes so far
 cdef s0_shared_size live_tapes = 0
-cdef s0_shared_size live_levels = 0  # a batched array keeps its level
+cdef s0_shared_size live_levels = 0  # number of levels; a batched array keeps its level alive
 
 cdef object MISSING = object()
 
@@ -150,12 +150,12 @@ cdef class State:
     cdef int64_t serial
     cdef bint open
     cdef bint lasting          # whether it may compute gradients of gradients
-    cdef int passing           # if a backward pass opened it: for how many calls; Note [Recorded passes]
+    cdef int passing           # if a backward pass opened it: for how many calls, see Note [Recorded passes]
     cdef bint alive            # whether the tape still exists
-    cdef PyObject* first       # its list of nodes; Note [Graph of nodes]
-    cdef unsigned long thread  # the one that uses it, in a free-threaded interpreter: Note [Thread of a tape]
-    cdef int uses              # how often it does
-    # Numbers of the last writes before it was closed; before it was closed first and opened again: what it must not replay.
+    cdef PyObject* first       # the list of its nodes: Note [Graph of nodes]
+    cdef unsigned long thread  # the user, in a free-threaded interpreter: Note [Thread of a tape]
+    cdef int uses              # number of nested uses
+    # Numbers of the last writes before the tape was closed, and, if it was reopened, of the writes that it must not replay.
     cdef int64_t closed
     cdef int64_t missed
     cdef int64_t reopened
@@ -175,7 +175,7 @@ cdef class Tape:
         s0_add(live_tapes, 1)
 
     def __dealloc__(self):
-        # There was no memory for the tape, or for the arguments.
+        # The constructor failed.
         if self.state is None:
             return
         s0_add(live_tapes, -1)
@@ -187,11 +187,11 @@ cdef class Tape:
 
     @property
     def open(self):
-        """Whether what is computed from tracked arrays is recorded."""
+        """Whether computations with tracked arrays are recorded."""
         return self.state.open
 
     def start(self):
-        """Start recording what is computed from tracked arrays."""
+        """Start recording computations with tracked arrays."""
         open_tape(self.state, "Tape")
 
     def stop(self):
@@ -212,7 +212,7 @@ cdef inline bint is_floating(Array x) noexcept:
 
 
 def track(Array x not None, Tape tape not None):
-    """A view of x that is tracked by the tape."""
+    """A view of x that the tape tracks."""
     cdef Array y
     cdef Node parent, node
     if not is_floating(x):
@@ -265,7 +265,7 @@ cdef int attach(Array x, Node node) except -1:
 
 
 def detach(Array x not None):
-    """A view of x that is not tracked."""
+    """An untracked view of x."""
     cdef Array y
     if x.storage.logged:
         enter(x, "stop_gradient", None)
@@ -276,7 +276,7 @@ def detach(Array x not None):
 
 
 def detach_all(Array x not None):
-    """The same, of a batched array also by tapes that are older than its level."""
+    """The same; a batched array is also not tracked by tapes older than its level."""
     cdef Level level
     cdef Window before
     cdef Array y = <Array>detach(x)
@@ -297,7 +297,7 @@ def detach_closed(x):
 
 
 def current_node(x):
-    """The node of an array, with what was written to its memory through others before its tapes were closed; or None."""
+    """The node of an array, including writes to its memory through other arrays before its tapes were closed; or None."""
     cdef History history
     if type(x) is not Array or not (<Array>x).storage.logged or live_tapes == 0:
         return None
@@ -308,12 +308,12 @@ def current_node(x):
 
 
 def is_tracked(Array x not None):
-    """Whether what is computed from x is recorded."""
+    """Whether computations with x are recorded."""
     return open_node(x) is not None
 
 
 def is_tracked_below(Array x not None):
-    """Whether tapes that are older than the level of a batched array record what is computed from it."""
+    """Whether tapes older than the level of a batched array record computations with it."""
     while x.storage.batched:
         x = (<Batch>x.storage.history).value
         if open_node(x) is not None:
@@ -340,7 +340,7 @@ include "results.pxi"
 
 
 cdef class TapeTracer(Tracer):
-    """The interface that the core calls where the storage of an operand is logged."""
+    """The interface that the core calls if the storage of an operand is logged."""
 
     cdef object unary(self, int op, Array x, str name):
         return run_unary(op, x, name)

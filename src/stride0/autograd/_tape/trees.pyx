@@ -10,24 +10,24 @@ import dataclasses
 from stride0._base.errors import ArgumentValueError
 
 cdef enum:
-    DEEPEST = 100  # levels of a structure; one that contains itself is deeper
+    DEEPEST = 100  # most levels of a structure; one that contains itself is deeper
 
 
 @cython.final
 cdef class Structure:
-    """A nested structure without its leaves; None stands for a leaf in `parts`."""
+    """A nested structure without its leaves; in `parts`, None stands for a leaf."""
 
     cdef object kind
-    cdef tuple keys            # of a dict
-    cdef object factory        # of a defaultdict
+    cdef tuple keys            # keys of a dict
+    cdef object factory        # factory of a defaultdict
     cdef tuple fields          # names of a dataclass
     cdef list parts
-    cdef bint leaf             # the whole is one leaf
+    cdef bint leaf             # whether the whole is one leaf
     cdef object constant       # a value that is not a leaf
     cdef bint is_constant
 
     def rebuild(self, leaves, bint constants=True):
-        """Return a tree of this structure with the given leaves, and with its constants, or None in their places."""
+        """Return a tree of this structure with the given leaves, and with its constants or None instead of them."""
         given = iter(leaves)
         out = assembled(self, given, constants)
         if next(given, self) is not self:
@@ -37,10 +37,10 @@ cdef class Structure:
 
     def leaves_of(self, tree):
         """
-        Return the leaves of another tree of this structure, in the order of this one.
+        Return the leaves of a tree with this structure, in the order of the structure.
 
-        Dicts may have the same keys in any order. None in the place of a part stands for a part whose leaves are None.
-        ValueError if the tree has another structure.
+        Dicts may have the same keys in any order. None instead of a part means that all its leaves are None. Raises ValueError
+        if the tree has another structure.
         """
         cdef list leaves = []
         if self.leaf:
@@ -89,7 +89,7 @@ cdef object assembled(Structure structure, object given, bint constants):
     for part in structure.parts:
         out.append(next(given) if part is None else assembled(<Structure>part, given, constants))
     if structure.fields is not None:
-        # Without `__init__`, which may check or convert what it is given.
+        # Without `__init__`, which may check or convert its arguments.
         made = object.__new__(structure.kind)
         for name, item in zip(structure.fields, out):
             object.__setattr__(made, name, item)
@@ -106,30 +106,30 @@ ONE_LEAF.leaf = True
 
 def flatten(tree, int aside=0):
     """
-    Return the leaves of a tree, and the structure from which `rebuild` makes a tree of other leaves.
+    Return the leaves of a tree, and the structure, which can `rebuild` a tree from other leaves.
 
-    A tree is made of nested tuples, lists, dicts and dataclasses. All other values are leaves, except None, which belongs
-    to the structure.
+    A tree consists of nested tuples, lists, dicts and dataclasses. All other values are leaves, except None, which belongs to
+    the structure.
 
     Parameters
     ----------
     tree : nested structure
         The tree.
     aside : int
-        The depth from which on integers, text, dtypes and functions belong to the structure too, since they have no
+        The depth from which on integers, strings, dtypes and functions belong to the structure too, because they have no
         derivative. 0: they are leaves at any depth.
 
     Returns
     -------
     list
-        The leaves, from the first to the last.
+        The leaves in order.
     Structure
-        The rest.
+        The structure without its leaves.
 
     Raises
     ------
     ArgumentValueError
-        If the tree is too deep, as one is that contains itself.
+        If the tree is too deep, for example because it contains itself.
     """
     cdef list leaves = []
     cdef Structure structure = flattened(tree, leaves, 0, aside)
@@ -169,7 +169,7 @@ cdef Structure flattened(object tree, list leaves, int depth, int aside):
 
 
 def tree_map(function, tree):
-    """Return a tree of the structure of `tree` whose leaves are those of `tree`, with `function` applied to each."""
+    """Return a tree with the structure of `tree`, with `function` applied to each leaf."""
     if type(tree) is Array:
         return function(tree)
     leaves, structure = flatten(tree)

@@ -3,42 +3,42 @@
 @cython.final
 @cython.no_gc
 cdef class Source:
-    """An array through which memory was written: what its elements have been computed from since the last such write."""
+    """An array through which memory was written: what its elements depend on since the last such write."""
     cdef Node node
-    cdef Array place           # of the whole array
-    cdef int lead              # of its axes, those of batches
-    cdef bint exact            # whether it is known which elements were written
+    cdef Array place           # location of the whole array
+    cdef int lead              # number of its batch axes
+    cdef bint exact            # whether the written elements are known
 
 
 @cython.final
 cdef class Write:
     cdef int64_t time
-    cdef Array place           # of what was written
-    cdef tuple key             # which elements there; None for all
-    cdef int64_t level         # of the array that was written through; 0 where that was not batched
+    cdef Array place           # location of the written array
+    cdef tuple key             # the written elements in it; None for all
+    cdef int64_t level         # level of the array written through; 0 if it was not batched
     cdef str where
-    cdef Source source         # None where neither array nor value was tracked
+    cdef Source source         # None if neither the array nor the value was tracked
 
 
 @cython.final
 cdef class Folded:
-    """The last write to each element, of those writes through arrays of one level that are no longer in the list."""
+    """The last write to each element, among the writes through arrays of one level that are no longer in the list."""
     cdef int64_t last
     cdef object times
-    cdef object owners         # of each element the index of its source
-    cdef list sources          # None, for constants, and others
-    cdef Py_ssize_t most       # how many of them, before those are dropped that no element has any more
-    cdef str where             # of the last of those
+    cdef object owners         # index of each element's source
+    cdef list sources          # None (for constants), then sources
+    cdef Py_ssize_t most       # number of sources at which unused ones are dropped
+    cdef str where             # line of the last of these writes
 
 
 @cython.final
 cdef class History:
     cdef list writes
-    cdef int keyed             # how many of them have a key
+    cdef int keyed             # number of writes with a key
     cdef s0_shared_long last
     cdef s0_shared_flag has_tracked  # whether one of the written values was tracked
-    cdef dict folded           # by level
-    cdef bint folding          # whether a thread moves writes there
+    cdef dict folded           # `Folded` by level
+    cdef bint folding          # whether a thread is moving writes to `folded`
     cdef PyObject** sorted     # lists of the values on this memory that tapes saved, or NULL
 
     def __cinit__(self):
@@ -68,7 +68,7 @@ cdef inline History history_of(Storage storage):
 
 
 cdef inline History log_of(Storage storage):
-    """The log that a write to a storage is listed in: one for all threads that write to it."""
+    """The log for writes to a storage, shared by all threads that write to it."""
     with cython.critical_section(storage):
         if not storage.logged or storage.history is CLEAN:
             storage.history, storage.logged = History(), True
@@ -76,8 +76,8 @@ cdef inline History log_of(Storage storage):
 
 
 cdef inline bint start_history(Storage storage) except -1:
-    """Begin to log writes to a storage; False where they are logged already."""
-    # Without the lock of the interpreter, another thread may be about to remove it: see `untrack`.
+    """Begin to log writes to a storage; False if they are logged already."""
+    # Without the GIL, another thread may be about to remove the history: see `untrack`.
     if not FREE_THREADED and storage.logged:
         return False
     with cython.critical_section(storage):
@@ -93,7 +93,7 @@ cdef str line_of_caller():
 
 
 cdef int log_write(Array x, Array region, tuple key, bint exact, Node node) except -1:
-    """Log a write to elements of x, whose new node is given: those of `region`, or of those the ones that `key` selects."""
+    """Log a write to elements of x, whose new node is given: the elements of `region`, or those that `key` selects from it."""
     cdef Write write = Write()
     cdef list seen = [x]
     cdef Array below = x
@@ -114,11 +114,11 @@ cdef int log_write(Array x, Array region, tuple key, bint exact, Node node) exce
 
 
 cdef int list_write(History history, Write write, Storage storage, Node before, bint exact, list seen) except -1:
-    """List a write, which the arrays in `seen` have then seen; the first one had another node before."""
+    """List a write, and mark it as seen by the arrays in `seen`; the first array had the node `before`."""
     cdef Write old
     cdef Array x
     cdef Source source
-    # In the order of the list, whatever the order in which threads come here.
+    # Number writes in the order of the list, whatever the order of the threads.
     history.last = write.time = s0_count_up(clock, 1)
     for x in seen:
         s0_put_long(x.seen, write.time)
@@ -127,12 +127,12 @@ cdef int list_write(History history, Write write, Storage storage, Node before, 
         for old in reversed(history.writes):
             source = old.source
             if source is not None and source.node is before and source.exact == exact and is_same_place(source.place, write.source.place):
-                # One array, written repeatedly: its last node has all that was written.
+                # The same array is written repeatedly: its last node includes all writes.
                 source.node = write.source.node
                 write.source = source
                 break
     if write.key is None:
-        # A region that is written repeatedly has one entry.
+        # A repeatedly written region has one entry.
         history.writes = [old for old in history.writes if old.level != write.level or not is_region(old, write.place)]
     history.writes.append(write)
     history.keyed += write.key is not None
@@ -151,15 +151,15 @@ cdef enum:
 
 cdef int fold_writes(History history, Storage storage) except -1:
     """
-    Replace all but the last entry of the list by arrays of fixed size: for each element time and source of the last write.
+    Replace all entries of the list except the last by arrays of fixed size, with time and source of the last write to each element.
 
-    Others come into the critical section of the history where NumPy lets them: what they list stays, and what is replaced is in
-    the list until it is in the arrays.
+    Other threads may enter the critical section of the history while NumPy runs: entries that they add stay, and replaced entries
+    remain in the list until they are in the arrays.
     """
     cdef Write write
     cdef Folded folded
     cdef Source source
-    # The assignment of `y[i] += a` may still accept the last one.
+    # The assignment in `y[i] += a` may still use the last entry.
     cdef list done = history.writes[:len(history.writes) - 1]
     import numpy
 
@@ -188,7 +188,7 @@ cdef int fold_writes(History history, Storage storage) except -1:
 
 
 cdef int drop_sources(object numpy, Folded folded) except -1:
-    """Drop the sources that no element has any more."""
+    """Drop the sources that no element refers to."""
     cdef list kept = [0] + [int(k) for k in numpy.unique(folded.owners) if k]
     indices = numpy.zeros(len(folded.sources), dtype=numpy.int32)
     indices[kept] = numpy.arange(len(kept), dtype=numpy.int32)
@@ -202,7 +202,7 @@ cdef inline bint is_region(Write write, Array place):
 
 
 cdef bint touches(Write write, Array place) except -1:
-    """Whether a write overwrote elements of an array at a place."""
+    """Whether a write overwrote elements of an array."""
     if not overlap(write.place, place):
         return False
     if write.key is None:
@@ -213,7 +213,7 @@ cdef bint touches(Write write, Array place) except -1:
 
 
 cdef object granules(object numpy, Array place, tuple key, Py_ssize_t unit):
-    """Addresses of all elements in units of so many bytes."""
+    """Addresses of all elements, in units of `unit` bytes."""
     cdef object found = numpy.asarray(<int64_t>place.address, dtype=numpy.int64)
     cdef int axis, k
     for axis in range(place.ndim):
@@ -226,7 +226,7 @@ cdef object granules(object numpy, Array place, tuple key, Py_ssize_t unit):
 
 
 cdef int untrack(object x) except -1:
-    """Remove node and history of an array, if no tape exists any more: another thread may have made one that tracks it."""
+    """Remove node and history of an array if no tape exists any more; another thread may have created a tape that tracks it."""
     cdef object history = None, node = None     # freed outside
     cdef Array array
     cdef Storage storage
@@ -243,9 +243,9 @@ cdef int untrack(object x) except -1:
 
 cdef Node enter(Array x, str name, Array overwritten):
     """
-    The node of an operand on a logged storage, None if the operand is not tracked.
+    The node of an operand on a logged storage; None if the operand is not tracked.
 
-    What was written through other arrays is replayed, but for writes to exactly the region `overwritten`.
+    Writes through other arrays are replayed, except writes to exactly the region `overwritten`.
     """
     cdef Node node
     cdef History history = history_of(x.storage)
@@ -273,7 +273,7 @@ cdef extern from *:
     """
     S0_PER_THREAD long long s0_first_ended = -1;
     S0_PER_THREAD long long s0_second_began = -1;
-    /* Whether a function runs that will be called again: what it reads must be the same then. */
+    /* Whether a function runs that will be called again, and must then read the same values. */
     S0_PER_THREAD int s0_noticing = 0;
     #define s0_set_noticing(value) (s0_noticing = (value))
     #define s0_set_calls(first, second) (s0_first_ended = (first), s0_second_began = (second))
@@ -286,7 +286,7 @@ cdef extern from *:
 
 
 cdef inline Array noticed(Array x):
-    """An array without history that is read beside tracked ones; writes to it are logged, if the function that reads it is called again."""
+    """An untracked operand next to tracked ones. If the function that reads it will be called again, writes to it are logged."""
     if s0_noticing and start_history(memory_of(root_of(x.storage))):
         s0_put_long(x.seen, clock)
     return x
