@@ -151,7 +151,7 @@ def xp_config(request: pytest.FixtureRequest) -> str:
 
 
 def why_not(mark: pytest.Mark, settings: dict[str, Any]) -> str | None:
-    """Return why a mark of SciPy's tests leaves out stride0 in a configuration; None where it does not."""
+    """Return why a mark of SciPy's tests leaves out stride0 in a configuration; None if it does not."""
     given = mark.kwargs
     if "stride0" in mark.args:
         return str(given.get("reason") or "stride0")

@@ -37,7 +37,7 @@ def lost_gradient(error: Any, operation: str, shape: tuple[int, ...]) -> Excepti
     error : type
         Its class.
     operation : str
-        What was done with the array. Where SciPy does it, the error names the function of SciPy instead.
+        What was done with the array. If SciPy does it, the error names the function of SciPy instead.
     shape : tuple of int
         Of the array.
     """

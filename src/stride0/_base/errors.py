@@ -152,7 +152,7 @@ class RangeError(Stride0Error, OverflowError):
 
 
 class ForeignArrayError(Stride0Error, TypeError):
-    """An array of another library, or no array at all, where a stride0 array is needed."""
+    """An array of another library, or no array at all, given instead of a stride0 array."""
 
 
 class ExchangeError(Stride0Error, BufferError, ValueError):
@@ -160,7 +160,7 @@ class ExchangeError(Stride0Error, BufferError, ValueError):
 
 
 class BatchingError(Stride0Error, TypeError):
-    """A batched array, of `autograd.vmap`, where one value is needed, or where there is no rule for it."""
+    """A batched array, of `autograd.vmap`, used as one value, or in a call that has no batching rule."""
 
 
 class GradientError(Stride0Error, RuntimeError):
@@ -205,7 +205,7 @@ class StrictAttributeError(StrictError, AttributeError):
 
 
 class LazyError(StrictError, ValueError):
-    """The value of an array is asked for, where `stride0.testing.flags(lazy=True)` is on."""
+    """The value of an array was read although `stride0.testing.flags(lazy=True)` is on."""
 
 
 class BroadcastError(Stride0Error, ValueError):
@@ -228,7 +228,7 @@ class BroadcastError(Stride0Error, ValueError):
     axis : int or None
         The failing axis, counted from the last one (-1), since shapes are aligned there.
     sizes : tuple of (int or None)
-        Size of that axis in each operand; None where the operand has no such axis.
+        Size of that axis in each operand; None if the operand has no such axis.
     """
 
     operands: tuple[Operand, ...]
@@ -296,7 +296,7 @@ class BroadcastError(Stride0Error, ValueError):
         )
 
     def hint(self) -> str:
-        """Return ``insert an axis: x2[:, None]``, or nothing where that is not certainly what was meant.
+        """Return ``insert an axis: x2[:, None]``, or nothing if that is not certainly what was meant.
 
         Certain means: for exactly one operand there is exactly one alignment of its axes with equal sizes of
         the others (:func:`_only_fit`), and one inserted axis gives that alignment.
@@ -380,7 +380,7 @@ def _size_at(shape: Shape, axis: int) -> int | None:
 
 
 def _clashing_axis(shapes: Sequence[Shape]) -> int | None:
-    """Return the first axis, from the last one on, where two sizes differ and neither is 1."""
+    """Return the first axis, from the last one on, at which two sizes differ and neither is 1."""
     for axis in range(-1, -1 - max(map(len, shapes), default=0), -1):
         if len({shape[axis] for shape in shapes if -axis <= len(shape)} - {1}) > 1:
             return axis

@@ -84,7 +84,7 @@ def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subsc
 def parse_lists(
     operation: str, lists: Sequence[List], output: List | None, ndims: Sequence[int]
 ) -> Subscripts:
-    """Read the lists of the interleaved form, made by `read_list`; `output` is None where none is given."""
+    """Read the lists of the interleaved form, made by `read_list`; `output` is None if none is given."""
     facts = [("subscripts", ", ".join(map(_shown_list, lists)))]
     if output is not None:
         facts.append(("of the result", _shown_list(output)))
@@ -344,7 +344,7 @@ _UNLIMITED = 2**62
 
 
 def check_optimize(operation: str, optimize: object, count: int) -> None:
-    """Raise where `optimize` is none of what `einsum` takes for so many operands."""
+    """Raise if `optimize` is none of what `einsum` takes for so many operands."""
     if isinstance(optimize, bool) or (isinstance(optimize, str) and optimize in (AUTO, "greedy", "optimal")):
         return
     if not isinstance(optimize, (list, tuple)):

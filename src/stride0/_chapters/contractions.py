@@ -78,7 +78,7 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> 
         ``"einsum_path"``, then a tuple for each step: which operands of the current list are contracted. They
         are removed from the list, and their product is appended. `einsum` takes it as `optimize`.
     str
-        A report on the cost of the steps, like that of NumPy; empty where the path was given.
+        A report on the cost of the steps, like that of NumPy; empty if the path was given.
 
     Raises
     ------

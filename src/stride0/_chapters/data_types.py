@@ -98,7 +98,7 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device |
         The wanted dtype. Casts from complex to real are refused, all others done: floats are truncated
         towards zero, integers wrap, non-zero is True.
     copy : bool
-        Whether to copy where `x` has this dtype already.
+        Whether to copy if `x` has this dtype already.
     device : Device, optional
         Device of the result; there is only one.
 

@@ -208,7 +208,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     shape : tuple of int
         The new shape, with as many elements. One size may be -1: it is worked out.
     copy : bool, optional
-        True copies always, False never; None only where strides cannot express the new shape.
+        True copies always, False never; None only if strides cannot express the new shape.
 
     Returns
     -------

@@ -165,7 +165,7 @@ def top_k(
 
     Notes
     -----
-    NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The draft leaves
+    NaN is among them only if there are no more numbers, whatever the mode, as in NumPy. The draft leaves
     the order and NaN to the library. Strict mode takes the function within
     ``testing.flags(api_version="draft")`` only.
     """
@@ -195,7 +195,7 @@ def median(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        New array; NaN where an element is NaN, or where there is none.
+        New array; NaN if an element is NaN, or where there is none.
 
     See Also
     --------
@@ -331,7 +331,7 @@ def quantile(
     Returns
     -------
     Array
-        New array: the axes of `q`, followed by those of `x` that are kept. NaN where an element is NaN.
+        New array: the axes of `q`, followed by those of `x` that are kept. NaN if an element is NaN.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 Note [Unique elements]
     Elements are sorted stably and compared with their neighbours: equal ones are adjacent then. NaN is equal
     to nothing, so each NaN is a value of its own. Of -0.0 and 0.0 the one that comes first in the array is
-    returned. Where an array has few values, a table of hashes finds them, and these alone are sorted.
+    returned. If an array has few values, a table of hashes finds them, and these alone are sorted.
 """
 
 from __future__ import annotations

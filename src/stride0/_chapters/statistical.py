@@ -64,7 +64,7 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, dtype: DType
     Returns
     -------
     Array
-        New array of `dtype`, by default that of `x`, float64 for integers and bool. NaN where there is no
+        New array of `dtype`, by default that of `x`, float64 for integers and bool. NaN if there is no
         element.
 
     Raises
@@ -74,7 +74,7 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, dtype: DType
 
     Notes
     -----
-    float32 is summed up and divided in float64, and rounded once. Where the sum overflows float32, the mean
+    float32 is summed up and divided in float64, and rounded once. If the sum overflows float32, the mean
     is infinite all the same, as in NumPy, PyTorch and JAX: code that rescales its data asks for that.
     """
 

@@ -187,7 +187,7 @@ def _by(name: str, function: Callable[[Array, Array], Array]) -> Callable[[Array
 
 
 def _copied(x: Array, key: Any, values: Array) -> Array:
-    """Return a copy of x for values: one for each example, where these or the key are batched."""
+    """Return a copy of x for values: one for each example, if these or the key are batched."""
     if not is_spread_by(x, key, values):
         return astype(x, x.dtype)
     if x.dtype == dt.bool:

@@ -21,7 +21,7 @@ def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        New bool array; True where there is no element.
+        New bool array; True if there is no element.
     """
 
 
@@ -32,7 +32,7 @@ def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        New bool array; False where there is no element.
+        New bool array; False if there is no element.
     """
 
 

@@ -224,7 +224,7 @@ def cov(
     Returns
     -------
     Array
-        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one; infinite or NaN where there are
+        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one; infinite or NaN if there are
         no more observations than `ddof`.
 
     Raises
@@ -320,7 +320,7 @@ def _covariance(
 
 
 def _undefined(found: Array, rows: Array, missing: Array) -> Array:
-    """Return `found`, NaN where it is missing: so are the derivatives there, also by deviations of 0."""
+    """Return `found`, NaN if it is missing: so are the derivatives there, also by deviations of 0."""
     nans = multiply(sum(rows, axis=1, keepdims=True), math.nan)
     return where(missing, add(nans, permute_dims(conj(nans), (1, 0))), found)
 

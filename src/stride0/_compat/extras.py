@@ -219,7 +219,7 @@ def _pairs(name: str, given: Any, count: int) -> list[tuple[Any, Any]]:
 
 
 def _filled(operation: str, x: object, value: float) -> tuple[Array, Array | None]:
-    """Return `x` with a number instead of NaN, and where NaN was; `x` and None where none was."""
+    """Return `x` with a number instead of NaN, and where NaN was; `x` and None if none was."""
     given = check_array(operation, x)
     if not _may_be_nan(given):
         return given, None
@@ -270,7 +270,7 @@ def _total(
     given = check_array(operation, x)
     # Integers to which elements are cast have no NaN.
     if not is_recorded(given) and (dtype is None or not _may_be_nan(given)):
-        # A total is NaN where an element is: mostly none is, and this is the result.
+        # A total is NaN if an element is: mostly none is, and this is the result.
         result = reduce(given, axis=axis, dtype=dtype, keepdims=keepdims)
         if not _may_be_nan(result) or not any(isnan(result)):
             return result
@@ -297,7 +297,7 @@ def nancumprod(x: Array, axis: int | None = None, dtype: DTypeLike | None = None
 
 @intercepted
 def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the mean of the elements that are not NaN; NaN where there is none."""
+    """Return the mean of the elements that are not NaN; NaN if there is none."""
     given = _floating(x, "nanmean", dtype)
     filled, missing = _filled("nanmean", given, 0.0)
     return divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
@@ -305,7 +305,7 @@ def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keep
 
 @intercepted
 def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the median of the elements that are not NaN; NaN where there is none.
+    """Return the median of the elements that are not NaN; NaN if there is none.
 
     Of an even number of elements it is the mean of the two in the middle.
 
@@ -379,7 +379,7 @@ def _extreme(
 ) -> Array:
     given = check_array(operation, x)
     if given.size and not is_recorded(given):
-        # An extreme is NaN where an element is: mostly none is, and this is the result.
+        # An extreme is NaN if an element is: mostly none is, and this is the result.
         result = reduce(given, axis=axis, keepdims=keepdims)
         if result.dtype.kind not in KINDS["real floating"] or not any(isnan(result)):
             return result
@@ -390,13 +390,13 @@ def _extreme(
 
 @intercepted
 def nanmin(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the smallest element that is not NaN; NaN where all are."""
+    """Return the smallest element that is not NaN; NaN if all are."""
     return _extreme("nanmin", min, x, axis, keepdims, math.inf)
 
 
 @intercepted
 def nanmax(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the largest element that is not NaN; NaN where all are."""
+    """Return the largest element that is not NaN; NaN if all are."""
     return _extreme("nanmax", max, x, axis, keepdims, -math.inf)
 
 
@@ -405,7 +405,7 @@ def _place(
 ) -> Array:
     given = check_array(operation, x)
     if given.size and _may_be_nan(given) and not is_recorded(given):
-        # The index is that of a NaN where there is one: mostly there is none.
+        # The index is that of a NaN if there is one: mostly there is none.
         result = search(given, axis=axis, keepdims=keepdims)
         if not any(isnan(_found(given, result, axis, keepdims))):
             return result

@@ -62,7 +62,7 @@ def flatten(x: Array) -> Array:
 
 
 def ravel(x: Array) -> Array:
-    """Return the array with one axis, in C order: a view where its memory allows."""
+    """Return the array with one axis, in C order: a view if its memory allows."""
 
 
 def item(x: Array, *index: int) -> bool | int | float | complex:
@@ -71,7 +71,7 @@ def item(x: Array, *index: int) -> bool | int | float | complex:
     Parameters
     ----------
     *index : int
-        An index for each axis, or one into the flattened array; none where there is just one element.
+        An index for each axis, or one into the flattened array; none if there is just one element.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def permute_dims(x: Array, *axes: Any) -> Array:
 
 
 def reshape(x: Array, *shape: Any, copy: bool | None = None) -> Array:
-    """Return the elements in another shape, given as one tuple or one by one; a view where memory allows.
+    """Return the elements in another shape, given as one tuple or one by one; a view if memory allows.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from stride0._core.array.modes import is_strict, refuse_foreign_function
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 
 SAME: Final = (*_elementwise.__all__, "matmul", "vecdot")
-"""Functions whose ufunc, where NumPy has one, is called like them."""
+"""Functions whose ufunc, if NumPy has one, is called like them."""
 
 # NumPy's names of the others.
 RENAMED: Final = {

@@ -47,13 +47,13 @@ class Explanation(Facts):
     core_ndim : int
         How many of the last axes do not broadcast: 2 for ``matmul``, else 0.
     result_shape : tuple of int or None
-        None where the shapes do not fit.
+        None if the shapes do not fit.
     result_dtype : DType or None
         None too where it is not known, as for functions of your own.
     stretched : tuple of tuple of int
         Axes of the result along which an operand is broadcast, counted from the last one, -1.
     stretched_strides : tuple of tuple of int or None
-        Strides with which the operation reads the operands; None where the shapes do not fit.
+        Strides with which the operation reads the operands; None if the shapes do not fit.
     stored_nbytes, addressed_nbytes : tuple of int
         Bytes of the elements of an operand, and of the elements that the operation reads.
     plan : dict or None
@@ -65,7 +65,7 @@ class Explanation(Facts):
     clashes : tuple of int
         All axes at which sizes do not fit.
     insertions : tuple of Insertion
-        Where the shapes do not fit: all axes whose insertion, one at a time, makes them fit.
+        If the shapes do not fit: all axes whose insertion, one at a time, makes them fit.
     pending : PendingSteps or None
         Of one deferred array, what will compute it; then the text shows that.
     """
@@ -92,7 +92,7 @@ class Explanation(Facts):
         Returns
         -------
         str or None
-            The SVG document, where it is not saved.
+            The SVG document, if it is not saved.
         """
         document = draw(self)
         if path is None:

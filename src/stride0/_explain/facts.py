@@ -188,7 +188,7 @@ def lead_of_result(shapes: Sequence[Shape], result: Shape, core: int) -> Shape:
 
 
 def _common(operation: str, shapes: Sequence[Shape]) -> Shape | None:
-    """Return the shape of the result; None where the shapes do not fit."""
+    """Return the shape of the result; None if the shapes do not fit."""
     core = 2 if operation == "matmul" else 0
     leads = [lead_of(shape, core) for shape in shapes]
     if _clashes(leads):
@@ -259,7 +259,7 @@ def _broadcast_axes(shape: Shape, result: Shape) -> tuple[int, ...]:
 
 
 def _distinct(shape: Shape, strides: Shape) -> int:
-    """Return how many elements are stored; an upper bound where windows overlap."""
+    """Return how many elements are stored; an upper bound if windows overlap."""
     if 0 in shape:
         return 0
     moving = [(size, abs(stride)) for size, stride in zip(shape, strides, strict=True) if stride and size > 1]
@@ -276,7 +276,7 @@ def _plan(operands: Sequence[object], shapes: Sequence[Shape], result: Shape) ->
 
 
 def _result_dtype(operation: str, dtypes: Sequence[DType]) -> DType | None:
-    """Return the dtype of the result, where operands alone decide."""
+    """Return the dtype of the result, if operands alone decide."""
     if operation == "clip":
         return None
     dtype = functools.reduce(promote, dtypes[1:] if operation == "where" else dtypes)

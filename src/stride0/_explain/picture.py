@@ -80,7 +80,7 @@ def _chips(e: Facts) -> dict[tuple[int, _Column], _Chip]:
                 kind = "x" if axis in e.clashes and size != 1 else kind
                 chips[k, axis] = _Chip(str(size), f"stride {stride}", kind)
         columns = _MATRIX if len(core) == 2 else _MATRIX[1 - k : 2 - k]
-        # Where the leading axes fit, the inner sizes do not.
+        # If the leading axes fit, the inner sizes do not.
         inner = _MATRIX[1 - k] if not fits and not e.clashes else ""
         for column, size, stride in zip(columns, core, e.strides[k][len(own) :], strict=False):
             chips[k, column] = _Chip(str(size), f"stride {stride}", "x" if column == inner else "n")
@@ -228,7 +228,7 @@ def _cells(shape: Shape) -> str:
 
 
 def _matrices(e: Facts) -> list[_Grid]:
-    """Return the matrices themselves, where there is one on each side. A vector on the right is a column."""
+    """Return the matrices themselves, if there is one on each side. A vector on the right is a column."""
     grids = []
     for k, (shape, own_strides) in enumerate(zip(e.shapes, e.strides, strict=True)):
         caption = f"strides {own_strides}"

@@ -45,7 +45,7 @@ def result_memory(e: Facts) -> tuple[str, ...]:
 
 
 def innermost(e: Facts) -> str:
-    """Return the layout of each operand in the innermost loop; nothing where there is no plan or no loop."""
+    """Return the layout of each operand in the innermost loop; nothing if there is no plan or no loop."""
     if e.plan is None or not e.plan["merged"] or 0 in e.plan["shape"]:
         return ""
     pairs = zip([*e.names, "result"], e.plan["layout"], strict=True)
@@ -117,7 +117,7 @@ def _remarks(e: Facts, k: int, lead: Shape) -> str:
 
 
 def _strides(e: Facts) -> list[str]:
-    """Return the strides before and after; those of the result, where it is known."""
+    """Return the strides before and after; those of the result, if it is known."""
     assert e.result_shape is not None and e.stretched_strides is not None
     lead = lead_of_result(e.shapes, e.result_shape, e.core_ndim)
     seen = [(*lead, *core_of(shape, e.core_ndim)) for shape in e.shapes]

@@ -45,7 +45,7 @@ class broadcasting(Setting):
     only for what the caller's code broadcasts, not for what functions of the package do to compute their
     results. Assignments and in-place operators obey it as well. Elsewhere the default of the process holds,
     from the environment variable ``STRIDE0_BROADCASTING`` or `set_default`. A new thread begins with that
-    default; where ``sys.flags.thread_inherit_context`` is set, as it is in free-threaded Python 3.14, with
+    default; if ``sys.flags.thread_inherit_context`` is set, as it is in free-threaded Python 3.14, with
     the mode of the thread that starts it.
 
     Examples

@@ -293,14 +293,14 @@ class Call:
         return foreign or any(shares_storage(out, x) for x in self.arrays)
 
     def is_view(self, out: Array) -> bool:
-        """Tell whether a result is a view where the function may return a view or a copy, as it likes."""
+        """Tell whether a result is a view of a function that may return a view or a copy, as it likes."""
         # Those of MOVING return the array itself, if they can; those of `strided` are for views.
         if self.kwargs.get("copy") is False or self.name in MOVING or self.name.startswith("strided."):
             return False
         try:
             return self.shares(out)
         except BatchingError:
-            return False  # within `autograd.vmap`, where arrays have no memory of their own
+            return False  # within `autograd.vmap`, because batched arrays have no memory of their own
 
     def mentions(self, dtypes: tuple[DType, ...]) -> bool:
         """Tell whether an operand has one of the dtypes or the caller asked for one; else it is a default."""

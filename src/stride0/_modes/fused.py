@@ -47,7 +47,7 @@ class fused(FusedBlock, Setting):
     It holds in the thread and the asynchronous task that set it (a `contextvars` variable), for libraries
     that are called there too. Elsewhere the default of the process holds, from `set_default` or the
     environment variable ``STRIDE0_FUSED=1`` (with ``STRIDE0_FUSED_SIZE``, if `size` is to be another one).
-    A new thread begins with that default; where ``sys.flags.thread_inherit_context`` is set, as it is in
+    A new thread begins with that default; if ``sys.flags.thread_inherit_context`` is set, as it is in
     free-threaded Python 3.14, it defers as the thread that starts it does. Threads may read each other's
     deferred arrays: the first that reads one computes it.
 

@@ -39,7 +39,7 @@ class strict(Setting):
 
     Notes
     -----
-    Where the standard is silent, stride0 does what users of NumPy, PyTorch and JAX expect; in strict mode it
+    If the standard is silent, stride0 does what users of NumPy, PyTorch and JAX expect; in strict mode it
     raises `StrictError`, which names the sentence of the standard that was not met. The mode holds in the
     thread and the asynchronous task that set it (a `contextvars` variable), and there only for the caller's
     code, not for what functions of the package do to compute their results. Elsewhere the default of the
@@ -52,7 +52,7 @@ class strict(Setting):
     A call comes from the module whose code runs in the nearest frame on the stack that is not stride0's,
     whoever called that module. Functions of NumPy count as their caller's, unless NumPy is named itself. A
     name stands for a module and for all that lies in a package: ``"scipy"`` for ``scipy.stats`` as well, and
-    for the copies of other libraries in it. Where both parameters name a module, it is exempt.
+    for the copies of other libraries in it. If both parameters name a module, it is exempt.
 
     Examples
     --------

@@ -113,7 +113,7 @@ def _check_dtypes(name: str, values: Iterable[Any]) -> None:
 
 
 def _bind(row: Row, args: tuple[Any, ...], kwargs: Arguments) -> Arguments:
-    """Return the arguments by name; all positional ones together where the function takes any number."""
+    """Return the arguments by name; all positional ones together if the function takes any number."""
     names = row.parameters
     if names == ("arrays",) and not (len(args) == 1 and isinstance(args[0], (tuple, list))):
         return {"arrays": args, **kwargs}
@@ -123,7 +123,7 @@ def _bind(row: Row, args: tuple[Any, ...], kwargs: Arguments) -> Arguments:
 
 
 def _values(parameter: str, given: Arguments) -> Iterator[tuple[str, Any]]:
-    """Yield what was given for a parameter, one by one where it is a sequence of arrays."""
+    """Yield what was given for a parameter, one by one if it is a sequence of arrays."""
     value = given.get(parameter)
     if parameter == "arrays" and isinstance(value, (tuple, list)):
         yield from ((f"arrays[{k}]", item) for k, item in enumerate(value))
@@ -160,7 +160,7 @@ def _check_other(name: str, fact: str, place: str, value: Any, flag: bool, seque
             _check_other(name, fact.replace(" is", " holds"), place, item, flag, sequences)
     elif hasattr(type(value), "__iter__") and not isinstance(value, (str, range) if sequences else str):
         fact = f"{fact} a {type(value).__name__}"
-        raise StrictError(name, fact, f"{place} is a tuple, where it is no integer")
+        raise StrictError(name, fact, f"{place} is a tuple, unless it is an integer")
 
 
 # Parameters that may be True or False.

@@ -29,7 +29,7 @@ class Row(NamedTuple):
     # Bits of the fraction and largest exponent, of floating-point dtypes with real elements.
     fraction: int = 0
     exponent: int = 0
-    dlpack: int = -1  # DLPack's code, where it is not that of the kind
+    dlpack: int = -1  # DLPack's code, if it is not that of the kind
     numpy: str = "numpy"  # the module that has its NumPy dtype
     # Whether arrays of it are usually large enough for kernels of their own that bypass the caches.
     streamed: bool = False
@@ -104,7 +104,7 @@ def promote(name1: str, name2: str) -> str:
     if pair == "fc":
         single = "float32" in (first.name, first.arithmetic) and second.name == "complex64"
         return "complex64" if single else "complex128"
-    # An integer with a floating dtype: the least one that holds both, where 16 bits fit a float32. Storage
+    # An integer with a floating dtype: the least one that holds both, if 16 bits fit a float32. Storage
     # dtypes take 8 bits, as NumPy has it.
     if second.arithmetic:
         return second.name if first.itemsize == 1 else promote(first.name, second.arithmetic)

@@ -112,7 +112,7 @@ class custom_vjp:
         self.backward: Callable[..., Any] | None = None
         # Of a function whose derivative in a direction is known: computes it from that of the arguments.
         self.derivative: Derivative | None = None
-        # The function of one example, where this is the one of a batch.
+        # The function of one example, if this is the one of a batch.
         self.original = self
         functools.update_wrapper(self, f)
 
@@ -329,7 +329,7 @@ def _attach(
 
 
 def _filled(g: Any, facts: list[Any]) -> list[Any]:
-    """Return the cotangent of each result: zeros where none came."""
+    """Return the cotangent of each result: zeros if none came."""
     given = [g] if len(facts) == 1 else list(g)
     return [
         zeros(fact[0], dtype=fact[1]) if c is None and fact else c

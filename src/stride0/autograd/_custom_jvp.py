@@ -97,7 +97,7 @@ class custom_jvp:
         ----------
         *rules : callable or None
             Takes the direction of its argument, the result, and all arguments; returns the term of this
-            argument in the derivative. None where the function does not depend on the argument.
+            argument in the derivative. None if the function does not depend on the argument.
 
         Examples
         --------
@@ -156,7 +156,7 @@ def _is_floating(x: Any) -> bool:
 def _derivative(
     rule: Rule, fixed: Sequence[Any], primals: Any, directions: Any, shape: Structure, facts: Sequence[Any]
 ) -> list[Any]:
-    """Return the derivative of each result by the rule; None where it is zero, and of what is no array."""
+    """Return the derivative of each result by the rule; None if it is zero, and of what is no array."""
     found = rule(*fixed, tuple(primals), tuple(directions))
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         raise ArgumentTypeError("custom_jvp", "the rule must return a pair: the result and the derivative")

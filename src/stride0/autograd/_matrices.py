@@ -270,7 +270,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     Returns
     -------
     callable
-        Takes the arguments of `f`, returns an array of shape ``(*x.shape, *x.shape)``. Where `argnums` is a
+        Takes the arguments of `f`, returns an array of shape ``(*x.shape, *x.shape)``. If `argnums` is a
         sequence, a tuple of tuples: item ``[i][j]``, of shape ``(*x_i.shape, *x_j.shape)``, has the second
         derivatives by the arguments i and j. With `has_aux`, a pair of that and the second item that `f`
         returned.

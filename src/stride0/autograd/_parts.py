@@ -56,7 +56,7 @@ class Tracked:
 
 
 def detached_results(tree: Any) -> Any:
-    """Return results, detached where no open tape tracks them."""
+    """Return results, detached if no open tape tracks them."""
     return tree_map(detach_closed, tree)
 
 

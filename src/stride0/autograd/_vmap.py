@@ -37,7 +37,7 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     f : callable
         A function of one example: takes arrays, or nested structures of them, and returns such.
     in_axes : int, None, or nested structure of these
-        The axis of the examples in each argument; None where an argument is the same for all. One number
+        The axis of the examples in each argument; None if an argument is the same for all. One number
         stands for all arguments, else there is one item for each; an item for a structure may be structured
         like it. Named arguments have their examples along axis 0.
     out_axes : int, None, or nested structure of these
@@ -48,7 +48,7 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     -------
     callable
         Takes the arguments of `f` with the additional axis, returns what `f` returns with it. Leaves that are
-        no arrays are passed on as they are. Where `f` returns a view of an argument, or writes to it, so does
+        no arrays are passed on as they are. If `f` returns a view of an argument, or writes to it, so does
         this function.
 
     Raises

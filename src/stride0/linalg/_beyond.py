@@ -256,7 +256,7 @@ def expm(x: Array, /) -> Array:
     Returns
     -------
     Array
-        New array of the shape and dtype of `x`; NaN where a matrix has NaN or infinity in it.
+        New array of the shape and dtype of `x`; NaN if a matrix has NaN or infinity in it.
 
     References
     ----------

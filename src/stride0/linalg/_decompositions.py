@@ -296,7 +296,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
 
 @primitive_in("linalg")
 def slogdet(x: Array, /) -> SlogdetResult:
-    """Return sign and logarithm of the absolute value of the determinant, where the determinant may overflow.
+    """Return sign and logarithm of the absolute value of the determinant, if the determinant may overflow.
 
     Returns
     -------

@@ -94,7 +94,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     Returns
     -------
     Array
-        View of `x`, of shape ``(..., K)``; empty where there is no such diagonal.
+        View of `x`, of shape ``(..., K)``; empty if there is no such diagonal.
     """
 
 

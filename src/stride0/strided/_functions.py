@@ -88,7 +88,7 @@ def contiguous(x: Array, /) -> Array:
     Returns
     -------
     Array
-        `x` itself where it is contiguous, else a copy.
+        `x` itself if it is contiguous, else a copy.
     """
 
 
@@ -108,7 +108,7 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
     Returns
     -------
     Array
-        A view. Writing to it is refused where several of its elements share one memory location.
+        A view. Writing to it is refused if several of its elements share one memory location.
 
     Raises
     ------

@@ -327,7 +327,7 @@ def _since(name: str, version: str) -> str:
 
 
 def _reason(configuration: Configuration, module: str, name: str) -> tuple[str, str] | None:
-    """Return why a name is hidden, and the flag that hides it; None where it is not."""
+    """Return why a name is hidden, and the flag that hides it; None if it is not."""
     extension = module.partition(".")[2]
     full = f"{extension}.{name}" if extension and name not in SHARED else name
     since = _since(full, configuration.api_version) if not extension or full in ROWS else ""

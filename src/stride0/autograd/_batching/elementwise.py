@@ -39,14 +39,14 @@ from stride0.autograd._rules.elementwise import cosine, inverse_part, sech_squar
 from stride0.autograd._rules.parts import multiply_nonzero
 from stride0.autograd._rules.statistical import recurrence
 
-# Operations of the table with a function of the namespace, except those with further parameters.
+# Operations of the table that are functions of the namespace without further parameters.
 PLAIN = [
     op.name for op in OPS if op.public and not op.namespace and op.name not in ("add", "subtract", "clip")
 ]
 
 
 def aligned(operation: str, level: Level, **operands: Any) -> list[Any]:
-    """Return the values of operands that broadcast with each other, given by the names of the parameters."""
+    """Return the values of operands, reshaped so that they broadcast; parameter names are for errors."""
     shapes = {name: x.shape for name, x in operands.items() if isinstance(x, Array)}
     ndim = len(broadcast(operation, **shapes)) if len(shapes) > 1 else max(map(len, shapes.values()))
     return [level.aligned(x, ndim) if isinstance(x, Array) else x for x in operands.values()]
@@ -54,7 +54,7 @@ def aligned(operation: str, level: Level, **operands: Any) -> list[Any]:
 
 @cache
 def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the parameters of a function: of those that are called, reading all takes long."""
+    """Return the parameter names of a function. Reading them takes long, so this is done at the first call."""
     return tuple(inspect.signature(function).parameters)
 
 
@@ -117,12 +117,12 @@ def scan(function: Callable[..., Any]) -> Rule:
 
 
 def ranks(x: Array) -> Array:
-    """Return the place of each element in the order of its row."""
+    """Return the rank of each element in its row."""
     return argsort(argsort(x, axis=-1), axis=-1)
 
 
 def search(level: Level, x1: Array, x2: Any, side: str, sorter: Any) -> Array:
-    """Search in rows of their own by sorting both together: equal elements keep the order of `side`."""
+    """Search rows of `x2` in rows of `x1` by sorting both together; `side` orders equal elements."""
     if not level.has(x1) and not level.has(sorter):
         return searchsorted(x1, level.value(x2), side=side, sorter=sorter)  # type: ignore[arg-type]
     wanted = x2 if isinstance(x2, Array) else asarray(x2)

@@ -1,9 +1,10 @@
 """Batching rules of `x[key]`, `x[key] = value`, and of functions that index.
 
 Note [Keys of batches]
-    Integers, slices and masks that are the same for all examples index the values behind one more slice.
-    Where index arrays are batched, the numbers of the examples are the first index array: then all arrays are
-    in one group in front, and the axes of their common shape are moved to where those of an example would be.
+    Integers, slices and masks that are the same for all examples index the values after one more slice. If
+    index arrays are batched, the numbers of the examples become the first index array. Then all index arrays
+    form one group in front, and the axes of their common shape are moved to where they would be for an
+    example.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ ALL = slice(None)
 
 
 class Key:
-    """A key of an example, as one of the values of a batch."""
+    """The key of an example, converted to a key of the values of a batch."""
 
     def __init__(self, level: Level, x: Array, key: Any) -> None:
         self.level, self.x = level, x
@@ -53,7 +54,7 @@ class Key:
             axis += rest if item is Ellipsis else _axes_taken(item)
 
     def _place(self, rest: int) -> None:
-        """Find where the axes of index arrays are in the result, and how many axes that has."""
+        """Find the position of the axes of index arrays in the result, and the result's number of axes."""
         groups, inside, axes, first = 0, False, 0, 0
         shapes = []
         for item in self.items:
@@ -70,11 +71,11 @@ class Key:
         self.first = first
         self.common = len(broadcast_shapes("index", shapes)) if shapes else 0
         self.ndim = axes + self.common
-        # Whether the axes of index arrays stay where the first of them is.
+        # Whether the axes of index arrays stay at the position of the first index array.
         self.stays = groups == 1
 
     def of_values(self, batched: bool) -> tuple[Any, ...]:
-        """Return the key of the values, or of the array that all examples share."""
+        """Return the key for the values, or for the array that all examples share."""
         if (not self.is_batched and self.stays) or self.is_basic:
             return (ALL, *self.items)
         items: list[Any] = []
@@ -88,7 +89,7 @@ class Key:
         return tuple(items)
 
     def arranged(self, found: Array, batched: bool) -> Array:
-        """Return what that key reads with the batch axis first and the others in the order of an example."""
+        """Return what that key reads, batch axis first and the other axes in the order of an example."""
         if (not self.is_batched and self.stays) or self.is_basic:
             return found
         if not batched:
@@ -100,7 +101,7 @@ class Key:
         return here, tuple(k + self.first for k in here)
 
     def value(self, operation: str, value: Any) -> Any:
-        """Return what is written in an example as what is written in the values."""
+        """Convert a value written to an example to the value written to the values."""
         if not isinstance(value, Array):
             return value
         level = self.level
@@ -184,7 +185,7 @@ def setitem(level: Level, x: Array, key: Any, value: Any) -> None:
 
 
 def check_mask(shape: Shape, mask: Array, axis: int) -> None:
-    """Refuse a mask that has not the shape of the axes that it selects from, the first of which is given."""
+    """Refuse a mask whose shape differs from the axes that it selects from, starting with `axis`."""
     if mask.shape != shape[axis : axis + mask.ndim]:
         raise OutOfBoundsError(
             "index",
@@ -194,7 +195,7 @@ def check_mask(shape: Shape, mask: Array, axis: int) -> None:
 
 
 def _fill(level: Level, x: Array, mask: Array, value: Any) -> None:
-    """Write one number where a mask holds that differs from example to example."""
+    """Write one number where a batched mask is true."""
     if isinstance(value, Array) and value.ndim:
         raise BatchingError(
             "setitem",
@@ -220,13 +221,13 @@ def _scatter_add(level: Level, x: Array, key: Any, values: Array) -> Array:
 
 
 def key_of_values(level: Level, x: Array, key: Any, g: Array) -> tuple[Any, Array]:
-    """Return the key of the values of `x`, and what `g`, which belongs to ``x[key]``, is there."""
+    """Return the key for the values of `x`, and the cotangent `g` of ``x[key]`` in the shape of that key."""
     plan = Key(level, x, key)
     return plan.of_values(True), plan.value("put", g)
 
 
 class _Shaped:
-    """The shape of an array that is not there."""
+    """A shape that stands for an array."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape, self.ndim = shape, len(shape)
@@ -251,9 +252,9 @@ def _take_along_axis(level: Level, x: Array, indices: Array, axis: Any) -> Array
 
 
 def _naming_axes(rule: Rule, spreads: bool = False) -> Rule:
-    """Return a rule whose errors name the axis of an example that an index is out of bounds for.
+    """Return a rule whose out-of-bounds errors name the axis of an example.
 
-    `spreads` says that the rule repeats an array that is not batched for all examples.
+    With `spreads`, the rule repeats an array that is not batched for all examples.
     """
 
     @wraps(rule)

@@ -41,7 +41,7 @@ def _matmul(level: Level, x1: Array, x2: Array) -> Array:
         if x2.ndim > 2 and x1.ndim == 1:
             rows = reshape(value1, (level.size,) + (1,) * (x2.ndim - 1) + x1.shape)
             return squeeze(matmul(rows, x2), axis=-2)
-        # Of vectors, or with one matrix, the batch is the rows of one product.
+        # For vectors, or with a single matrix, the examples are rows of one product.
         return matmul(level.aligned(x1, x2.ndim) if x1.ndim > 1 else value1, x2)
     if not level.has(x1) and x2.ndim == 1:
         if x1.ndim == 1:
@@ -60,7 +60,7 @@ def _matmul(level: Level, x1: Array, x2: Array) -> Array:
 
 
 def _lengthened(value: Array, ndim: int) -> Array:
-    """Return a value with axes of size 1 behind that of the batch, so that an example has `ndim` axes."""
+    """Return a value with axes of size 1 after the batch axis, so that an example has `ndim` axes."""
     missing = ndim + 1 - value.ndim
     return expand_dims(value, axis=tuple(range(1, missing + 1))) if missing > 0 else value
 
@@ -79,7 +79,7 @@ def _vecdot(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
 def _einsum(level: Level, subscripts: Any, operands: tuple[Any, ...], optimize: Any) -> Array:
     arrays, read = read_subscripts("einsum", subscripts, operands)
     if len(arrays) > 2:
-        # Those of an example: the batch is a label more than a path may be found for.
+        # Steps of an example: with the label of the batch there may be too many labels to find a path.
         steps = read_steps("einsum", subscripts, operands, optimize)
         optimize = [(first,) if second < 0 else (first, second) for first, second, _ in steps]
     return _contraction(level, list(zip(arrays, read.inputs, strict=True)), read.output, optimize)
@@ -95,7 +95,7 @@ def _tensordot(level: Level, x1: Array, x2: Array, axes: Any) -> Array:
 def _contraction(
     level: Level, operands: Sequence[tuple[Array, Labels]], output: Labels, optimize: Any
 ) -> Array:
-    """Return a contraction in which the batch has a label of its own, the first of the result."""
+    """Return a contraction in which the batch has a label, the first label of the result."""
     batch = 1 + max((label for _, labels in operands for label in labels), default=0)
     given: list[Any] = []
     for x, labels in operands:
@@ -142,7 +142,7 @@ def _system(function: Callable[..., Array], *options: str) -> Rule:
         value1, value2 = level.value(x1), level.value(x2)
         if x2.ndim == 1:
             if not level.has(x1) and x1.ndim == 2:
-                # All examples are columns of one right-hand side.
+                # The examples are columns of one right-hand side.
                 return matrix_transpose(function(x1, matrix_transpose(value2), **more))
             columns = expand_dims(value2, axis=-1)
             if level.has(x2):
@@ -226,7 +226,7 @@ RULES: dict[str, Rule] = {
     **{f"fft.{f.__name__}": along(f) for f in (fft.fft, fft.ifft, fft.rfft, fft.irfft, fft.hfft, fft.ihfft)},
     **{f"fft.{f.__name__}": _transform_nd(f) for f in (fft.fftn, fft.ifftn, fft.rfftn, fft.irfftn)},
     **{f"fft.{f.__name__}": along_all(f) for f in (fft.fftshift, fft.ifftshift)},
-    # Functions that gradient rules are made of
+    # Building blocks of gradient rules
     "_least_squares": _least_squares,
     "_cofactors": of_matrices(inverses._cofactors),
     "_cofactors_pullback": _cofactors_pullback,

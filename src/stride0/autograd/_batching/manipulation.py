@@ -126,7 +126,7 @@ def _roll(level: Level, x: Array, shift: Any, axis: Any) -> Array:
 
 
 def _rolled(level: Level, x: Array, shift: Any, axis: Any) -> Array:
-    """Return an array rolled by batched shifts: its elements are gathered."""
+    """Return an array rolled by batched shifts, by gathering its elements."""
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
     for by in shifts:
@@ -190,7 +190,7 @@ def _linspace(level: Level, start: Any, stop: Any, num: Any, dtype: Any, device:
         natural(linspace, start, stop, num)
     ends = [end if isinstance(end, Array) else asarray(end) for end in (start, stop)]
     is_complex = any(end.dtype.kind == "complex floating" for end in ends)
-    # Checks the other arguments, and has the dtype of the result.
+    # This call checks the other arguments, and gives the dtype of the result.
     example = linspace(0.0, 1j if is_complex else 1.0, num, dtype=dtype, endpoint=endpoint)
     firsts, lasts = (level.spread(end) for end in ends)
     if "integer" in example.dtype.kind and level.size:
@@ -211,7 +211,7 @@ def _linspace(level: Level, start: Any, stop: Any, num: Any, dtype: Any, device:
 
 
 def _spaced(first: Array, last: Array, num: int, endpoint: bool) -> Array:
-    """Return what `linspace` computes of such ends, to the last bit."""
+    """Return the same bits as `linspace` with these ends."""
     parts = num - 1 if endpoint else num
     if parts <= 0:
         return broadcast_to(first, (first.shape[0], num))
@@ -219,7 +219,7 @@ def _spaced(first: Array, last: Array, num: int, endpoint: bool) -> Array:
     distance = last - first
     step = where(isinf(distance), last / parts - first / parts, distance / parts)
     step = where(equal(first, last), 0.0, step)
-    # Where the step underflows though the interval is not empty.
+    # For a step that underflows although the interval is not empty.
     found = where(
         logical_and(equal(step, 0), not_equal(first, last)), at / parts * distance + first, first + at * step
     )
@@ -270,7 +270,7 @@ def _contiguous(level: Level, x: Array) -> Array:
 def _sum_into(level: Level, x: Array, shape: tuple[int, ...]) -> Array:
     value = level.value(x)
     missing = x.ndim - len(shape)
-    # Leading axes that go are summed along; the batch axis stays in front of the others.
+    # Sum along leading axes that are removed; the batch axis stays first.
     if missing:
         value = _sum(value, axis=tuple(range(1, missing + 1)))
     found: Array = recorded("sum_into", value, (level.size, *shape))
@@ -328,5 +328,5 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(
         ("arange", "nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"), DEPENDS
     ),
-    "strided.as_strided": "a batched array has no memory of its own",
+    "strided.as_strided": "a batched array has no memory",
 }

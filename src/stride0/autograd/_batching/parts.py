@@ -2,17 +2,17 @@
 
 Note [Batching rules]
     A rule takes the level, then the arguments of its function, one for each parameter. Batched arrays among
-    them have the shape of one example; `level.value(x)` is the array of all examples, whose first axis is
-    that of the batch. The rule calls public functions of the values, so that older tapes record them, and
-    returns what has the batch axis first.
+    them have the shape of one example; `level.value(x)` is the array of all examples, batch axis first. The
+    rule calls public functions on the values, so that older tapes record these calls, and returns results
+    with the batch axis first.
 
     `static` refuses batched options (`axis`, `k`, `num`) before a rule sees them: a rule that passed one on
     would call itself again.
 
-    An axis of the caller is checked against the axes of an example before it is shifted. Where a call is
-    invalid for an example and would be valid for the values, `natural` raises the error of the function.
+    An axis given by the caller is checked against the axes of an example before it is shifted. If a call is
+    invalid for an example but would be valid for the values, `natural` raises the error of the function.
 
-    Most rules are one word: `along` and `along_all` for functions along an axis or several,
+    Most rules are one word: `along` and `along_all` for functions along one or several axes,
     `of_matrices` for functions of the last two axes, and `elementwise`.
 """
 
@@ -37,10 +37,10 @@ Rule = Callable[..., Any]
 
 
 def broadcast(operation: str, **shapes: Shape) -> Shape:
-    """Return the shape to which the operands of an example broadcast, by the names of the parameters.
+    """Return the shape to which the operands of an example broadcast, given by parameter name.
 
-    Raises where they do not, or where the caller's mode of broadcasting does not allow it: the values may
-    have other numbers of axes, and functions check no broadcasts of calls that the package makes.
+    Raises if they do not broadcast, or if the caller's mode of broadcasting forbids it: the values may have
+    other numbers of axes, and functions do not check the broadcasts of calls by the package.
     """
     pairs = list(shapes.items())
     shape = broadcast_shapes(operation, pairs)
@@ -49,17 +49,17 @@ def broadcast(operation: str, **shapes: Shape) -> Shape:
 
 
 def shifted(operation: str, axis: Any, ndim: int) -> int:
-    """Return an axis of an example as one of the values."""
+    """Convert an axis of an example to an axis of the values."""
     return normalize_axis(operation, axis, ndim) + 1
 
 
 def shifted_all(operation: str, axis: Any, ndim: int) -> tuple[int, ...]:
-    """Return axes of an example, None for all, as axes of the values."""
+    """Convert axes of an example (None: all) to axes of the values."""
     return tuple(k + 1 for k in normalize_axes(operation, axis, ndim))
 
 
 def check(function: Callable[..., Any], *arguments: Any, **more: Any) -> None:
-    """Raise the error that a function raises for examples of such shapes, if it raises one."""
+    """Raise the error, if any, that a function raises for examples of these shapes."""
 
     def plain(x: Any) -> Any:
         return zeros(x.shape, dtype=x.dtype) if isinstance(x, Array) else x
@@ -68,21 +68,21 @@ def check(function: Callable[..., Any], *arguments: Any, **more: Any) -> None:
 
 
 def natural(function: Callable[..., Any], *arguments: Any, **more: Any) -> NoReturn:
-    """Raise the error that a function raises for examples of such shapes."""
+    """Raise the error that a function raises for examples of these shapes."""
     check(function, *arguments, **more)
     raise BatchingError(function.__name__, "there is no batching rule for a call with such arguments")
 
 
 @cache
 def _compiled(function: Callable[..., Any], least: int, shift: Callable[[str, Any, int], Any]) -> Rule:
-    """Return the rule of a function of one array that has `least` axes or more, and options.
+    """Return the rule of a function of one array, with at least `least` axes, and options.
 
-    It is compiled from text, so that a call costs no more than a call of a rule that is written out.
+    It is compiled from text, so that a call costs no more than a call of an explicit rule.
     """
     parameters = list(inspect.signature(function).parameters.values())[1:]
 
     def call(called: str, x: str, axis: str) -> str:
-        """Return the text of a call, with another value for the parameter that is an axis."""
+        """Return the text of a call, with another value for the axis parameter."""
         given = [x]
         for p in parameters:
             value = axis.format(p.name) if p.name in ("axis", "axes") else p.name
@@ -97,7 +97,7 @@ def _compiled(function: Callable[..., Any], least: int, shift: Callable[[str, An
 
 
 def _shifting(function: Callable[..., Any], least: int, shift: Callable[[str, Any, int], Any]) -> Rule:
-    # Reading signatures takes long: the first call does it.
+    # Read the signature at the first call, because that takes long.
     return lambda *arguments: _compiled(function, least, shift)(*arguments)
 
 
@@ -117,7 +117,7 @@ def of_matrices(function: Callable[..., Any]) -> Rule:
 
 
 def flat(level: Level, x: Array) -> Array:
-    """Return the value of an array with the axes of an example made one."""
+    """Return the value of an array with the axes of an example flattened."""
     value: Array = level.spread(x)
     return reshape(value, (level.size, x.size))
 
@@ -131,14 +131,14 @@ def refusal(name: str, reason: str) -> Rule:
     return refuse
 
 
-# Parameters that are annotated as numbers, and whose rules take a batched array.
+# Parameters annotated as numbers whose rules accept a batched array.
 _NUMBERS = frozenset({"fill_value", "shift", "start", "stop"})
 _OPERANDS = ("Any", "Array", "Operand")
 
 
 @cache
 def _static_parameters(name: str) -> tuple[tuple[int, str], ...]:
-    """Return position and name of the parameters of a function that are the same for all examples."""
+    """Return position and name of the parameters that must be the same for all examples."""
     function = PRIMITIVES.get(name)
     if function is None:
         return ()
@@ -151,13 +151,13 @@ def _static_parameters(name: str) -> tuple[tuple[int, str], ...]:
 
 
 def static(name: str, rule: Rule) -> Rule:
-    """Return a rule that refuses batched arrays as the options of a function: all examples share these."""
+    """Return a rule that refuses batched arrays as options, which all examples share."""
 
     @wraps(rule)
     def checked(level: Level, *arguments: Any) -> Any:
         for k, parameter in _static_parameters(name):
             given = arguments[k]
-            # Also those of older levels, which the rule would read as numbers.
+            # Also batched arrays of older levels, which the rule would read as numbers.
             items = given if isinstance(given, (tuple, list)) else (given,)
             if any(map(is_batched_array, items)):
                 raise not_static(name, parameter)

@@ -1,4 +1,4 @@
-"""Gradient rules of the Bessel functions of `stride0.special`, and of Airy's."""
+"""Gradient rules of the Bessel and Airy functions of `stride0.special`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _bessel_terms(order: int) -> tuple[float, ...]:
     return tuple(terms)
 
 
-# Of K1 minus K0, in powers of 1 / x; of I0 minus I1, in powers of -1 / x with the opposite sign.
+# For K1 - K0, in powers of 1 / x; for I0 - I1, in powers of -1 / x with the opposite sign.
 _APART = tuple(b - a for a, b in zip(_bessel_terms(0), _bessel_terms(1), strict=True))
 
 
 def _far(x: Array) -> float:
-    """Return from which argument on twenty terms of the series are exact in a dtype."""
+    """Return the argument from which on twenty terms of the series are exact in a dtype."""
     return 25.0 if x.dtype.itemsize == 8 else 10.0
 
 
@@ -49,26 +49,26 @@ def _k_apart(x: Any) -> Array:
 def _i1e(g: Array, x: Any, out: Array) -> LazyProduct:
     size = abs(x)
     far = greater(size, _far(x))
-    # i1'(x) is the mean of the functions of the orders 0 and 2.
+    # i1'(x) is the mean of the functions of order 0 and 2.
     second = special.iv(2.0, where(far, 1.0, x)) * exp(-size)
     near = 0.5 * (special.i0e(x) + second) - sign(x) * out
     return times(g, where(far, _i_apart(x) - out / unless_zero(x), near))
 
 
 def _k1e(g: Array, x: Any, out: Array) -> LazyProduct:
-    # Near 0 all terms of the second derivative have one sign: infinities do not cancel.
+    # Near 0 all terms of the second derivative have the same sign, so infinities do not cancel.
     near = out * (1.0 - 1.0 / x) - special.k0e(x)
     return times(g, where(less(x, 1), near, _k_apart(x) - out / x))
 
 
 def _bessel(name: str, g: Array, v: Any, z: Any, factor: float, plus: float) -> LazyProduct:
-    """Return the cotangent of `z` of a Bessel function, by the recurrence of its derivative."""
+    """Return the cotangent of the argument `z` of a Bessel function, by the recurrence of its derivative."""
     function = getattr(special, name)
     return along(g, factor * (function(v - 1.0, z) + plus * function(v + 1.0, z)))
 
 
 def _spherical(name: str, g: Array, n: Any, z: Any, before: float, after: float) -> LazyProduct:
-    """Return the same for a spherical Bessel function: without a division by `z`."""
+    """Return the same for a spherical Bessel function, without a division by `z`."""
     function = getattr(special, name)
     terms = before * n * of_lower(n, lambda m: function(m, z)) + after * (n + 1) * function(n + 1, z)
     return along(g, terms / (2.0 * n + 1.0))

@@ -1,14 +1,14 @@
-"""Gradient rules of functions whose cost per call matters, compiled; and products of matrices, which others use.
+"""Compiled gradient rules of functions for which the overhead per call matters; and matrix products for other rules.
 
-The rules read as those of the other modules. A call of one makes no Python frame.
+The rules look like the rules of the other modules, but a call creates no Python frame.
 
 Note [Zero cotangents in products]
-    A term of a contraction whose cotangent is 0 must contribute 0, even where the other factor is infinite or
-    NaN: in `where(valid, x @ w, 0)` some rows of `x` may hold anything, and must not contribute to the
-    gradient of `w`. In a second derivative either factor may be that cotangent, so a term is 0 where either
-    factor is 0. BLAS does not do that, so `contract` checks its result. If the result has elements that are
-    not finite, it is computed again, without the infinite and NaN entries of the factors, and the two results
-    are combined: the first result is right where such an entry meets a factor other than 0.
+    A term of a contraction must contribute 0 if its cotangent is 0, even if the other factor is infinite or NaN: in
+    `where(valid, x @ w, 0)` some rows of `x` may hold anything, and must not contribute to the gradient of `w`. In a second
+    derivative either factor may be that cotangent, so a term is 0 if either factor is 0. BLAS does not do that, so `contract`
+    checks its result. If the result has elements that are not finite, it is computed again, without the infinite and NaN
+    entries of the factors, and the two results are combined: the first result is right wherever such an entry meets a factor
+    other than 0.
 """
 
 from libc.math cimport isfinite as is_finite
@@ -38,7 +38,7 @@ from stride0.autograd._rules.parts import count, product, some
 
 
 cdef object inverse(object x):
-    """`1 / conj(x)` of an array or a Python scalar."""
+    """`1 / conj(x)` for an array or a Python scalar."""
     x = conjugate(x)
     if type(x) is Array:
         return reciprocal(x)
@@ -54,7 +54,7 @@ def pow_base(g, x1, x2):
         # An unsigned exponent would wrap around below 0.
         x2 = astype(x2, g.dtype)
     constant = equal(x1, 0) & equal(x2, 0)
-    # If the exponent is 0, the derivative is 0, even if the power below it is beyond the range.
+    # If the exponent is 0, the derivative is 0, even if `pow(x1, x2 - 1)` is out of range.
     return times(g, conjugate(where(constant, 0, product(x2, pow(x1, x2 - 1)))))
 
 
@@ -62,7 +62,7 @@ def pow_exponent(g, x1, out):
     base = x1 if type(x1) is Array else asarray(x1, dtype=out.dtype)
     if out.dtype.kind == "complex floating":
         base = astype(base, out.dtype, copy=False)
-    # The powers of 0 are treated as constant, which they are for positive exponents.
+    # Powers of 0 are treated as constants, which they are for positive exponents.
     return times(g, conjugate(product(log(where(equal(base, 0), 1, base)), out)))
 
 
@@ -94,7 +94,7 @@ def split(g, shapes, axis):
 
 
 cdef bint has_only_finite(Array x) except -1:
-    """Whether all elements are finite, of all examples if it is batched; of few, without a call."""
+    """Whether all elements are finite, of all examples for a batched array. Small arrays are tested without a call."""
     x = <Array>whole(x)
     cdef Py_ssize_t i
     cdef const char* values
@@ -114,14 +114,14 @@ cdef bint has_only_finite(Array x) except -1:
 
 
 def contract(multiply, g, d):
-    """A bilinear `multiply(g, d)` whose terms are 0 where a factor is 0: Note [Zero cotangents in products]."""
+    """A bilinear `multiply(g, d)` whose terms are 0 if a factor is 0: Note [Zero cotangents in products]."""
     result = multiply(g, d)
     if has_only_finite(result):
         return result
     endless_g, endless_d = logical_not(isfinite(g)), logical_not(isfinite(d))
     if not some(endless_g) and not some(endless_d):
         return result
-    # Counted in floats, so that BLAS computes it; no terms cancel: none is negative.
+    # Count in floats, so that BLAS computes the product; no terms cancel, because they are not negative.
     real = finfo(result.dtype).dtype
     met = multiply(astype(not_equal(g, 0), real), astype(endless_d, real))
     met = met + multiply(astype(endless_g, real), astype(not_equal(d, 0), real))
@@ -154,7 +154,7 @@ def matmul_x1(g, x2, tuple x1_shape):
         return times(g[..., None], d)
     if d.ndim == 2 or len(x1_shape) > 2:
         return before(g, d.mT)
-    # One matrix or vector is broadcast over the batch: its gradient is one product that sums over the batch too.
+    # If one matrix or vector is broadcast over the batch, its gradient is one product that also sums over the batch.
     lead = tuple(range(g.ndim - len(x1_shape)))
     return contract_axes(g, d, ((*lead, g.ndim - 1), (*lead, d.ndim - 1)))
 

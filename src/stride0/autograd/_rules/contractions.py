@@ -1,6 +1,6 @@
 """Gradient rules of `einsum` and `tensordot`.
 
-The cotangent of an operand is a contraction again: of that of the result and of the other operand, to the
+The cotangent of an operand is a contraction too: of the result's cotangent and the other operand, to the
 labels of the operand.
 """
 
@@ -26,7 +26,7 @@ Labelled = tuple[Array, Labels]
 
 
 class Cotangents(Sequence[Any]):
-    """The cotangents of the operands, each computed when it is asked for."""
+    """The cotangents of the operands, each computed when it is first read."""
 
     def __init__(self, g: Array, subscripts: Any, operands: tuple[Any, ...], optimize: Any) -> None:
         arrays, read = read_subscripts("einsum", subscripts, operands)
@@ -50,14 +50,14 @@ class Cotangents(Sequence[Any]):
 
 
 def _cotangent(g: Labelled, shape: Shape, labels: Labels, other: Labelled | None) -> Array:
-    """Return the cotangent of an operand of one or two; axes of size 1 may be those of the other one.
+    """Return the cotangent of one of at most two operands. The other operand's axes may have size 1.
 
     Parameters
     ----------
     g : array and labels
         The cotangent of the result.
     shape, labels : tuple of int
-        Of the operand.
+        Shape and labels of the operand.
     other : array and labels, optional
         The other operand.
     """
@@ -75,13 +75,14 @@ def _cotangent(g: Labelled, shape: Shape, labels: Labels, other: Labelled | None
     added = tuple(k for k in range(len(labels)) if k not in first or labels[k] not in known)
     if added:
         found = expand_dims(found, axis=added)
-    # Along what only the operand has, or is longer in, and was summed along, all have the same cotangent.
+    # Along summed axes that only the operand has, or in which it is longer, all elements have the same
+    # cotangent.
     sizes = tuple((found.shape[k] if n == 1 else n) if k in first else 1 for k, n in enumerate(shape))
     if sizes != found.shape:
         found = broadcast_to(found, sizes)
     for k, label in enumerate(labels):
         if k not in first:
-            # Only elements of the diagonal have been read.
+            # Only the diagonal was read.
             found = where(equal(_places(shape, labels.index(label)), _places(shape, k)), found, 0)
     return found
 
@@ -91,7 +92,7 @@ def _places(shape: Shape, axis: int) -> Array:
 
 
 def _backward(g: Labelled, operands: list[Labelled], steps: Sequence[tuple[int, int, bytes]]) -> list[Array]:
-    """Return the cotangents of several operands, in one pass back through the pairs that were contracted."""
+    """Return the cotangents of several operands, in one backward pass through the contracted pairs."""
     values = list(operands)
     left = list(range(len(operands)))
     made: list[tuple[tuple[int, ...], int]] = []
@@ -108,13 +109,13 @@ def _backward(g: Labelled, operands: list[Labelled], steps: Sequence[tuple[int, 
             x, labels = values[k]
             other = values[sum(used) - k] if len(used) > 1 else None
             own = _cotangent(of_result, x.shape, labels, other)
-            # Axes of size 1 that were broadcast have the cotangents of all.
+            # Sum over broadcast axes of size 1.
             found[k] = own if own.shape == x.shape else recorded("sum_into", own, x.shape)
     return [found[k] for k in range(len(operands))]
 
 
 def _first(g: Array, subscripts: Any, operands: Any, optimize: Any) -> Array:
-    """Return the cotangent of the first operand of the interleaved form."""
+    """Return the cotangent of the first operand in the interleaved form."""
     return Cotangents(g, subscripts, operands, optimize)[0]  # type: ignore[no-any-return]
 
 
@@ -124,7 +125,7 @@ def _others(g: Array, subscripts: Any, operands: Any, optimize: Any) -> Any:
 
 
 class _Interleaved(Sequence[Any]):
-    """The cotangents of what follows the first operand of the interleaved form: lists and arrays in turn."""
+    """The cotangents after the first operand in the interleaved form, for lists and arrays in turn."""
 
     def __init__(self, found: Cotangents) -> None:
         self._found = found

@@ -2,13 +2,13 @@
 
 Note [Hermitian arguments]
     `cholesky`, `eigh` and `eigvalsh` take a Hermitian matrix and read one triangle of it. Their gradients are
-    Hermitian too, as PyTorch's and JAX's are: the gradient of the element that is read is divided evenly
-    between that element and its mirror image. A step along the gradient thus keeps the matrix Hermitian.
+    Hermitian too, as in PyTorch and JAX: the gradient of an element in that triangle is divided evenly
+    between the element and its mirror image. So a step along the gradient keeps the matrix Hermitian.
 
 Note [Choice of vectors]
     Eigenvectors and singular vectors are defined up to a phase (a sign, if real). The vectors of a repeated
     value are also defined only up to a rotation. A well-defined loss does not change along such a rotation.
-    Phases are left out: the rules take only the Hermitian or skew-Hermitian part that the differential has.
+    Phases drop out: the rules take only the Hermitian or skew-Hermitian part that the differential has.
     If values repeat, the rules compute the limit of their quotients, or raise LinAlgError if the loss depends
     on the choice: Note [Repeated values] in `repeated.py`.
 
@@ -17,7 +17,7 @@ Note [Differential of the SVD]
 
         U^H dU + V^H dV = 2 H_ij / (s_j - s_i),    U^H dU - V^H dV = 2 K_ij / (s_j + s_i),
 
-    The diagonal of the first sum is a matter of choice: 0. The second has a limit where both values are 0.
+    The diagonal of the first sum is arbitrary: 0. The difference has a limit if both values are 0.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def _columns(g: Array, d: Array) -> Array:
 
 
 def _economic(q: Array, g: Array | None, k: int) -> tuple[Array, Array | None]:
-    """Return the first `k` columns of a unitary matrix, and a cotangent of them that stands for that of all.
+    """Return the first `k` columns of a unitary matrix, and a cotangent of these that represents all columns.
 
-    The others are orthogonal to them; rotations of the others among themselves are arbitrary.
+    The other columns are orthogonal to these; rotations among the other columns are arbitrary.
     """
     first = q[..., :k]
     if g is None:
@@ -102,7 +102,7 @@ def _qr(g: tuple[Array | None, Array | None], out: Any) -> Array | None:
         gr = None if gr is None else gr[..., :columns, :]
     wide = None
     if columns > rows:
-        # The first columns of x make Q; the others are Q times those of R.
+        # The first columns of x determine Q; the other columns are Q times columns of R.
         if gr is not None:
             others = matmul(q, r[..., rows:])
             wide = after(q, gr[..., rows:])
@@ -126,13 +126,13 @@ def _qr(g: tuple[Array | None, Array | None], out: Any) -> Array | None:
     try:
         result = adjoint(solved(r, adjoint(total)))
     except LinAlgError:
-        problem = "there is no gradient where columns that make Q are linearly dependent"
+        problem = "there is no gradient if the columns that determine Q are linearly dependent"
         raise LinAlgError("qr", problem, [("Q", str(out[0].shape)), ("R", str(out[1].shape))]) from None
     return result if wide is None else concat([result, wide], axis=-1)
 
 
 def _check_choice(q: Array, g: Array) -> None:
-    """Raise LinAlgError if rotations of the columns among themselves change the loss."""
+    """Raise LinAlgError if rotations among the columns change the loss."""
     rotation = after(adjoint(q), g)
     rotation = max(abs(rotation - adjoint(rotation)))
     if some(rotation > math.sqrt(finfo(g.dtype).eps) * max(abs(g))):
@@ -222,7 +222,7 @@ def _eig_repeated(inner: Array, gvectors: Array, out: tuple[Array, Array], x_dty
     h = adjoint(vectors)
 
     def rotated(t: Array) -> Array:
-        """Return the change of unit vectors: the columns of V t, orthogonal to those of V."""
+        """Return the change of unit vectors: the columns of V t, made orthogonal to the columns of V."""
         change = matmul(vectors, t)
         return change - _columns(diagonal(matmul(h, change)), vectors)
 
@@ -230,7 +230,7 @@ def _eig_repeated(inner: Array, gvectors: Array, out: tuple[Array, Array], x_dty
         return adjoint(solved(h, adjoint(_columns(steps, vectors))))
 
     def direction() -> tuple[tuple[Array, Array], Array]:
-        # Turns within blocks leave the matrix as it is.
+        # Rotations within blocks do not change the matrix.
         return (astype(split.all_steps, values.dtype), rotated(turn + adjoint(turn) / 3)), moved(
             split.all_steps
         )
@@ -252,7 +252,7 @@ def _eig_repeated(inner: Array, gvectors: Array, out: tuple[Array, Array], x_dty
 def _eigvals(g: Array, x: Array, out: Array) -> Array | None:
     values, vectors = eig(x)
     if not every(equal(values, out)):
-        # Without vectors they may be computed in another order.
+        # Without vectors, LAPACK may return the eigenvalues in another order.
         distances = abs(subtract(expand_dims(values, axis=-1), expand_dims(out, axis=-2)))
         g = take_along_axis(g, argmin(distances, axis=-1), axis=-1)
     return _eig((g, None), x.dtype, (values, vectors))
@@ -276,7 +276,7 @@ def _svd(g: tuple[Array | None, Array | None, Array | None], out: Any) -> Array 
     pv: Any = None if gv is None else after(adjoint(v), gv)
     both = pv if pu is None else pu if pv is None else pu + pv
     change = -pv if pu is None else pu if pv is None else pu - pv
-    # Numerators, denominators, and how the denominators change where values separate.
+    # Numerators, denominators, and the functions that give the denominators' change as values separate.
     parts = [(_skew(both), differences(s), differences), ((change - adjoint(change)) / 2, _sums(s), _sums)]
     if gu is not None and rows > k:
         parts.append((gu - after(u, pu), _rows(s), _rows))
@@ -310,7 +310,7 @@ def _svd_repeated(parts: list[Any], g: Any, out: Any) -> list[Array]:
     rows, columns = u.shape[-2], vh.shape[-1]
     split = Separation("svd", tuple(out), 1, [g[0], g[2]], rows if rows > columns else columns)
     turn = split.generator(u.dtype)
-    # The left and right vectors of singular values that are 0 rotate independently.
+    # Left and right vectors of zero singular values rotate independently.
     sign = where(less_equal(s, squeeze(split.near, axis=-1)), -1, 1)
 
     def rotated(t: Array) -> tuple[Array, None, Array]:
@@ -362,7 +362,7 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "linalg.svdvals": {"x": lambda g, x: _svd((None, g, None), svd(x, full_matrices=False))},
 }
 
-# Whether the cotangent of a result needs a recorded pass: cotangents of vectors do if values repeat.
+# Whether the cotangent of a result needs a recorded pass: cotangents of vectors need one if values repeat.
 REPEATS: dict[str, Callable[[Any, int], bool]] = {
     "linalg.eig": lambda out, k: k == 1 and has_repeated(out[0]),
     "linalg.eigh": lambda out, k: k == 1 and has_repeated(out[0]),

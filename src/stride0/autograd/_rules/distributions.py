@@ -1,7 +1,7 @@
-"""Gradient rules of the incomplete gamma and beta functions, and of the distributions that are made of them.
+"""Gradient rules of the incomplete gamma and beta functions, and of the distributions composed of them.
 
-The derivatives by the last argument are densities; those by parameters are functions of
-`stride0.special._parameters`, of any order. Inverse functions have theirs by the implicit function theorem.
+The derivatives by the last argument are densities. The derivatives by parameters are functions of
+`stride0.special._parameters`, of any order. Inverse functions use the implicit function theorem.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from stride0.special._parameters import (
 
 
 def _quotient(x1: Any, x2: Any) -> Any:
-    """Return ``x1 / x2``, or 0 where `x1` is 0: inverse functions have fixed values at the ends."""
+    """Return ``x1 / x2``, or 0 where `x1` is 0, because inverse functions have fixed values at the ends."""
     return x1 / where(equal(x1, 0), 1, x2)
 
 
 def _gamma_rules(factor: float) -> dict[str, Rule]:
-    """Return the rules of `gammainc`, or of its complement where the factor is -1."""
+    """Return the rules of `gammainc`, or of its complement if the factor is -1."""
     return {
         "a": lambda g, a, x: times(g, factor * gammainc_a(a, x)),
         "x": lambda g, a, x: times(g, factor * gamma_density(a, x)),
@@ -58,7 +58,7 @@ def _inverse_beta(g: Array, a: Any, b: Any, out: Array, by_a: int, by_b: int) ->
     return times(g, -_quotient(betainc_ab(a, b, out, y, by_a, by_b), beta_density(a, b, out, y)))
 
 
-# --- counts: the binomial distribution, failures, and Poisson's
+# --- counts: the binomial, negative binomial and Poisson distributions
 
 
 def _bdtr(g: Array, k: Any, n: Any, p: Any, factor: float) -> LazyProduct:
@@ -92,7 +92,7 @@ def _rate_rules(factor: float) -> dict[str, Rule]:
 
 
 def _share(r: Any) -> tuple[Any, Any]:
-    """Return ``r / (1 + r)`` and ``1 / (1 + r)``, also if `r` is beyond the range."""
+    """Return ``r / (1 + r)`` and ``1 / (1 + r)``, also if `r` overflows."""
     large = greater(r, 1)
     near, inverse = where(large, 0, r), 1.0 / where(large, r, 1)
     other = 1.0 / (1.0 + near)
@@ -102,7 +102,7 @@ def _share(r: Any) -> tuple[Any, Any]:
 
 
 def _f_ratio(dfn: Any, dfd: Any, x: Any) -> tuple[Any, Any]:
-    """Return where `x` is infinite, and ``dfn / dfd * x`` elsewhere, by parameters constant at 0."""
+    """Return where `x` is infinite, and ``dfn / dfd * x`` elsewhere; constant in the parameters if x is 0."""
     end = isinf(x)
     return end, product(where(end, 1, x), dfn / dfd)
 
@@ -113,7 +113,7 @@ def _f_density(dfn: Any, dfd: Any, x: Any) -> Any:
     singular = is_singular(a, r)
     share, other = _share(where(singular, 0, r))
     share = where(singular, r, share)
-    # One factor `other` is part of the density, which may be infinite without it.
+    # Move one factor `other` into the density, which may be infinite without it.
     found = beta_density(a, b + 1.0, share, other) * (b / (a + b) * (dfn / dfd)) * other
     return where(end, 0, found)
 
@@ -147,7 +147,7 @@ def _t_by_freedom(df: Any, t: Any) -> Any:
     quotient = t / sqrt(df)
     large = greater(abs(quotient), 1)
     near, inverse = where(large, 0, quotient), 1.0 / where(large, quotient, 1)
-    # The quotient divided by hypot(1, quotient), and 1 minus its square.
+    # The quotient divided by hypot(1, quotient), and 1 minus the square of that.
     root = where(large, sign(inverse), near) / sqrt(1.0 + where(large, inverse * inverse, near * near))
     other = where(large, inverse * inverse, 1) / (1.0 + where(large, inverse * inverse, near * near))
     found = 0.25 * odd_betainc_b(0.5 * df, root, other, 1) - t * t_density(df, t) / (2.0 * df)
@@ -215,13 +215,13 @@ VJP: dict[str, dict[str, Rule]] = {
     },
 }
 
-# Rules of the derivatives by parameters, which users do not call.
+# Rules of inner functions: the derivatives by parameters.
 INNER_VJP: dict[str, dict[str, Rule]] = {
     "special.gammainc_a": {
         "a": lambda g, a, x, order: times(g, gammainc_a(a, x, order + 1)),
         "x": lambda g, a, x, order: times(g, product(gamma_density(a, x), gamma_factor(a, x, order))),
     },
-    # `y` is 1 - x or 1 - u**2: the rule of x or u contains the derivative with respect to y.
+    # `y` is 1 - x or 1 - u**2: the rule of x or u includes the derivative with respect to y.
     "special.betainc_ab": {
         "a": lambda g, a, b, x, y, by_a, by_b: times(g, betainc_ab(a, b, x, y, by_a + 1, by_b)),
         "b": lambda g, a, b, x, y, by_a, by_b: times(g, betainc_ab(a, b, x, y, by_a, by_b + 1)),

@@ -1,18 +1,19 @@
 """Gradients of the chapter "Element-wise Functions", and of `where`.
 
 Note [Zero in, zero out]
-    Where the cotangent is 0, the result of every rule is 0, whatever its derivative is: `times` and `product`
-    guarantee it, and elements are chosen by `where`, never by multiplication with 0 or 1, which would turn an
-    infinite cotangent into NaN. So a branch not taken contributes nothing, in derivatives of any order.
+    If the cotangent is 0, the result of every rule is 0, whatever its derivative is. `times` and `product`
+    guarantee this, and elements are chosen by `where`, never by multiplication with 0 or 1, which would turn
+    an infinite cotangent into NaN. So a branch that is not taken contributes nothing, in derivatives of any
+    order.
 
 Note [Divided by zero]
     `x / unless_zero(r)` is 0 where `r` is 0, and so are its derivatives with respect to both operands. This
     defines the gradient of functions with a corner at 0, such as `hypot`.
 
 Note [Derivatives near both ends]
-    ``1 - x*x`` loses half of its digits if `x` is nearly 1, and overflows if `x` is large. There the
-    factors ``1 - x`` and ``1 + x`` are used separately. The derivatives of the factors cancel if `x` is
-    nearly 0. So `where` chooses between the two forms.
+    ``1 - x*x`` loses half of its digits if `x` is nearly 1, and overflows if `x` is large. Then the factors
+    ``1 - x`` and ``1 + x`` are used separately. But if `x` is nearly 0, the derivatives of the factors
+    cancel. So `where` chooses between the two forms.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _cosine_x2(g: Array, x1: Any, x2: Any, out: Array) -> LazyProduct:
 def inverse_part(x1: Any, x2: Any) -> Array:
     """Return ``x1 / (x1**2 + x2**2)``, a part of the inverse of a complex number; 0 where both are 0.
 
-    Divided twice, since the square of a tiny length underflows.
+    Divides twice, because the square of a tiny length underflows.
     """
     length = unless_zero(hypot(x1, x2))
     part: Array = x1 / length / length
@@ -95,7 +96,7 @@ def inverse_part(x1: Any, x2: Any) -> Array:
 
 
 def _inverse_part_x1(g: Array, x1: Any, x2: Any, out: Array) -> LazyProduct:
-    # Derivatives of the inverse are products of its parts: so none is a difference of infinities.
+    # As products of its parts, the derivatives of the inverse contain no difference of infinities.
     other = inverse_part(x2, x1)
     return times(g, (other - out) * (other + out))
 
@@ -109,9 +110,9 @@ def _sign(g: Array, x: Array, out: Array) -> LazyProduct | None:
 
 
 def _winner(g: Array, x1: Any, x2: Any, loses: Callable[..., Array]) -> Array:
-    """Return the cotangent of an operand of `maximum` or `minimum`: half of `g` where the operands tie.
+    """Return the cotangent of an operand of `maximum` or `minimum`: half of `g` if the operands are equal.
 
-    Where the result is NaN, an operand that is not NaN gets 0.
+    If the result is NaN, an operand that is not NaN gets 0.
     """
     lost, ties = loses(x1, x2), equal(x1, x2)
     if isinstance(x1, Array) and isinstance(x2, Array):
@@ -145,7 +146,7 @@ def _root_below(x: Array) -> Array:
 
 
 def _acosh(x: Array) -> Array:
-    # A product of two roots: the root of a complex product can have the other sign.
+    # A product of two roots, because the root of a complex product may have the wrong sign.
     found = sqrt(x - 1) * sqrt(x + 1)
     if is_complex(x):
         found = where(less(abs(x), 0.5), copysign(1.0, imag(x)) * 1j * sqrt(1 - x * x), found)
@@ -218,9 +219,9 @@ VJP: dict[str, dict[str, Rule]] = {
         "x1": lambda g, x1, x2, out: times(g, cosine(x1, x2, out)),
         "x2": lambda g, x1, x2, out: times(g, cosine(x2, x1, out)),
     },
-    # sign(x1) * sign(out) is the sign of x2, and 0 where x1 is 0.
+    # sign(x1) * sign(out) is the sign of x2, or 0 where x1 is 0.
     "copysign": {"x1": lambda g, x1, out: times(g, sign(x1) * sign(out)), "x2": lambda g: None},
-    # The next number is x1 and a step that is the same nearly everywhere.
+    # The next number is x1 plus a step, which is constant nearly everywhere.
     "nextafter": {"x1": lambda g: g, "x2": lambda g: None},
     # --- choices
     "maximum": {
@@ -266,7 +267,7 @@ VJP: dict[str, dict[str, Rule]] = {
 
 # Rules of inner functions: rules call them, users do not.
 INNER_VJP: dict[str, dict[str, Rule]] = {
-    # No cotangent of the length: the rules of x1 and x2 include it, as a function of both.
+    # No cotangent of the length: it is a function of x1 and x2, whose rules include it.
     "cosine": {"x1": _cosine_x1, "x2": _cosine_x2, "length": lambda g: None},
     "inverse_part": {
         "x1": _inverse_part_x1,

@@ -31,7 +31,7 @@ def without_share(g: Array, a: Array | None, b: Array | None, axis: Any) -> Arra
     """Return ``g - a * sum(b * g)``, given that ``sum(a * b)`` is 1; None stands for 1. Note [Shares]."""
     shares: Any = b if a is None else a if b is None else a * b
     if a is not None and b is not None:
-        # At most one share is above 0.5, if all are positive.
+        # If all shares are positive, at most one is above 0.5.
         shares = abs(shares)
         shares = shares / sum(shares, axis=axis, keepdims=True)
     top = greater(real(shares), 0.5)
@@ -63,7 +63,7 @@ def exp_shares(a: Array, b: Array | None, axis: Any) -> Array:
 
 
 def _kept(y: Any, shape: tuple[int, ...], axis: Any) -> Any:
-    """Return a result, or a cotangent of one, with size 1 along the reduced axes."""
+    """Return a result, or its cotangent, with size 1 along the reduced axes."""
     return None if y is None else reshape(y, kept(shape, axis))
 
 
@@ -81,19 +81,19 @@ def _logsumexp(g: Any, a: Any, b: Any, axis: Any, return_sign: bool, out: Any, b
     value, signs, of_value, of_signs = (_kept(y, shape, axis) for y in (value, signs, of_value, of_signs))
     weights = exp_shares(a, b, axis)
     if b is not None:
-        # NaN: the logarithm of a negative sum.
+        # The logarithm of a negative sum is NaN.
         weights = where(isnan(value), value, weights)
     if of_value is None:
         of_value = zeros_like(of_signs)
     if of_signs is not None and is_complex(signs):
-        # The sign is exp(1j * angle), and the angle the imaginary part of the logarithm of the sum.
+        # The sign is exp(1j * angle); the angle is the imaginary part of the logarithm of the sum.
         of_value = of_value + 1j * imag(conjugate(signs) * of_signs)
     of_value = broadcast_to(of_value, shape)
     if by == "b":
         return along(of_value, weights)
     if b is None:
         return along(of_value, weights)
-    # The exponential may be infinite where the factor is 0.
+    # The exponential may be infinite although the factor is 0.
     return along(of_value, multiply_nonzero(b, weights) if isinstance(b, Array) else b * weights)
 
 

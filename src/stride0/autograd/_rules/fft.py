@@ -1,8 +1,8 @@
 """Gradient rules of the FFT extension.
 
-Transforms are linear, and the adjoint of each is the opposite one with the factors of the norms exchanged.
-Half a spectrum stands for a whole one: each element counts for two, itself and its mirror image, but for the
-first and, where the length is even, the last one. That is where the weights 2 and 1/2 come from.
+Transforms are linear. The adjoint of a transform is the opposite transform with the norms' factors exchanged.
+Half a spectrum represents a whole one: each element counts twice, for itself and its mirror image, except the
+first one and, if the length is even, the last one. Hence the weights 2 and 1/2.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stride0.autograd._rules.parts import put
 
 Rule = Callable[..., Any]
 
-# The norm under which the opposite transform has the factor that this one has.
+# The norm that gives the opposite transform the same factor.
 _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
@@ -36,7 +36,7 @@ def _fit(g: Array, shape: Shape) -> Array:
 
 
 def _weighted(x: Array, length: int, axis: int, middle: float) -> Array:
-    """Return half a spectrum along an axis, all of it but the ends multiplied by `middle`."""
+    """Return half a spectrum along an axis, multiplied by `middle` except at the ends."""
     n = x.shape[axis]
     weights = full((n,), middle, dtype=component_dtype(x.dtype))
     weights[0] = 1.0
@@ -46,13 +46,13 @@ def _weighted(x: Array, length: int, axis: int, middle: float) -> Array:
 
 
 def _from_half(inverse: Rule, g: Array, shape: Shape, n: int | None, axis: int, norm: str) -> Array:
-    """Return the cotangent of a real array, of which a transform gave half a spectrum."""
+    """Return the cotangent of a real array that was transformed to half a spectrum."""
     length = shape[axis] if n is None else operator.index(n)
     return _fit(inverse(_weighted(g, length, axis, 0.5), n=length, axis=axis, norm=_OPPOSITE[norm]), shape)
 
 
 def _to_half(inverse: Rule, g: Array, shape: Shape, axis: int, norm: str) -> Array:
-    """Return the cotangent of half a spectrum, of which a transform gave a real array."""
+    """Return the cotangent of half a spectrum that was transformed to a real array."""
     half = inverse(g, axis=axis, norm=_OPPOSITE[norm])
     return _fit(_weighted(half, g.shape[axis], axis, 2.0), shape)
 
@@ -80,12 +80,12 @@ def _to_half_nd(g: Array, shape: Shape, axes: Any, norm: str) -> Array:
 
 
 def _whole(inverse: Rule) -> Rule:
-    """Return the rule of a transform along one axis of complex numbers; `n` is saved for tangents."""
+    """Return the rule of a complex transform along one axis; `n` is saved for tangents."""
     return lambda g, x_shape, n, axis, norm: _fit(inverse(g, axis=axis, norm=_OPPOSITE[norm]), x_shape)
 
 
 def _whole_nd(inverse: Rule) -> Rule:
-    """Return the rule of a transform along several axes of complex numbers: `g` has the lengths already."""
+    """Return the rule of a complex transform along several axes: `g` already has the lengths."""
     return lambda g, x_shape, s, axes, norm: _fit(inverse(g, axes=axes, norm=_OPPOSITE[norm]), x_shape)
 
 

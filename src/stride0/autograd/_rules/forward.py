@@ -1,12 +1,13 @@
-"""What functions do with tangents: rules of derivatives in a direction, beside those of gradients.
+"""Rules for tangents (directional derivatives), besides the gradient rules.
 
-`LINEAR` names the functions that are linear in their array: the function itself gives the tangent. `JVP` has
-other functions for which a direct formula is worth its line, some products, sums and inverses. The parameters
-of a rule are the tangent and what the gradient rule of that argument saves, by the same names, and
-`out_shape`. Elementwise functions need no line: their gradient rules serve both ways. For everything else the
-tape transposes the gradient rule, so a line here is never needed. Note [Tangents] in `tape.pyx`.
+`LINEAR` lists functions that are linear in their array: the function itself gives the tangent. `JVP` has
+other functions for which a direct formula is worthwhile: some products, sums and inverses. The parameters of
+a rule are the tangent, values that the gradient rule of that argument saves, by the same names, and
+`out_shape`. Elementwise functions need no line, because their gradient rules serve both directions. For all
+other functions the tape transposes the gradient rule, so lines here are optional. Note [Tangents] in
+`tape.pyx`.
 
-Where a tangent is 0, what it contributes is 0, as in the rules of gradients.
+If a tangent is 0, it contributes 0, as in gradient rules.
 """
 
 from __future__ import annotations
@@ -63,11 +64,11 @@ def _extreme(t: Array, x: Array, axis: Any, out: Array, loses: Rule) -> Array:
 
 
 def _spread(t: Array, x: Array, axis: Any) -> Array:
-    """Return the sum of the products of tangents and deviations from the mean."""
+    """Return the sum of tangents times deviations from the mean."""
     return sum(product(t, conjugate(x - mean(x, axis=axis, keepdims=True))), axis=axis)
 
 
-# --- contractions: terms are 0 where a factor is, by `contract`
+# --- contractions: `contract` makes terms 0 if a factor is 0
 
 
 def _tensordot(t: Array, other: Array, axes: Any, first: bool) -> Any:
@@ -81,7 +82,7 @@ def _vecdot(t: Array, other: Array, axis: int, first: bool) -> Any:
 
 
 def _einsum(t: Array, k: int, subscripts: Any, operands: Any, optimize: Any) -> Any:
-    """Return what the tangent of operand `k` contributes."""
+    """Return the contribution of the tangent of operand `k`."""
     arrays, read = read_subscripts("einsum", subscripts, operands)
 
     def call(*given: Array) -> Any:
@@ -94,16 +95,16 @@ def _einsum(t: Array, k: int, subscripts: Any, operands: Any, optimize: Any) -> 
 
 
 def _einsum_operands(tangents: dict[int, Array], subscripts: Any, operands: Any, optimize: Any) -> Any:
-    # In the interleaved form, `subscripts` is the first array, and labels lie between the others.
+    # In the interleaved form, `subscripts` is the first array, and labels follow each array.
     places = {k: k if isinstance(subscripts, str) else (k + 1) // 2 for k in tangents}
     terms = [_einsum(t, places[k], subscripts, operands, optimize) for k, t in tangents.items()]
     return functools.reduce(add, terms)
 
 
 def linear(function: Rule, gradient_rule: Rule) -> Rule:
-    """Return the rule of a linear function: the function of the tangent, with the options that are saved.
+    """Return the rule of a linear function: the function applied to the tangent, with the saved options.
 
-    It is compiled from text, so that a call costs no more than a call of a rule that is written out.
+    It is compiled from text, so that a call costs no more than a call of an explicit rule.
     """
     code = gradient_rule.__code__
     saved = [name for name in code.co_varnames[1 : code.co_argcount] if not name.endswith("_shape")]
@@ -113,7 +114,7 @@ def linear(function: Rule, gradient_rule: Rule) -> Rule:
     call = f"function({', '.join(['t', *first, *(f'{name}={name}' for name in named)])})"
     names = ["t", *first, *named]
     if "keepdims" in kinds:
-        # It is not saved.
+        # `keepdims` is not saved.
         call, names = f"reshape({call}, out_shape)", [*names, "out_shape"]
     rule: Rule = eval(f"lambda {', '.join(names)}: {call}", {"function": function, "reshape": reshape})
     return rule
@@ -136,7 +137,7 @@ LINEAR = {
 }
 
 JVP: dict[str, dict[str, Rule]] = {
-    # --- complex numbers: the engine takes the real part where the result is real
+    # --- complex numbers: the engine takes the real part if the result is real
     "abs": {"x": lambda t, x: times(t, conjugate(sign(x)))},
     "conj": {"x": lambda t: conjugate(t)},
     "real": {"x": _same},
@@ -200,7 +201,7 @@ JVP: dict[str, dict[str, Rule]] = {
     "sum_into": {"x": lambda t, out_shape: recorded("sum_into", t, out_shape)},
     "unreduce": {"x": lambda t, axis, out_shape: unreduce(t, out_shape, axis)},
     "put": {"g": lambda t, key, out_shape: put(t, out_shape, key)},
-    # The derivative by the second factor is 0 where the first factor is 0: Note [Zero factors].
+    # The derivative by the second factor is 0 if the first factor is 0: Note [Zero factors].
     "multiply_masked": {"x1": lambda t, x2: times(t, x2), "x2": lambda t, x1: multiply_nonzero(t, x1)},
     "multiply_nonzero": {
         "x1": lambda t, x2: multiply_nonzero(t, x2),
@@ -212,7 +213,7 @@ JVP: dict[str, dict[str, Rule]] = {
     },
 }
 
-# Functions whose matrix of derivatives is symmetric but for broadcasting: their gradient rules give tangents.
+# Functions whose Jacobian is symmetric, apart from broadcasting: their gradient rules give tangents.
 _ELEMENTWISE = {op.name for op in OPS}
 SYMMETRIC = {
     name
@@ -221,5 +222,5 @@ SYMMETRIC = {
     if (name in _ELEMENTWISE or chapter is not compiled) and name not in LINEAR | JVP.keys()
 } | {"full", "full_like", "linspace", "special.softmax"}
 
-# Of these the gradient rule does so where everything is real.
+# Among these, functions whose gradient rule gives tangents only for real arrays.
 NOT_HOLOMORPHIC = {"sign"}

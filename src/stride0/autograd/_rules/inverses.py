@@ -1,17 +1,18 @@
-"""Gradient rules of inverses, determinants and `expm`, and functions that rules of decompositions use.
+"""Gradient rules of inverses, determinants and `expm`, and functions for the rules of decompositions.
 
 Note [Derivatives of the determinant]
-    The derivative of det(x) is the matrix of cofactors, det(x) inv(x)^T where x is regular. They are
-    polynomials in x, so they and their derivatives exist for singular x too. With x = U diag(s) V^H, where
+    The derivative of det(x) is the matrix of cofactors; if x is regular, it is det(x) inv(x)^T. Cofactors are
+    polynomials in x, so they and their derivatives exist for singular x too. With x = U diag(s) V^H and
 
         det(x + dx) = det(U) det(V^H) det(diag(s) + U^H dx V),
 
-    the first derivative needs products of all s but one, the second those of all but two: no division by 0,
-    no difference. These formulas are used where x is not safely regular.
+    the first derivative needs the products of all s except one, and the second derivative the products of all
+    except two: no division by 0, and no difference. These formulas are used if x is not safely regular.
 
-    Derivatives of higher order are those of the second one, D(x). It is a polynomial, so its value at x is
-    the mean of its values around x: D(x + w Y) for the roots of unity w of an order above its degree. There
-    is a Y, the same for all w, with which those matrices are regular and D can be made of their inverses.
+    Derivatives of higher order are derivatives of the second one, D(x). It is a polynomial, so its value at x
+    is the mean of its values around x: D(x + w Y) for the roots of unity w of an order above its degree.
+    There is a Y, the same for all w, for which these matrices are regular and D can be computed from their
+    inverses.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def hermitian(x: Array) -> Array:
 
 
 def with_diagonal(x: Any, d: Array | None) -> Any:
-    """Return ``x + diag(d)``, either of which may be missing."""
+    """Return ``x + diag(d)``, one of which may be missing."""
     if d is None:
         return x
     diagonals = where(diagonal_mask(d.shape[-1]), expand_dims(d, axis=-1), 0)
@@ -72,7 +73,7 @@ def with_diagonal(x: Any, d: Array | None) -> Any:
 
 
 def reciprocals(x: Array, slack: Array) -> Array:
-    """Return 1 / x; 0, with all derivatives, where `x` counts as 0."""
+    """Return 1 / x; where `x` counts as 0, the result and all its derivatives are 0."""
     return reciprocal(where(less_equal(abs(x), slack), math.inf, x))
 
 
@@ -92,7 +93,7 @@ def solved(a: Array, g: Array) -> Array:
     try:
         result = solve(a, g)
     except LinAlgError:
-        # A singular matrix matters only where the cotangent is not 0.
+        # A singular matrix matters only if the cotangent is not 0.
         idle = all(equal(g, 0), axis=(-2, -1), keepdims=True)
         if not some(idle):
             raise
@@ -139,7 +140,7 @@ def _pinv(g: Array, x: Array, rtol: Any, out: Array) -> Array | None:
 
 
 def _truncated_pinv(g: Array, x: Array, rtol: Any) -> Array:
-    """Return the cotangent where singular values other than 0 are below `rtol`.
+    """Return the cotangent if singular values other than 0 are below `rtol`.
 
     Their vectors appear in the differential of the other vectors: Note [Differential of the SVD].
     """
@@ -166,7 +167,7 @@ def _truncated_pinv(g: Array, x: Array, rtol: Any) -> Array:
 
 
 def _substituted(a: Array, g: Array, upper: bool, unit_diagonal: bool) -> Array:
-    """Return ``inv(adjoint(a)) @ g`` of a triangular matrix, and 0 for columns of `g` that are 0."""
+    """Return ``inv(adjoint(a)) @ g`` for a triangular matrix; columns of `g` that are 0 give 0."""
     result = solve_triangular(adjoint(a), g, upper=not upper, unit_diagonal=unit_diagonal)
     if every(isfinite(result)):
         return result
@@ -190,7 +191,7 @@ def _triangular_x1(
 
 
 def _least_squares_x1(g: Array, x1: Array, x2: Array, rtol: Any, out: Array) -> Array:
-    """Return the cotangent where the rank does not change: Golub and Pereyra (1973), theorem 4.3."""
+    """Return the cotangent if the rank does not change: Golub and Pereyra (1973), theorem 4.3."""
     inverse = pinv(x1, rtol=rtol)
     h = adjoint(inverse)
     w = matmul(h, g)
@@ -211,7 +212,8 @@ def _expm(g: Array, x: Array) -> Array:
     if g.size == 0:
         return g
     h = adjoint(x)
-    # It is linear in g. A matrix whose blocks have about the same norm is scaled as x alone would be.
+    # It is linear in g. If both blocks have about the same norm, `expm` scales the large matrix as it scales
+    # x.
     unit = _unit_of(g)
     rows = concat([h, g / unit], axis=-1)
     rows = concat([rows, concat([zeros_like(h), h], axis=-1)], axis=-2)
@@ -239,7 +241,8 @@ def _det(g: Array, x: Array, out: Array) -> Any:
         return None
     if every(logical_and(isfinite(out), not_equal(out, 0))):
         inverse = inv(x)
-        # Note [Derivatives of the determinant]. Each order loses about as many digits as this has.
+        # Note [Derivatives of the determinant]. Each order of derivative loses about as many digits as this
+        # number has.
         condition = max(abs(x), axis=(-2, -1)) * max(abs(inverse), axis=(-2, -1))
         if every(less_equal(condition, finfo(x.dtype).eps ** (-1 / 6))):
             return times(per_matrix(g), conjugate(per_matrix(out) * matrix_transpose(inverse)))
@@ -248,7 +251,7 @@ def _det(g: Array, x: Array, out: Array) -> Any:
 
 @primitive
 def _cofactors(x: Array) -> Array:
-    """Return the derivative of the determinant of any matrix; NaN where it is not finite."""
+    """Return the derivative of the determinant of any matrix; NaN for a matrix that is not finite."""
     finite = all(isfinite(x), axis=(-2, -1), keepdims=True)
     u, s, vh = svd(where(finite, x, 0))
     singles, _ = _products_of_others(s)
@@ -270,7 +273,7 @@ def _cofactors_pullback(h: Array, x: Array) -> Array:
 
 
 def _cofactors_pullback_x(g: Array, h: Array, x: Array) -> Array:
-    """Return the cotangent of `x` there: from the second derivative of det(x) along `a` and `b`."""
+    """Return the cotangent of `x` in it, from the second derivative of det(x) along `a` and `b`."""
     a, b = conjugate(h), g
     n = x.shape[-1]
     x = where(all(isfinite(x), axis=(-2, -1), keepdims=True), x, 0)
@@ -287,7 +290,7 @@ def _cofactors_pullback_x(g: Array, h: Array, x: Array) -> Array:
 
 @primitive
 def _regular_shift(x: Array) -> Array:
-    """Return what can be added to `x`, times any number of absolute value 1, to make it safely regular."""
+    """Return a matrix Y such that ``x + w * Y`` is safely regular for all w of absolute value 1."""
     u, s, vh = svd(x)
     largest = s[..., :1]
     small = less_equal(s, finfo(x.dtype).eps ** (1 / 6) * largest)
@@ -295,9 +298,9 @@ def _regular_shift(x: Array) -> Array:
 
 
 def _products_of_others(s: Array) -> tuple[Array, Array]:
-    """Return the products of all singular values but one, of shape (..., N), and but two, (..., N, N).
+    """Return the products of all singular values except one, of shape (..., N), and except two, (..., N, N).
 
-    Only the last two, the smallest, can be 0 if any such product is not; the others are divided out.
+    If such a product is not 0, only the last two (smallest) values can be 0; the others are divided out.
     """
     n = s.shape[-1]
     place = arange(n)
@@ -310,7 +313,7 @@ def _products_of_others(s: Array) -> tuple[Array, Array]:
     singles = total * inverses * where(low, 1, second) * where(last, 1, smallest)
 
     def outer(mask: Array, factor: Array) -> Array:
-        """Return 1 in the row and the column that the mask names, and the factor elsewhere."""
+        """Return 1 in the row and column of the mask, and the factor elsewhere."""
         cross = logical_or(expand_dims(mask, axis=-1), expand_dims(mask, axis=-2))
         return where(cross, 1, expand_dims(factor, axis=-1))
 
@@ -323,8 +326,8 @@ def _slogdet(g: tuple[Array | None, Array | None], x: Array, out: Any) -> Any:
     gsign, glog = g
     total = glog
     if gsign is not None and x.dtype.kind == "complex floating":
-        # The differential of the sign is tangential to the unit circle: the imaginary part of the
-        # logarithm's.
+        # The differential of the sign is tangential to the unit circle: it is the imaginary part of the
+        # differential of the logarithm.
         phase = imag(product(gsign, conjugate(out[0]))) * 1j
         total = phase if total is None else total + phase
     if total is None:
@@ -349,7 +352,7 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "linalg.solve_triangular": {"x1": _triangular_x1, "x2": _triangular_x2},
 }
 
-# Rules of functions that are not public, but differentiated as one operation.
+# Rules of inner functions that are differentiated as one operation.
 INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "_cofactors": {"x": lambda g, x: _cofactors_pullback(g, x)},
     "_cofactors_pullback": {

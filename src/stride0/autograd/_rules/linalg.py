@@ -43,7 +43,7 @@ Binary = Callable[[Array, Array], Array]
 
 
 def adjoint(x: Array) -> Array:
-    """Return the conjugate transpose; of what is real, a view."""
+    """Return the conjugate transpose; a view for a real array."""
     return matrix_transpose(conjugate(x))
 
 
@@ -61,7 +61,7 @@ def tolerance(x: Array, rows: int, columns: int) -> float:
 
 
 def cross_product(g: Array, d: Array, axis: int, times: Binary = product) -> Array:
-    """Return a cross product; by default its terms are 0 where elements of `g` are 0."""
+    """Return a cross product; by default its terms are 0 if elements of `g` are 0."""
 
     def rolled(x: Array, by: int) -> Array:
         return roll(x, -by, axis=axis)
@@ -77,7 +77,7 @@ def _matrix_power(g: Array, x: Array, n: int) -> Array | None:
     power, total = base, g
     bits = bin(n).lstrip("-0b")[1:]
     for k, bit in enumerate(bits, 1):
-        # `total` is the sum for m where `power` is base**m: first for 2 m, then for 2 m + 1.
+        # `total` is the sum for m and `power` is base**m: compute them for 2 m, then perhaps for 2 m + 1.
         total = before(total, power) + after(power, total)
         if bit == "1" or k < len(bits):
             power = matmul(power, power)
@@ -95,7 +95,7 @@ def _diagonal(g: Array, x_shape: Shape, offset: int) -> Array:
     """Return zeros with `g` on a diagonal."""
     rows, columns = x_shape[-2:]
     here = eye(rows, columns, k=offset, dtype=_bool)
-    # One element per row, or per column, of which the last ones are not used.
+    # One element per row, or per column; the last ones are not used.
     size, axis = (rows, -1) if offset >= 0 else (columns, -2)
     missing = size - g.shape[-1]
     if missing:
@@ -112,12 +112,12 @@ def _trace(g: Array, x_shape: Shape, offset: int) -> Array:
 
 @primitive_in("linalg")
 def unit_vectors(x: Array, norm: Array, axis: Any) -> Array:
-    """Return vectors divided by their norms; the result and all derivatives are 0 where the norm is 0."""
+    """Return vectors divided by their norms; the result and all derivatives are 0 if the norm is 0."""
     return divide(x, unreduce(unless_zero(norm), x.shape, axis))
 
 
 def _unit_vectors(g: Array, x: Array, axis: Any, out: Array) -> Array:
-    # A derivative of the quotient would have squares of the norm, which may leave the range.
+    # A derivative of the quotient would contain squares of the norm, which may overflow or underflow.
     if is_complex(x):
         g = g - out * real(sum(product(g, conjugate(out)), axis=axis, keepdims=True))
     else:
@@ -131,7 +131,7 @@ def _euclidean(g: Array, x: Array, out: Array, axis: Any) -> Any:
 
 
 def _contributions(x: Array, axis: int, largest: bool, slack: float = 0.0) -> Array:
-    """Return what each element contributes to the extreme along an axis, divided evenly among ties."""
+    """Return the contribution of each element to the extreme along an axis, divided evenly among ties."""
     extreme = (max if largest else min)(x, axis=axis, keepdims=True)
     hits = less_equal(abs(x - extreme), slack * max(x, axis=axis, keepdims=True))
     weights = astype(hits, x.dtype)
@@ -139,7 +139,7 @@ def _contributions(x: Array, axis: int, largest: bool, slack: float = 0.0) -> Ar
 
 
 def _norm_power(x: Array, norm: Array, axis: Any, ord: float, exponent: float, signed: bool) -> Array:
-    """Return ``(abs(x) / norm)**exponent``, with the sign of `x` if `signed`; 0 where the norm is 0."""
+    """Return ``(abs(x) / norm)**exponent``, with the sign of `x` if `signed`; 0 if the norm is 0."""
     nothing = equal(norm, 0)
     size = unreduce(where(nothing, 1, norm), x.shape, axis)
     if ord > 0 and ord % 2 == 0 and not is_complex(x):
@@ -150,7 +150,7 @@ def _norm_power(x: Array, norm: Array, axis: Any, ord: float, exponent: float, s
         zero = equal(x, 0)
         magnitude = where(zero, size, abs(x))
         if math.fabs(exponent) <= 1:
-            # The quotient may leave the range.
+            # The quotient may overflow or underflow.
             powers = pow(magnitude, exponent) / pow(size, exponent)
         else:
             powers = pow(magnitude / size, exponent)
@@ -165,7 +165,7 @@ def norm_slope(x: Array, norm: Array, axis: Any, ord: float) -> Array:
 
 
 def _norm_slope(g: Array, x: Array, axis: Any, ord: float) -> Array:
-    # By a unit vector e: the slope is r * e, its derivative (ord - 1) / norm * r * (1 - outer(e, e)) * r.
+    # With a unit vector e the slope is r * e; its derivative is (ord - 1) / norm * r * (1 - outer(e, e)) * r.
     norm = vector_norm(x, axis=axis, keepdims=True, ord=ord)
     r = _norm_power(x, norm, axis, ord, ord / 2 - 1, signed=False)
     e = _norm_power(x, norm, axis, ord, ord / 2, signed=True)
@@ -207,7 +207,7 @@ def _matrix_norm(g: Array, x: Array, out: Array, ord: Any) -> Any:
 
 
 def _spectral_norm(x: Array, ord: Any) -> Array:
-    """Return the derivative of a norm made of singular values.
+    """Return the derivative of a norm of the singular values.
 
     Ties contribute equally, so that the result does not depend on the choice of vectors. Singular values of 0
     contribute nothing, which is the smallest subgradient there.
@@ -253,7 +253,7 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
 
 # Rules of inner functions: rules call them, users do not.
 INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
-    # The norm is a function of the vector.
+    # No cotangent of the norm, which is a function of the vector.
     "linalg.norm_slope": {"x": _norm_slope, "norm": lambda g: None},
     "linalg.unit_vectors": {"x": _unit_vectors, "norm": lambda g: None},
 }

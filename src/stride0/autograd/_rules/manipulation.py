@@ -1,7 +1,7 @@
-"""Gradient rules of the chapters that move elements or make arrays.
+"""Gradient rules of the chapters that move elements or create arrays.
 
 Manipulation, creation, indexing, data types, inspection, and the memory layout (`stride0.strided`).
-Where a function only broadcasts, its rule returns `g`: the engine sums it to the operand's shape.
+If a function only broadcasts, its rule returns `g`: the engine sums it to the operand's shape.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _negative(shift: Any) -> Any:
 
 
 def _inverse(axes: Any) -> Shape:
-    """Return the permutation that puts permuted axes back."""
+    """Return the inverse permutation."""
     places = [0] * len(axes)
     for place, k in enumerate(axes):
         places[k] = place
@@ -62,7 +62,7 @@ def _restack(g: tuple[Array | None, ...], axis: int) -> Array:
 
 
 def _ungrid(g: tuple[Array | None, ...], indexing: str) -> list[Array | None]:
-    """Return the cotangents of `meshgrid`: the axis of the operand last, the others for the engine to sum."""
+    """Return the cotangents of `meshgrid`: the operand's axis last; the engine sums the other axes."""
     axes = list(range(len(g)))
     if indexing == "xy" and len(g) > 1:
         axes[:2] = 1, 0
@@ -73,7 +73,7 @@ def _ungrid(g: tuple[Array | None, ...], indexing: str) -> list[Array | None]:
 
 
 def _unrepeat(g: Array, shape: Shape, repeats: Any, axis: int | None) -> Array:
-    """Return the sums over the copies that `repeat` made of each element."""
+    """Return the sums over the copies of each element made by `repeat`."""
     place = len(shape) - 1 if axis is None else operator.index(axis) % len(shape)
     if isinstance(repeats, Array) and repeats.size != 1 and repeats.ndim:
         flat = (size_of(shape),) if axis is None else shape
@@ -85,7 +85,7 @@ def _unrepeat(g: Array, shape: Shape, repeats: Any, axis: int | None) -> Array:
 
 
 def _untile(g: Array, shape: Shape, repetitions: Any) -> Array:
-    """Return the sums over the copies that `tile` made of an array of `shape`."""
+    """Return the sums over the copies of an array of `shape` made by `tile`."""
     counts = [operator.index(r) for r in repetitions]
     ndim = max(len(counts), len(shape))
     sizes: list[int] = []
@@ -94,7 +94,7 @@ def _untile(g: Array, shape: Shape, repetitions: Any) -> Array:
         if r != 1:
             axes.append(len(sizes))
             sizes.append(r)
-        # Without axes of size 1 the limit of 64 axes is never exceeded.
+        # Axes of size 1 are dropped, so that the limit of 64 axes is not exceeded.
         if n != 1:
             sizes.append(n)
     return reshape(_sum(reshape(g, tuple(sizes)), axis=tuple(axes)) if axes else g, shape)
@@ -104,9 +104,9 @@ def _untile(g: Array, shape: Shape, repetitions: Any) -> Array:
 
 
 def _along(g: Array, start: bool, num: int, endpoint: bool) -> Any:
-    """Return the cotangent of an end of `linspace`: number i is ``start + i * (stop - start) / parts``."""
+    """Return the cotangent of an end of `linspace`: element i is ``start + i * (stop - start) / parts``."""
     num = operator.index(num)
-    # A single number is the start, whatever `endpoint` says.
+    # A single element is the start, whatever `endpoint` says.
     weight = arange(num, dtype=component_dtype(g.dtype)) / max(num - 1 if endpoint else num, 1)
     return times(g, 1 - weight if start else weight)
 
@@ -119,7 +119,7 @@ def _take_key(indices: Any, axis: int | None, ndim: int) -> tuple[Any, ...]:
 
 
 def _grid(shape: Shape, indices: Array, axis: int) -> tuple[Any, ...]:
-    """Return the key that reads from an array of `shape` what `take_along_axis` does."""
+    """Return the key that reads the same elements as `take_along_axis` from an array of `shape`."""
     ndim = len(shape)
     axis = operator.index(axis) % ndim
     # Indices of 0 broadcast an axis of size 1 to the size of `indices`.
@@ -130,7 +130,7 @@ def _grid(shape: Shape, indices: Array, axis: int) -> tuple[Any, ...]:
 
 
 def _zeros_for(key: Any, shape: Shape, dtype: DType) -> Array:
-    """Return zeros that can be written to at a key: batched where the key is."""
+    """Return zeros that can be written to at a key: batched if the key is."""
     for item in key if isinstance(key, tuple) else (key,):
         if is_batched_array(item):
             return zeros_like(item, shape=shape, dtype=dtype)
@@ -138,7 +138,7 @@ def _zeros_for(key: Any, shape: Shape, dtype: DType) -> Array:
 
 
 def batched_mask(key: Any) -> Array | None:
-    """Return the mask of a key that is one batched mask."""
+    """Return the mask, if a key is one batched mask."""
     item = key[0] if isinstance(key, tuple) and len(key) == 1 else key
     return item if is_batched_array(item) and item.dtype is dt.bool else None
 
@@ -151,16 +151,16 @@ def cleared(g: Array, key: Any) -> Array:
 
 
 def _written(g: Array, key: Any) -> Array:
-    """Return the cotangent of the values written to ``[key]``; 0 where a later one overwrote them."""
+    """Return the cotangent of the values written to ``[key]``; 0 where a later value overwrote them."""
     if (mask := batched_mask(key)) is not None:
-        # One number was written to all of them.
+        # One number was written to all elements.
         return where(reshape(mask, mask.shape + (1,) * (g.ndim - mask.ndim)), g, 0)
     last = _last_written(g.shape, key)
     return g[key] if last is None else where(last, g[key], 0)
 
 
 def _last_written(shape: Shape, key: Any) -> Array | None:
-    """Return where elements written to ``[key]`` are not written over by later ones; None: everywhere.
+    """Return a mask of the values written to ``[key]`` that later values do not overwrite; None: all of them.
 
     Only integer arrays can select an element twice. Each value writes its number, and the last one remains.
     Axes that no array indexes have size 1 here, and the result broadcasts along them.
@@ -188,7 +188,7 @@ def _last_written(shape: Shape, key: Any) -> Array | None:
 
 
 def _entry(item: Any) -> Any:
-    """Return an item of a key as None, Ellipsis, a slice, an array, or an integer, which is anything else."""
+    """Return an item of a key as None, Ellipsis, a slice, an array or (anything else) an integer."""
     return asarray(item) if isinstance(item, (bool, list)) else item
 
 
@@ -210,7 +210,7 @@ def _element_offsets(shape: Shape, strides: Any, start: int) -> Array:
 
 
 def _unstride(g: Array, x: Array, shape: Any, strides: Any, offset: int | None) -> Array:
-    """Return the cotangent of `x` from that of a view with given strides.
+    """Return the cotangent of `x` from the cotangent of a view with given strides.
 
     Elements of `x` at the same offset get equal parts of the cotangent of that offset. Elements of the
     storage outside `x` have no node, so their gradient would be lost.
@@ -255,7 +255,7 @@ VJP: dict[str, dict[str, Rule]] = {
     "unstack": {"x": lambda g, axis: _restack(g, axis)},
     # Creation
     "arange": {
-        # A single argument is the end, on which no element depends.
+        # A single argument is `stop`, on which no element depends.
         "start": lambda g, stop: None if stop is None else g,
         "step": lambda g: times(g, arange(g.shape[0], dtype=g.dtype)),
     },

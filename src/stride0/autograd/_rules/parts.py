@@ -1,13 +1,13 @@
-"""Building blocks of gradient rules: products with a cotangent, and the adjoints of moving elements.
+"""Building blocks of gradient rules: products with a cotangent, and adjoints of functions that move elements.
 
-Every function here that computes has a rule of its own in `INNER_VJP`, so that gradients can be
-differentiated again.
+Every function here that computes has a rule in `INNER_VJP`, so that gradients can be differentiated
+again.
 
 Note [Zero factors]
-    A product `g * d` of a cotangent and a derivative is 0 where `g` is 0, even if `d` is infinite or NaN.
+    A product `g * d` of a cotangent and a derivative is 0 if `g` is 0, even if `d` is infinite or NaN.
     This masks only the value. Both derivatives, `d` and `g`, are kept: the cotangent of `x` in `x * x * x`
     is 0 only at 0. The derivative with respect to `d` is a product of `g` and a new cotangent, which may be
-    infinite where `g` is 0. So this product is 0 where either factor is 0 (`multiply_nonzero`).
+    infinite although `g` is 0. So that product is 0 if either factor is 0 (`multiply_nonzero`).
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ __all__ = [
 ]
 
 
-# A cotangent times a factor, as the last step of a rule: the engine sums it into the shape of the operand, in
-# one pass. The product is zero wherever the cotangent is, even where the factor is infinite or NaN: what
-# `where` did not take has the cotangent zero, and nothing of it may come through.
+# A cotangent times a factor, as the last step of a rule: the engine computes it and sums it to the operand's
+# shape in one pass. The product is 0 wherever the cotangent is 0, even if the factor is infinite or NaN: a
+# branch that `where` did not take has the cotangent 0, and must not contribute.
 times = LazyProduct
 
-# The same within a larger expression, evaluated.
+# The same product, computed at once, for use within a larger expression.
 product = multiply_masked
 
 
@@ -65,7 +65,7 @@ def kept(shape: Shape, axis: Axis) -> Shape:
 
 
 def count(shape: Shape, axis: Axis) -> int:
-    """Return how many elements a reduction combines into one."""
+    """Return the number of elements that a reduction combines into one."""
     return size_of([shape[k] for k in reduced_axes(axis, len(shape))])
 
 
@@ -75,7 +75,7 @@ def multiply_nonzero(x1: Array, x2: Array) -> Array:
     return multiply_masked(where(equal(x2, 0), 0, x1), x2)
 
 
-# Of a product `g * d` whose sum is `out`.
+# Rules of `dot_into`: `out` is the sum of a product `g * d`.
 def _masked_x1(g: Array, x2: Any, x1_shape: Shape) -> LazyProduct:
     return times(broadcast_to(g, broadcast_shapes(g.shape, x1_shape)), conjugate(x2))
 

@@ -1,4 +1,4 @@
-"""Gradient rules of orthogonal polynomials: by their argument, polynomials of the next lower degree."""
+"""Gradient rules of orthogonal polynomials: their derivatives are polynomials of the next lower degree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _jacobi(g: Any, n: Any, alpha: Any, beta: Any, x: Any) -> LazyProduct:
 
 
 def _appell(function: Callable[..., Any], factor: float) -> Rule:
-    """Return the rule of polynomials whose derivative is one of them, times a factor and the degree."""
+    """Return the rule of polynomials whose derivative is the previous one, times a factor and the degree."""
     return lambda g, n, x: along(g, factor * n * of_lower(n, lambda m: function(m, x)))
 
 

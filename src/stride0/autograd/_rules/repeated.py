@@ -2,7 +2,7 @@
 
 Note [Repeated values]
     A rule of a decomposition divides numerators, which it computes from the cotangents of the vectors, by
-    differences or sums of values. Where values repeat, numerator and denominator are 0 if the loss does not
+    differences or sums of values. If values repeat, numerator and denominator are 0 if the loss does not
     depend on the choice of vectors. The quotient then has a limit, but the cotangents do not determine it: if
     all values are equal, V f(w) V^H is a multiple of the identity. The gradient depends on the slope of f,
     which the cotangents do not contain.
@@ -25,12 +25,12 @@ Note [Repeated values]
     The derivative of order m needs m terms.
 
     Values that differ by rounding errors count as repeated. Values that differ by more, but agree in half of
-    the digits (a third, if second derivatives may follow), have a quotient with few right digits. There the
-    sum replaces the quotient if both agree within the errors of the quotient. They agree if the loss does not
-    depend on the choice of vectors. If second derivatives may follow, their derivatives must agree as well: a
-    loss that depends on the choice can have a numerator that is 0 at one matrix, but not next to it. For a
-    loss that does not depend on it, numerator and product of denominator and sum are the same function of
-    values and vectors, so one irregular direction tells.
+    the digits (a third, if second derivatives may follow), have a quotient with few right digits. The sum
+    then replaces the quotient, if both agree within the errors of the quotient, which they do if the loss
+    does not depend on the choice of vectors. If second derivatives may follow, their derivatives must agree
+    as well: a loss that depends on the choice can have a numerator that is 0 at one matrix, but not next to
+    it. If the loss does not depend on the choice, the numerator and the product of denominator and sum are
+    the same function of values and vectors, so one irregular direction is a sufficient test.
 
     If the numerator is not 0 at repeated values, or does not stay 0 as the vectors of a block rotate, then
     the loss depends on the choice of vectors, and has no gradient.
@@ -58,7 +58,7 @@ from stride0.linalg._decompositions import LinAlgError
 
 
 def largest_of(values: Array) -> Array:
-    """Return the largest absolute value of each matrix, with two axes of size 1 for the matrix."""
+    """Return the largest absolute value of each matrix, with two axes of size 1 for the matrix axes."""
     return expand_dims(max(abs(values), axis=-1, keepdims=True), axis=-1)
 
 
@@ -70,7 +70,7 @@ def near_of(values: Array) -> Array:
 
 
 def repeated(values: Array, zeros: bool = False) -> Array:
-    """Return which values are close to another value or, with `zeros`, close to 0."""
+    """Return a mask of values that are close to another value or, with `zeros`, close to 0."""
     near = near_of(values)
     values = detach_all(values)
     close = logical_and(less_equal(abs(differences(values)), near), ~diagonal_mask(values.shape[-1]))
@@ -87,7 +87,7 @@ def some_of(conditions: Sequence[Array]) -> bool:
 
 
 class Quotient(NamedTuple):
-    """A numerator and a denominator, and how fast the denominator changes where values separate."""
+    """A numerator and a denominator, and the slope of the denominator as values separate."""
 
     numerator: Array
     denominator: Array
@@ -95,9 +95,9 @@ class Quotient(NamedTuple):
 
 
 class Separation:
-    """How the results of a call change where its repeated values separate: Note [Repeated values].
+    """The change of a call's results as its repeated values separate: Note [Repeated values].
 
-    `place` has different numbers for values that may be close, `order` is the size of the matrix.
+    `place` gives different numbers to values that may be close; `order` is the size of the matrix.
     """
 
     def __init__(
@@ -139,11 +139,11 @@ class Separation:
         together: bool,
         direction: Callable[[], tuple[tuple[Array | None, ...], Array]],
     ) -> list[Array]:
-        """Return quotients, or their limits where denominators count as 0.
+        """Return quotients, or their limits if denominators count as 0.
 
         `rotations` are two changes of vectors. A loss that does not depend on the choice of vectors stays the
         same along their difference (`together`) or along each of them. `direction` returns a change of all
-        values and vectors, and that of the matrix.
+        values and vectors, and the change of the matrix.
         """
         eps = float(finfo(self.steps.dtype).eps)
         near, slack = self.near, self.slack
@@ -156,7 +156,7 @@ class Separation:
         several = [*numerators, *self.cotangents]
         first = self._derivatives(several, moved, x_moved)
         rotated = [self._derivatives(several, r, None) for r in rotations]
-        # A cotangent that is 0 has the rounding errors of its terms, or of its derivatives.
+        # A zero cotangent still has the rounding errors of its terms, or of its derivatives.
         scale: Any = 0
         for g in [
             *terms_of(self.out, self.at),

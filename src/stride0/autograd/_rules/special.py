@@ -1,9 +1,9 @@
 """Gradient rules of `stride0.special`: a table of formulas.
 
-A rule calls public functions, which have rules themselves: so the table holds for derivatives of any order.
-Where no formula is known for an argument, `UNKNOWN` says so, and a tracked array is refused there. Rules of
-the incomplete gamma and beta functions and of distributions are in `distributions`, those of Bessel functions
-in `bessel`, of polynomials in `polynomials`, of `logsumexp` and its kin in `exponentials`.
+A rule calls public functions, which have rules themselves, so the table holds for derivatives of any order.
+If no formula is known for an argument, `UNKNOWN` says so, and tracked arrays are refused there. Rules of the
+incomplete gamma and beta functions and of distributions are in `distributions`, of Bessel functions in
+`bessel`, of polynomials in `polynomials`, of `logsumexp` and `softmax` in `exponentials`.
 
 Note [Stable derivatives]
     The usual formulas of some derivatives are differences of nearly equal terms: ``2 * x * erfcx(x) - 2
@@ -68,31 +68,31 @@ DEGREE = math.pi / 180
 
 
 def along(g: Array, derivative: Any) -> LazyProduct:
-    """Return the cotangent of an argument, given the derivative by it, holomorphic where it is complex."""
+    """Return the cotangent of an argument, given the derivative by it (holomorphic, if complex)."""
     return times(g, conjugate(derivative))
 
 
 def is_whole_up_to(x: Any, bound: float) -> Array:
-    """Tell where a real argument is an integer up to a bound: the poles of gamma functions."""
+    """Return a mask of real arguments that are integers up to a bound: the poles of gamma functions."""
     x = real(x) if is_complex(x) else x
     return logical_and(less_equal(x, bound), equal(x, floor(x)))
 
 
 def of_real(x: Any, op: str, argument: str) -> None:
-    """Refuse complex arguments of a derivative that is known for real ones alone."""
+    """Refuse complex arguments of a derivative that is known for real arguments only."""
     if is_complex(x):
         raise GradientError(op, f"the derivative by {argument} is not known where it is complex")
 
 
 def alternating(n: Any) -> Any:
-    """Return 1 for even numbers, -1 for odd ones."""
+    """Return 1 for even numbers, -1 for odd numbers."""
     return 1.0 - 2.0 * (n - 2.0 * floor(n / 2.0))
 
 
 def series(coefficients: tuple[float, ...], x: Any) -> Any:
-    """Return the polynomial without a constant term that has these coefficients, from the first power on."""
+    """Return a polynomial without a constant term: coefficients start with the first power."""
     if x.dtype.itemsize == 2:
-        # float16 holds no larger ones, and the first suffice for its digits.
+        # float16 does not hold larger coefficients, and the first ones suffice for its digits.
         coefficients = tuple(c for c in coefficients if -6e4 < c < 6e4)
     out: Any = 0.0
     for c in reversed(coefficients):
@@ -101,7 +101,7 @@ def series(coefficients: tuple[float, ...], x: Any) -> Any:
 
 
 def of_lower(n: Any, f: Callable[[Any], Any]) -> Any:
-    """Return ``f(n - 1)`` of a degree or an order, and 0 where that is 0."""
+    """Return ``f(n - 1)`` for a degree or an order, or 0 if that is 0."""
     if not isinstance(n, Array):
         return f(n - 1) if n else 0.0
     lowest = equal(n, 0)
@@ -156,7 +156,7 @@ def psi_apart(x: Any, step: Any) -> Array:
 
 
 def _psi_apart(x: Any, top: Any, step: Any) -> Array:
-    """Return `psi_apart` of positive arguments: each term of recurrence and series has the factor `step`."""
+    """Return `psi_apart` for positive arguments: each term of recurrence and series has the factor `step`."""
     terms = arange(_FAR, dtype=top.dtype)
     x1, top1, step1 = (y[..., None] if isinstance(y, Array) else y for y in (x, top, step))
     recurrence = sum(step1 / (x1 + terms) / (top1 + terms), axis=-1)
@@ -181,7 +181,7 @@ def _poch(g: Array, z: Any, m: Any, out: Array) -> LazyProduct:
     at_pole = logical_and(at_pole, logical_or(greater(z, -150), equal(z, floor(z))))
     near = special.gamma(top) * special.gamma(1.0 - z) * _mirrored(z) + out * special.psi(top)
     usual = where(at_pole, near, out * psi_apart(where(at_pole, 1.0, z), m))
-    # pi (cot(pi z) - cot(pi (z + m))) is 0 for a whole m, but its derivative by m is not.
+    # pi (cot(pi z) - cot(pi (z + m))) is 0 for an integer m, but its derivative by m is not.
     reflected = math.pi * _sin_pi(m) / unless_zero(_sin_pi(z) * _sin_pi(top))
     image = psi_apart(where(mirrored, 1.0 - z, 1.0), -m) + reflected
     return times(g, where(mirrored, out * image, usual))
@@ -192,7 +192,7 @@ def _binom(n: Any, k: Any, out: Array, by: str) -> Array:
     positive = logical_and(greater(apart, 0), greater(first, 0))
     if every(positive):
         return out * (psi_apart(apart, k) if by == "n" else psi_apart(first, n - 2.0 * k))
-    # Where a reciprocal gamma function is 0, its derivative is left.
+    # Where a reciprocal gamma function is 0, only the term with its derivative remains.
     of_apart = where(
         is_whole_up_to(apart, 0), special.beta(n + 1.0, k - n) * _mirrored(apart), -out * special.psi(apart)
     )
@@ -209,14 +209,14 @@ def _multigammaln(g: Array, a: Any, d: int) -> LazyProduct:
     return times(g, sum(terms, axis=-1))
 
 
-# --- the error function and its kin
+# --- error functions
 
 # (2k - 1)!! / (2x^2)^k, for k from 1
 _DOUBLE_FACTORIALS = tuple(float(math.prod(range(1, 2 * k, 2))) for k in range(1, 19))
 
 
 def _far_of_errors(out: Array) -> float:
-    """Return from which argument on eighteen terms of the series are exact in a dtype."""
+    """Return the argument from which on eighteen terms of the series are exact in a dtype."""
     return 7.5 if out.dtype.itemsize == 8 else 4.0
 
 
@@ -239,9 +239,9 @@ def _dawsn(g: Array, x: Any, out: Array) -> LazyProduct:
 
 
 def _mills_terms() -> tuple[float, ...]:
-    """Return coefficients of the normal density by its integral up to -t, minus t, in powers of 1 / t.
+    """Return coefficients in powers of 1 / t of q: normal density / its integral up to -t, minus t.
 
-    This q solves ``q' = (t + q) * q - 1``. Even powers have the coefficient 0.
+    It solves ``q' = (t + q) * q - 1``. Even powers have the coefficient 0.
     """
     odd = [1.0]
     for k in range(1, 22):
@@ -258,7 +258,7 @@ def _log_ndtr(g: Array, x: Any, out: Array) -> LazyProduct:
         return along(g, near)
     # The exponent is a difference of squares for a very negative x.
     below = math.sqrt(2 / math.pi) / special.erfcx(x * -math.sqrt(0.5))
-    # Note [Stable derivatives]. Far from 0 it is -x, of slope -1, and a series in powers of 1 / x.
+    # Note [Stable derivatives]. Far below 0 it is -x minus a series in powers of 1 / x.
     far = -(x + series(_MILLS, 1.0 / x))
     below = where(less(x, -11.0 if out.dtype.itemsize == 8 else -8.0), far, below)
     return times(g, where(less(x, -1), below, near))
@@ -268,7 +268,7 @@ def _log_ndtr(g: Array, x: Any, out: Array) -> LazyProduct:
 
 
 def _expn(g: Array, n: Any, x: Any, out: Array) -> LazyProduct:
-    # SciPy has no negative orders; the recurrence gives that before 0.
+    # SciPy has no negative orders; the recurrence gives the order before 0.
     before = where(greater_equal(n, 1), special.expn(maximum(n - 1.0, 0.0), x), (exp(-x) + out) / x)
     return times(g, -before)
 
@@ -298,7 +298,7 @@ def _of_square(f: Callable[[Any], Any], f_pi: Callable[[Any], Any], z: Any) -> A
 
 
 def _lambertw(g: Array, z: Any, out: Array) -> LazyProduct:
-    # The quotient does not multiply the rounding error of a large result by the result.
+    # For large results, the quotient does not multiply their rounding error by the result.
     near = less(abs(out), 1)
     return along(g, where(near, exp(where(near, -out, 0)), out / where(near, 1, z)) / (1.0 + out))
 
@@ -325,16 +325,16 @@ def _zeta_or_derivative(x: Any, q: Any, order: int) -> Any:
 
 
 def _of_shift(x: Any, q: Any, derivative: Any) -> Array:
-    """Return a derivative of Hurwitz's function by `q`, which is 0 where all its terms vanish."""
+    """Return a derivative of the Hurwitz zeta function by `q`; 0 where all its terms vanish."""
     return where(logical_and(equal(x, math.inf), greater(q, 1)), 0.0, derivative)
 
 
 def _zeta(g: Array, x: Any, q: Any) -> LazyProduct:
     of_real(x, "special.zeta", "x")
     if q is not None:
-        # SciPy continues Hurwitz's function to no exponents below 1.
+        # SciPy does not continue the Hurwitz zeta function to exponents below 1.
         return times(g, where(less_equal(x, 1), math.nan, zeta_x(x, q)))
-    # By reflection, where the terms of the series grow.
+    # By reflection, if the terms of the series would grow.
     below = less(x, -0.5)
     y = where(below, 1.0 - x, 2.0)
     size = 2.0 * exp(math.log(2 * math.pi) * (x - 1.0)) * special.gamma(y)
@@ -352,7 +352,7 @@ def _lpmv(g: Array, m: Any, v: Any, x: Any, out: Array) -> LazyProduct:
 
 
 def _log_ratio(x1: Any, x2: Any) -> Array:
-    """Return ``log(x1 / x2)``, accurately near 1, without overflow far from it."""
+    """Return ``log(x1 / x2)``, accurate for ratios near 1, without overflow for other ratios."""
     ratio = x1 / x2
     near = logical_and(greater(ratio, 0.5), less(ratio, 2))
     return where(near, log1p((x1 - x2) / x2), log(x1) - log(x2))
@@ -363,7 +363,7 @@ def _both_zero(x1: Any, x2: Any) -> Array:
 
 
 def _by_zero(x1: Any, x2: Any) -> Any:
-    """Return ``x1 / x2``, which is 0 where both are 0."""
+    """Return ``x1 / x2``, or 0 where both are 0."""
     return x1 / where(_both_zero(x1, x2), math.inf, x2)
 
 
@@ -385,8 +385,9 @@ def _pseudo_huber_delta(g: Array, x1: Any, x2: Any) -> LazyProduct:
 
 
 def _pseudo_huber_r(g: Array, x1: Any, x2: Any) -> LazyProduct:
-    # x1 * x2 / hypot(x1, x2) from the quotient of the smaller and the larger, so that nothing cancels.
-    # The quotient has a sign: a derivative by abs(x2) is 0 at 0, and even powers lose theirs.
+    # x1 * x2 / hypot(x1, x2) from the quotient of the smaller and the larger number, so that nothing cancels.
+    # The quotient keeps the sign of x2: a derivative by abs(x2) would be 0 at 0, and even powers have no
+    # sign.
     inner, flat = less_equal(abs(x2), x1), equal(x1, 0)
     share = where(inner, x2 / where(flat, 1.0, x1), x1 / where(inner, 1.0, x2))
     smaller = where(inner, x2, sign(x2) * x1)
@@ -396,7 +397,7 @@ def _pseudo_huber_r(g: Array, x1: Any, x2: Any) -> LazyProduct:
 def _boxcox(logarithm: Any, power: Any) -> Array:
     """Return the derivative of ``expm1(power * logarithm) / power`` by the power."""
     found = logarithm * logarithm * _exprel(logarithm * power)
-    # Of 0 to a positive power, which is 0, (0 - 1) / power is left.
+    # For 0 to a positive power, which is 0, (0 - 1) / power remains.
     at_zero = logical_and(isinf(logarithm), greater(power, 0))
     return where(at_zero, reciprocal(power * power), found)
 
@@ -414,7 +415,7 @@ def _inverse_boxcox(g: Array, out_minus_1: Array, power: Any) -> LazyProduct:
 def _sinc(g: Array, x: Any, out: Array) -> LazyProduct:
     near = less(abs(x), 0.5)
     shape = (cos(math.pi * x) if is_complex(x) else _cos_pi(x)) - out
-    # sinc(x) is 0F1(3/2, -(pi * x / 2)**2), whose derivative is no difference.
+    # sinc(x) is 0F1(3/2, -(pi * x / 2)**2), whose derivative is not a difference.
     square = -((math.pi / 2) ** 2) * where(near, x * x, 0)
     around = -(math.pi**2) / 3 * x * special.hyp0f1(2.5, square)
     return along(g, where(near, around, shape / where(near, 1.0, x)))
@@ -451,7 +452,7 @@ VJP: dict[str, dict[str, Rule]] = {
         "a": lambda g, a, b: times(g, -psi_apart(a, b)),
         "b": lambda g, a, b: times(g, -psi_apart(b, a)),
     },
-    # --- the error function and its kin
+    # --- error functions
     "special.erf": {"x": lambda g, x: along(g, TWO_BY_ROOT_PI * exp(-x * x))},
     "special.erfc": {"x": lambda g, x: along(g, -TWO_BY_ROOT_PI * exp(-x * x))},
     "special.erfcx": {"x": _erfcx},
@@ -574,7 +575,7 @@ INNER_VJP: dict[str, dict[str, Rule]] = {
 }
 
 PARAMETER = "no formula for the derivative by a parameter is implemented"
-COUNT = "it counts, and is an integer"
+COUNT = "it is an integer count"
 
 UNKNOWN: dict[str, dict[str, str]] = {
     **{f"special.{name}": {"n": COUNT} for name in ("expn", "polygamma")},

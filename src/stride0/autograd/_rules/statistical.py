@@ -1,4 +1,4 @@
-"""Gradients of the chapters of statistical, sorting, searching, set and utility functions."""
+"""Gradient rules of statistical, sorting, searching, set and utility functions."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _SMALL = 1e-140
 
 
 def _slice(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
-    """Return the elements from `start` to `stop` along an axis that is not negative."""
+    """Return the elements from `start` to `stop` along a non-negative axis."""
     return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
 def _normalized_axis(axis: int | None, shape: Shape) -> int:
-    """Return the axis of a cumulative function, not negative."""
+    """Return the axis of a cumulative function as a non-negative number."""
     return axis % len(shape) if axis and shape else 0
 
 
@@ -68,8 +68,8 @@ def is_in_range(x: Array) -> bool:
 def other_factors(x: Array, axis: Axis, out: Array) -> Array:
     """Return for each element the product of all other elements along the axes.
 
-    This is `out` divided by the element, if `out` is within the range of the dtype and no derivative will be
-    taken: the derivative with respect to the element itself is 0, which quotients give only by cancelling.
+    This is `out` divided by the element, if `out` is within the range of the dtype and is not differentiated
+    again: the derivative with respect to the element itself is 0, which quotients give only by cancellation.
     """
     if not is_recorded(x) and is_in_range(out):
         return with_kept_axes(out, x.shape, axis) / x
@@ -90,7 +90,7 @@ def _prod(g: Array, x: Array, axis: Axis, out: Array) -> LazyProduct:
 
 
 def _product_before(x: Array, axis: int) -> Array:
-    """Return for each element the product of those before it along an axis that is not empty."""
+    """Return for each element the product of the elements before it along a non-empty axis."""
     return cumulative_prod(_slice(x, axis, None, -1), axis=axis, include_initial=True)
 
 
@@ -108,13 +108,13 @@ def std_slope(x: Array, axis: Axis, correction: float, out: Array) -> Array:
     freedom = divisor(x.shape, axis, correction)
     apart, size = x - mean(x, axis=axis, keepdims=True), with_kept_axes(out, x.shape, axis)
     if not every(logical_and(greater(size, _SMALL), less(size, math.inf))):
-        # The squares of the deviations may be beyond the range of the dtype.
+        # The squares of the deviations may overflow or underflow.
         size = vector_norm(apart, axis=axis, keepdims=True) / math.sqrt(freedom)
     return apart / unless_zero(size) / freedom
 
 
 def divisor(shape: Shape, axis: Axis, correction: float) -> float:
-    """Return what the sum of squares was divided by."""
+    """Return the number that divided the sum of squares."""
     found = count(shape, axis) - correction
     return found if found > 0 else math.nan
 
@@ -126,7 +126,7 @@ def _extreme(g: Array, x: Array, axis: Axis, out: Array, loses: Callable[[Array,
 
 
 def losers(x: Array, axis: Axis, out: Array, loses: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
-    """Return which elements are not the extreme along an axis, and how many are."""
+    """Return a mask of elements that are not the extreme along an axis, and the number of extremes."""
     best = with_kept_axes(out, x.shape, axis)
     lost, unknown = loses(x, best), isnan(best)
     if some(unknown):
@@ -144,7 +144,7 @@ def _cumulative_sum(g: Array, x_shape: Shape, axis: int | None, include_initial:
 
 
 def _reverse_cumulative_sum(x: Array, axis: int) -> Array:
-    """Return for each element the sum of itself and all elements behind it."""
+    """Return for each element the sum of the element and all later elements."""
     return flip(cumulative_sum(flip(x, axis=axis), axis=axis), axis=axis)
 
 
@@ -155,14 +155,14 @@ def _cumulative_prod(g: Array, x: Array, axis: int | None, include_initial: bool
     if not x.shape:
         x = reshape(x, (1,))
     x = astype(x, out.dtype, copy=False)
-    # The product of the elements before is a factor of all results that an element contributes to.
+    # The product of the previous elements is a factor of all results that an element contributes to.
     return times(recurrence(g, conjugate(x), axis), conjugate(_product_before(x, axis)))
 
 
 @primitive
 def recurrence(g: Array, x: Array, axis: int) -> Array:
-    """Return `s` with ``s[i] = g[i] + x[i + 1] * s[i + 1]`` along an axis that is not negative."""
-    # The first factor is in no result.
+    """Return `s` with ``s[i] = g[i] + x[i + 1] * s[i + 1]`` along a non-negative axis."""
+    # The first factor occurs in no result.
     products = cumulative_prod(_slice(x, axis, 1, None), axis=axis, include_initial=True)
     if is_in_range(products):
         terms = product(g, products)
@@ -175,7 +175,7 @@ def recurrence(g: Array, x: Array, axis: int) -> Array:
 def _by_doubling(g: Array, x: Array, axis: int) -> Array:
     """Return `recurrence` without divisions.
 
-    After each round ``total[i]`` has the terms of the next `step` results, and ``s[i]`` is ``total[i] +
+    After each round ``total[i]`` holds the terms of the next `step` results, and ``s[i]`` is ``total[i] +
     factor[i] * s[i + step]``.
     """
     n = x.shape[axis]
@@ -190,7 +190,7 @@ def _by_doubling(g: Array, x: Array, axis: int) -> Array:
 
 
 def _recurrence_g(g: Array, x: Array, axis: int) -> Array:
-    # The adjoint runs the other way: s[i] = g[i] + x[i] * s[i - 1].
+    # The adjoint runs in the opposite direction: s[i] = g[i] + x[i] * s[i - 1].
     factors = roll(flip(conjugate(x), axis=axis), 1, axis=axis)
     return flip(recurrence(flip(g, axis=axis), factors, axis), axis=axis)
 
@@ -211,7 +211,7 @@ def _sort(g: Array, x: Array, axis: int, descending: bool) -> Array:
 
 
 def _unique(g: Array | None, counts: Array, inverse: Array) -> Array | None:
-    """Return the cotangent of an array from that of its distinct values, divided among equal elements."""
+    """Divide the cotangents of the distinct values of an array among equal elements."""
     if g is None:
         return None
     return take(g / astype(counts, g.dtype), inverse, axis=0)
@@ -226,7 +226,7 @@ def _unique_values(g: Array | None, x: Array) -> Array | None:
 
 
 def _diff(g: Array, axis: int, n: int, before: int, length: int) -> Array | None:
-    """Return the cotangent of the `length` elements behind `before` others."""
+    """Return the cotangent of `length` elements after the first `before` elements."""
     axis %= g.ndim
     if g.shape[axis] == 0:
         return None
@@ -239,7 +239,7 @@ def _diff(g: Array, axis: int, n: int, before: int, length: int) -> Array | None
 
 
 def _length(shape: Shape | None, axis: int) -> int:
-    """Return the length along an axis; 0 of an array that was not given."""
+    """Return the length along an axis; 0 if the array was not given."""
     return shape[axis] if shape else 0
 
 

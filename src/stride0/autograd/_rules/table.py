@@ -39,12 +39,12 @@ CHAPTERS = (
     *(_special, _bessel, _polynomials, _distributions, _exponentials),
 )
 
-# Functions of the core that belong to no chapter of rules.
+# Functions of the core that do not belong to a chapter of rules.
 VJP: Rules = {"asarray": {"obj": lambda g: g}}
 NO_GRAD: dict[str, str] = {}
 REFUSED: dict[str, str] = {}
 INNER_VJP: Rules = dict(_parts.INNER_VJP)
-# Arguments that are refused where they are tracked, and why, of functions that have rules for others.
+# For functions with rules: arguments that must not be tracked, and why.
 UNKNOWN: dict[str, dict[str, str]] = {}
 
 for _chapter in CHAPTERS:
@@ -54,21 +54,21 @@ for _chapter in CHAPTERS:
     INNER_VJP |= getattr(_chapter, "INNER_VJP", {})
     UNKNOWN |= getattr(_chapter, "UNKNOWN", {})
 
-# Names of the core that are no functions.
+# Names in the core that are not functions.
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "getitem": operator.getitem,
     "setitem": operator.setitem,
     "view": reinterpret,
     "watch": operator.pos,
 }
-# Where the core has functions that are called by their own names.
+# Modules of the core with functions under their own names.
 _COMPILED = (functions, elementwise, index, exchange)
-# And those of namespaces within the namespace: "special.expit".
+# Functions of inner namespaces: "special.expit".
 _SPECIAL = {f"special.{name}": getattr(special, name) for name in special.__all__}
 
 
 def _function(name: str) -> Callable[..., Any] | None:
-    """Return the function of a name of the tables, None where it never sees the elements of an array."""
+    """Return the function for a name in the tables; None if it does not read elements of arrays."""
     found = PRIMITIVES.get(name) or _OPERATORS.get(name) or _SPECIAL.get(name)
     return found or next((getattr(module, name) for module in _COMPILED if hasattr(module, name)), None)
 

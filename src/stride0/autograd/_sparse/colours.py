@@ -1,7 +1,7 @@
 """Colourings of patterns: columns, rows or unknowns of one colour share one product with the matrix.
 
-A set of colours is an integer, with a bit for each colour: the next colour is the lowest bit that no
-neighbour has. So the time is in proportion to the number of entries, however many colours there are.
+A set of colours is an integer with one bit per colour; the next colour is the lowest bit that no neighbour
+has. So the time is proportional to the number of entries, however many colours there are.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def star(pattern: Any) -> Any:
     """
     Colour the unknowns of a symmetric pattern: neighbours differ, and each path of four has three colours.
 
-    Each entry of the matrix is then the only one of its row, or column, among the columns of its colour.
+    Then each entry is the only one in its row, or in its column, among the columns of its colour.
     """
     off = pattern.tocoo()
     chosen = off.row != off.col
@@ -85,12 +85,12 @@ def _star_fit(neighbours: Any, order: Any) -> Any:
     pointers, indices = neighbours.indptr.tolist(), neighbours.indices.tolist()
     n = len(pointers) - 1
     colour, bits = [-1] * n, [0] * n
-    # Of each unknown: the colours among its neighbours; the colours of several neighbours; the neighbour that
-    # has a colour first.
+    # For each unknown: the colours among its neighbours; the colours of several neighbours; for each colour
+    # the first neighbour that has it.
     near, several = [0] * n, [0] * n
     first: list[dict[int, int]] = [{} for _ in range(n)]
-    # Of w: the colours of neighbours that have a second neighbour of the colour of w. A further neighbour
-    # of w with such a colour would close a path of two colours.
+    # For w: the colours of neighbours that have a second neighbour with the colour of w. If a further
+    # neighbour of w had such a colour, it would close a path of two colours.
     closed = [0] * n
     for v in order.tolist():
         mine = indices[pointers[v] : pointers[v + 1]]

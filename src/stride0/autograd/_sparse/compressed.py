@@ -25,7 +25,7 @@ class Side:
         self._kept: tuple[Any, list[dict[int, Array]]] = (None, [])
 
     def seeds(self, given: list[Array], largest: int) -> Iterable[dict[int, Array]]:
-        """Return batches of seeds: ones at the columns of a colour, split into parts like the arrays."""
+        """Yield batches of seeds: ones at the columns of a colour, split into parts like the arrays."""
         step = max(1, CHUNK // max(largest, len(self.colours), 1))
         if step < self.count:
             return (self._batch(given, k, min(k + step, self.count)) for k in range(0, self.count, step))
@@ -47,7 +47,7 @@ class Side:
 
 
 class Split(NamedTuple):
-    """How a matrix is computed: products with columns, with rows, and where each entry is in them."""
+    """The computation of a matrix: products with columns and rows, and the position of each entry in them."""
 
     forward: Side
     reverse: Side
@@ -55,7 +55,7 @@ class Split(NamedTuple):
 
     @property
     def colors(self) -> int:
-        """How many products there are."""
+        """The number of products."""
         return self.forward.count + self.reverse.count
 
 
@@ -69,8 +69,8 @@ def jacobian_split(pattern: Any, mode: str) -> Split:
     Return the products with fewest colours.
 
     "both" computes the fullest rows from the left and the other rows from the right, or the fullest columns
-    from the right and the other columns from the left: so an arrow takes three products, however large it
-    is.
+    from the right and the other columns from the left: so an arrow matrix takes three products, whatever its
+    size.
     """
     if not pattern.nnz:
         empty = Side(np.zeros(0, dtype=np.int64), 0)
@@ -87,7 +87,7 @@ def jacobian_split(pattern: Any, mode: str) -> Split:
     bounds = []
     for by_columns, is_split in kinds.values():
         counts = np.sort(np.diff((pattern if by_columns else transposed).indptr))[::-1]
-        # At least as many colours as entries in the fullest row that is left, and one for each that is not.
+        # A lower bound of colours: the entries of the fullest remaining row, plus one for each removed row.
         left = np.append(counts, 0) + np.arange(len(counts) + 1)
         most = int(left.argmin()) if is_split else 0
         if most or not is_split or mode == "both":
@@ -140,10 +140,10 @@ def _split(pattern: Any, by_columns: bool, most: int) -> Split:
 def _flipped(split: Split, pattern: Any) -> Split:
     """Return the products of a matrix, from the products of its transpose."""
     m, n = pattern.shape
-    # Of the transpose: its forward part first, which has rows of n elements, then rows of m.
+    # The products of the transpose: first its forward part, with rows of n elements, then rows of m.
     size = split.forward.count * n
     places = np.where(split.places < size, split.places + split.reverse.count * m, split.places - size)
-    # Entries of the transpose lie column by column.
+    # Entries of the transpose are ordered column by column.
     rows = np.repeat(np.arange(m), np.diff(pattern.indptr))
     order = np.lexsort((rows, pattern.indices))
     found = np.empty_like(places)

@@ -23,7 +23,7 @@ __all__ = ["Arguments", "Patterns", "check_scalar", "ordered", "pattern_of"]
 
 
 class Arguments:
-    """The arguments of a call, of which some are differentiated by."""
+    """The arguments of a call, some of which are differentiated by."""
 
     def __init__(
         self, operation: str, f: Callable[..., Any], argnums: Argnums, args: tuple[Any, ...], kwargs: Any
@@ -49,7 +49,7 @@ class Arguments:
 
 
 class Patterns:
-    """What one traced call of a function says about its derivatives."""
+    """The patterns of a function's derivatives, from one traced call."""
 
     def __init__(self, arguments: Arguments) -> None:
         operation = arguments.operation
@@ -73,7 +73,7 @@ class Patterns:
             trace.bend(np.asarray(ALL))
 
     def _of_result(self, operation: str, y: Array) -> Any:
-        """Return the sets of the elements of a result."""
+        """Return the sets of a result's elements."""
         if y.dtype.kind not in FLOATING:
             raise ArgumentTypeError(operation, f"a result of dtype {y.dtype.name} has no derivative")
         numbers, _ = self.trace.read(y)
@@ -122,12 +122,12 @@ def check_scalar(operation: str, results: list[Array]) -> None:
 
 
 def pattern_of(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
-    """Return a pattern, from the places of its entries."""
+    """Return a pattern, given the positions of its entries."""
     return ordered(csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=shape))
 
 
 def ordered(matrix: Any) -> Any:
-    """Return the pattern of a sparse matrix: each entry once, in order."""
+    """Return the pattern of a sparse matrix, sorted and without duplicates."""
     pattern = csr_array(matrix, dtype=bool, copy=True)
     pattern.sum_duplicates()
     pattern.eliminate_zeros()

@@ -138,7 +138,7 @@ def _check_shape(operation: str, pattern: Any, shape: tuple[int, int]) -> None:
 
 
 def _filled(pattern: Any, data: list[Any], split: Split, results: list[Array]) -> Any:
-    """Return a matrix, from all products one after the other."""
+    """Return a matrix, given all its products, concatenated."""
     if not data:
         return csr_array(
             pattern.shape, dtype=np.result_type(*(str(y.dtype.name) for y in results), np.float32)
@@ -148,7 +148,7 @@ def _filled(pattern: Any, data: list[Any], split: Split, results: list[Array]) -
 
 
 def given_pattern(operation: str, sparsity: Any) -> Any:
-    """Return a pattern that the caller gave: the entries of a matrix that are not 0."""
+    """Convert a pattern given by the caller: the nonzero entries of a matrix."""
     if isinstance(sparsity, Array):
         sparsity = np.asarray(sparsity)
     if not issparse(sparsity) and not isinstance(sparsity, np.ndarray):
@@ -179,7 +179,7 @@ def plan_for(
 def matrix_of(
     operation: str, f: Callable[..., Any], argnums: Argnums, mode: str, sparsity: Any, of_gradient: bool
 ) -> Callable[..., Any]:
-    """Return what `sparse_jacobian` returns, or `sparse_hessian`."""
+    """Return the function that `sparse_jacobian` or `sparse_hessian` returns."""
     own = None if sparsity is None else given_pattern(operation, sparsity)
     last: Plan = Plan(operation, f, argnums, mode, (own, own))
 
@@ -193,7 +193,7 @@ def matrix_of(
             pattern = found.hessian(operation) if of_gradient else found.jacobian()
             known = plan.patterns[of_gradient]
             if known is None or not _is_same(known, pattern):
-                # The colouring of an equal pattern is used again.
+                # The plan is reused while the pattern is equal.
                 plan = last = Plan(operation, f, argnums, mode, (pattern, pattern))
         return (plan.hessian if of_gradient else plan.jacobian)(operation, args, kwargs)
 

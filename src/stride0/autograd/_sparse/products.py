@@ -35,7 +35,7 @@ def products_of(call: Any) -> tuple[list[Any], list[Labels], Labels] | None:
             other[normalize_axis("tensordot", b, y.ndim)] = one[normalize_axis("tensordot", a, x.ndim)]
         joined = set(one) & set(other)
         return [x, y], [one, other], [k for k in (*one, *other) if k not in joined]
-    # Axes that broadcast have one label, counted from the last.
+    # Broadcast axes share a label, counted from the last axis.
     if call.name == "vecdot":
         axis = given["axis"]
         one, other = _aligned(x.ndim, y.ndim)
@@ -57,7 +57,7 @@ def _aligned(n: int, m: int) -> tuple[Labels, Labels]:
 
 
 def product(call: Any, operands: list[Any], labels: list[Labels], output: Labels) -> Any:
-    """Return the sets of a sum of products, and add the pairs of factors to the second derivatives."""
+    """Return the sets of a sum of products; add the pairs of factors to the second derivatives."""
     sizes: dict[int, int] = {}
     for x, names in zip(operands, labels, strict=True):
         for name, n in zip(names, x.shape, strict=True):
@@ -65,7 +65,7 @@ def product(call: Any, operands: list[Any], labels: list[Labels], output: Labels
     sets = call.trace.sets
     active = [k for k, x in enumerate(operands) if call.is_active(x)]
     if len(operands) == 2 and len(active) == 1:
-        # The zeros of a constant factor.
+        # Use the zeros of a constant factor.
         k = active[0]
         factor = call.constant(operands[1 - k])
         if factor is not None and not np.all(factor):
@@ -76,7 +76,7 @@ def product(call: Any, operands: list[Any], labels: list[Labels], output: Labels
     for k in active:
         total = sets.either(total, _spread(sets, call.numbers(operands[k]), labels[k], output))
     if len(active) == 2 == len(operands):
-        # Terms have one factor of each, at equal labels.
+        # A term has one factor from each operand, at equal labels.
         shared = [name for name in dict.fromkeys(labels[0]) if name in labels[1]]
         one, other = (
             _spread(sets, call.numbers(x), names, shared) for x, names in zip(operands, labels, strict=True)
@@ -106,7 +106,7 @@ def _spread(sets: Any, numbers: Any, labels: Labels, output: Labels) -> Any:
     return numbers.reshape([sizes.get(name, 1) for name in output])
 
 
-# Terms that are listed one by one.
+# The most terms that are listed one by one.
 MOST_TERMS = 1 << 24
 
 
@@ -116,7 +116,7 @@ def _with_constant(
     """Return the sets of a product with a constant: only terms whose constant factor is not 0 count."""
     numbers, own = _distinct(call.numbers(x), own)
     factor, others = _distinct(np.asarray(factor != 0), others)
-    # All labels, the factor's labels first: one row of terms for each nonzero of the factor.
+    # All labels, with the constant's labels first: one row of terms for each nonzero of the constant.
     free = [name for name in own if name not in others]
     places = np.nonzero(factor)
     terms = len(places[0]) if places else 1

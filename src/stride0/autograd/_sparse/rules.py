@@ -1,8 +1,8 @@
-"""Rules of patterns: the sets of the results of a call, from the sets of its operands.
+"""Rules of patterns: compute the sets of a call's results from the sets of its operands.
 
-`RULES` has a rule for each function of which more is known than that its results depend on all operands. A
-rule returns the numbers of the sets of each result, or None if it does not know the form of the call: then
-`spread` does. A rule also says which sets the function multiplies: Note [Curvature] in `tracing.py`.
+`RULES` has a rule for each function whose results do not depend on all elements of all operands. A rule
+returns the numbers of the sets of each result, or None if it does not know the form of the call: then
+`spread` is used. A rule also records which sets the function multiplies: Note [Curvature] in `tracing.py`.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ __all__ = ["CREATION", "RULES", "Call", "spread"]
 
 Rule = Callable[["Call", list[Array]], Any]
 
-# Results of these are constants whose memory may be written to.
+# Their results are constants, whose memory may be written to.
 CREATION = frozenset({"zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like"})
 
 
 class Call:
-    """A call, and the sets of its operands as they were before it."""
+    """A call, and the sets of its operands before the call."""
 
     def __init__(self, trace: Any, kind: str, name: str, args: Any, kwargs: Any) -> None:
         self.trace, self.kind, self.name, self.args, self.kwargs = trace, kind, name, args, kwargs
         self.writes = False
-        # By the identity of an array: the numbers of its sets. And arrays whose values differ in the next
-        # call.
+        # The numbers of an array's sets, by the identity of the array. And arrays whose values differ in the
+        # next call.
         self.active: dict[int, Any] = {}
         self.varying: set[int] = set()
 
@@ -75,12 +75,12 @@ class Call:
 
     @property
     def data_count(self) -> int:
-        """How many of the first arguments are data, for a function that moves elements."""
+        """The number of leading arguments that are data, for a function that moves elements."""
         return len(self.args) if self.name in ("broadcast_arrays", "meshgrid") else 1
 
     @property
     def chooses(self) -> bool:
-        """Whether a function that moves elements chooses them by values that differ in the next call."""
+        """Whether a function that moves elements selects them by values that differ in the next call."""
         return RULES.get(self.name) is _moved and self._varies(
             (*self.args[self.data_count :], *self.kwargs.values())
         )
@@ -155,7 +155,7 @@ def _elementwise(call: Call, results: list[Array]) -> Any:
 
 
 def _times(call: Call, results: list[Array]) -> Any:
-    """A product: linear in each factor; a constant that is 0 passes nothing on."""
+    """A product: linear in each factor; with a constant 0 the result depends on nothing."""
     x, y = call.args[:2]
     a, b = call.numbers(x), call.numbers(y)
     if call.is_active(x) and call.is_active(y):
@@ -239,7 +239,7 @@ def _reduced(call: Call, results: list[Array], linear: bool) -> Any:
 
 
 def _along(call: Call, results: list[Array], linear: bool) -> Any:
-    """Functions that are dense along axes, which their results have, too."""
+    """Functions that are dense along axes, and whose results keep these axes."""
     given = call.bound()
     x = next(iter(given.values()))
     axes = _axes(given["axes"] if "axes" in given else given.get("axis"), x.ndim)
@@ -310,7 +310,7 @@ def _matrices(call: Call, results: list[Array]) -> Any:
         return None
     total: Any = np.zeros((), dtype=np.int64)
     for x in operands:
-        # A vector that is multiplied by matrices is an operand of all of them.
+        # A vector that is multiplied by a stack of matrices is an operand of all products.
         axes = tuple(range(max(x.ndim - 2, 0), x.ndim))
         total = call.trace.sets.either(total, call.trace.sets.along(call.numbers(x), axes))
     # `solve` with a constant matrix is linear.

@@ -30,7 +30,7 @@ class Sets:
         self._pairs: dict[tuple[int, int], int] = {}
 
     def expand(self, numbers: Any) -> tuple[Any, Any]:
-        """Return the elements of sets, one set after the other, and the position of the set of each."""
+        """Return the elements of sets, concatenated, and for each element the position of its set."""
         lengths = self.length[numbers]
         ends = np.cumsum(lengths)
         owner = np.repeat(np.arange(len(numbers)), lengths)
@@ -64,10 +64,10 @@ class Sets:
         return self._pairs[key]
 
     def groups(self, numbers: Any, group: Any, count: int) -> Any:
-        """Return the union of the sets of each group; `group` has the group of each number."""
+        """Return the union of the sets of each group; `group` holds the group of each number."""
         found = np.zeros(count, dtype=np.int64)
         chosen = numbers != EMPTY
-        # Each set once in a group.
+        # Each set counts once in a group.
         keys = distinct(group[chosen] * self.count + numbers[chosen])
         group, numbers = keys // self.count, keys % self.count
         several = np.bincount(group, minlength=count) > 1
@@ -94,7 +94,7 @@ class Sets:
         return found
 
     def _add(self, elements: Any, lengths: Any) -> Any:
-        """Add sets, given by their elements one after the other; return their numbers."""
+        """Add sets, given by their concatenated elements; return their numbers."""
         self.data = _grown(self.data, self.used + len(elements))
         self.start = _grown(self.start, self.count + len(lengths))
         self.length = _grown(self.length, self.count + len(lengths))
@@ -107,7 +107,7 @@ class Sets:
         return numbers
 
     def along(self, numbers: Any, axes: tuple[int, ...]) -> Any:
-        """Return the union of the sets along axes, which are left out."""
+        """Return the union of the sets along axes, which are removed."""
         kept = [axis for axis in range(numbers.ndim) if axis not in axes]
         shape = tuple(numbers.shape[axis] for axis in kept)
         count = int(np.prod(shape, dtype=np.int64))
@@ -122,13 +122,13 @@ class Sets:
 
 
 def distinct(keys: Any) -> Any:
-    """Return the integers of an array, sorted, each once. `numpy.unique` hashes them: 10 times the time."""
+    """Return the distinct integers of an array, sorted. `numpy.unique` hashes: 10 times as long."""
     keys = np.sort(keys)
     return keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
 
 
 def _grown(array: Any, size: int) -> Any:
-    """Return an array with room for a number of elements."""
+    """Return an array with capacity for `size` elements."""
     if size <= len(array):
         return array
     found = np.zeros(max(size, 2 * len(array)), dtype=array.dtype)

@@ -1,26 +1,26 @@
-"""The pattern of the derivatives of a function: which elements depend on which, found while the function
+"""The pattern of a function's derivatives: which elements depend on which, determined while the function
 runs.
 
 Note [Patterns]
     The function runs once, on tracked copies of its arguments, and an interceptor sees each of its calls
-    (Note [Interceptors]). A rule finds the sets of the results from the sets of the operands: an element
-    has the set of all elements of the arguments that it may depend on. Sets belong to memory, not to
-    arrays. So a view has the sets of what it shows, and a write through a view changes the sets that all
-    other arrays on this memory show.
+    (Note [Interceptors]). A rule computes the sets of the results from the sets of the operands: the set of
+    an element contains all elements of the arguments that it may depend on. Sets belong to memory, not to
+    arrays. So a view has the sets of the memory that it shows, and a write through a view changes the sets of
+    all other arrays on this memory.
 
-    The tape says whether a result depends on the arguments at all. A result that the tape tracks, but whose
-    memory no rule has seen, depends on everything: an operation without a rule, or one that the interceptor
-    did not see, is dense and never empty. All memory that has sets is kept until the function ends, so no
-    address is used twice.
+    The tape tells whether a result depends on the arguments at all. If the tape tracks a result, but no rule
+    has seen its memory, the result depends on everything: an operation without a rule, or one that the
+    interceptor did not see, is dense and never empty. All memory that has sets is kept until the function
+    ends, so no address is used twice.
 
-    Results that are not tracked, and that were computed from tracked operands (comparisons, positions,
-    `stop_gradient`), are known as well: they are constants of this call, but their values differ in the
-    next call. Zeros in them do not count.
+    Untracked results that were computed from tracked operands (comparisons, positions, `stop_gradient`) are
+    recorded as well: they are constants of this call, but their values differ in the next call. Zeros in them
+    do not count.
 
 Note [Curvature]
-    Second derivatives arise where an operation is not linear: the pairs of the sets that it multiplies. The
-    pattern of a Hessian is the union of these pairs, so one pass through the function finds it, too, and
-    not one through its gradient.
+    Second derivatives arise if an operation is not linear: from the pairs of the sets that it multiplies. The
+    pattern of a Hessian is the union of these pairs. So the same single pass through the function finds it,
+    and no pass through its gradient is needed.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ UNSEEN = -1
 
 
 class Block:
-    """Memory with the number of the set of each of its units."""
+    """Memory, with a set number for each of its units."""
 
     def __init__(self, start: int, end: int, unit: int, keep: Any) -> None:
         self.start, self.end, self.unit, self.keep = start, end, unit, [keep]
         self.numbers = np.full((end - start) // unit, UNSEEN, dtype=np.int64)
-        # Units that are told apart no longer, with the set of all of them.
+        # Units that are no longer distinguished, with the set of all of them.
         self.weak: list[tuple[Any, int]] = []
 
     def view(self, place: Place) -> Any:
-        """Return the numbers of the elements of an array as a view, None if elements are no units."""
+        """Return the set numbers of an array's elements as a view; None if elements are not units."""
         if place.itemsize != self.unit or any(stride % self.unit for stride in place.strides):
             return None
         return np.ndarray(
@@ -69,7 +69,7 @@ class Block:
 
 
 class Place:
-    """Where the elements of an array are in memory."""
+    """The location of an array's elements in memory."""
 
     def __init__(self, x: Array) -> None:
         self.memory = to_numpy(detach(x))
@@ -96,7 +96,7 @@ class Trace:
         self.starts: list[int] = []
         # Pairs of sets, each as one integer.
         self.bent: list[Any] = []
-        # A write was made that nobody saw: nothing is known any more.
+        # A write was not seen, so nothing is known any more.
         self.lost = False
 
     # --- memory
@@ -115,7 +115,7 @@ class Trace:
         return [k for k in range(first, last) if self.blocks[k].end > place.low]
 
     def read(self, x: Array) -> tuple[Any, bool]:
-        """Return the numbers of the sets of an array (None if it is constant) and if its memory is known."""
+        """Return an array's set numbers (None if it is constant) and whether its memory is known."""
         if x.size == 0:
             return None, False
         place = Place(x)
@@ -153,7 +153,7 @@ class Trace:
             return
         self._put(block, place, numbers)
         for k, (units, number) in enumerate(block.weak):
-            # What was there may still be there.
+            # The previous elements may still be there.
             union = self.sets.union(self._seen(block.numbers[units]), np.asarray(number))
             block.weak[k] = units, union
             block.numbers[units] = union
@@ -173,7 +173,7 @@ class Trace:
             block.numbers[(addresses + offset - block.start) // block.unit] = numbers
 
     def _block(self, place: Place) -> Block | None:
-        """Return the block of an array, which is made if there is none; blocks that overlap become one."""
+        """Return the block of an array, creating it if necessary; overlapping blocks are merged."""
         near = self._overlapping(place)
         if near:
             block = self.blocks[near[0]]
@@ -198,7 +198,7 @@ class Trace:
         return block
 
     def _weaken(self, x: Array) -> None:
-        """Let all elements of an array have one set, which only grows."""
+        """Give all elements of an array one common set, which only grows."""
         place = Place(x)
         block = self._block(place)
         if block is not None:
@@ -220,7 +220,7 @@ class Trace:
         arrays = list(_arrays((args, kwargs)))
         writes = _writes(kind, name, args, kwargs)
         if any(is_batched_array(x) for x in arrays):
-            # Rules are for ordinary arrays: results have no sets and are dense. A write is not seen.
+            # Rules are for ordinary arrays: the results have no sets and are dense, and a write is not seen.
             self.lost = self.lost or writes
             return None
         call = Call(self, kind, name, args, kwargs)
@@ -228,7 +228,7 @@ class Trace:
         for x in arrays:
             call.read(x)
         if kind in ("setitem", "in-place"):
-            # Nobody hears of the end of such a call.
+            # The interceptor is not told of the end of such a call.
             if is_writable(args[0]):
                 (self._assign if kind == "setitem" else self._update)(call)
             return None
@@ -265,7 +265,7 @@ class Trace:
         """Find the sets of an array that an operator is about to overwrite."""
         x = call.args[0]
         if call.name == "matmul" and not call.active and call.varying:
-            # The second half of `x @= y`, which the tape makes of operands without a history.
+            # The second half of `x @= y`, which the tape calls with operands without a history.
             return
         found = self._found(call, [x])
         self.write(x, EMPTY if found is None else found[0])
@@ -276,7 +276,7 @@ class Trace:
         if x.size == 0:
             return
         if not call.is_active(x) and not self._overlapping(Place(x)):
-            # Constants until now.
+            # The elements have been constants until now.
             self.write(x, EMPTY)
         numbers = call.numbers(value)
         if any(id(item) in call.varying for item in _arrays((key,))):
@@ -291,12 +291,12 @@ class Trace:
         places = to_numpy(reshape(arange(x.size), x.shape)[key])
         found, numbers = call.numbers(x).copy(), np.broadcast_to(numbers, places.shape)
         used, inverse = np.unique(places, return_inverse=True)
-        # An element that is named twice has one of the values.
+        # An element that is selected twice gets one of the values.
         found.flat[used] = self.sets.groups(numbers.ravel(), inverse.ravel(), len(used))
         self.write(x, found)
 
     def bend(self, a: Any, b: Any = None) -> None:
-        """Add the pairs of two arrays of sets, or of one with itself, to the second derivatives."""
+        """Add the pairs of two arrays of sets, or of one array with itself, to the second derivatives."""
         if a is None:
             return
         a, b = np.broadcast_arrays(a, a if b is None else b)
@@ -306,7 +306,7 @@ class Trace:
             self.bent.append(distinct(low << 32 | high))
 
     def opaque(self, operands: list[Any], results: list[Any]) -> None:
-        """Let results depend on all elements of operands: a function with a derivative of the caller's."""
+        """Let results depend on all elements of operands: a function whose derivative the caller defines."""
         operands, results = ([x for x in xs if isinstance(x, Array)] for xs in (operands, results))
         if any(is_batched_array(x) for x in (*operands, *results)):
             return
