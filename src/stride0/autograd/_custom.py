@@ -1,4 +1,4 @@
-"""`custom_vjp` and `checkpoint`: gradients that the caller defines, and recomputation instead of storage."""
+"""`custom_vjp` and `checkpoint`: user-defined gradients, and recomputation instead of storage."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = ["checkpoint", "custom_vjp"]
 _FORWARDS: ContextVar[tuple[custom_vjp, ...]] = ContextVar("stride0.forwards", default=())
 
 
-# Takes what is not differentiated by, what `forward` kept, directions, and structure and facts of the result.
+# Takes the constant arguments, the residuals, the directions, and structure and facts of the result.
 Derivative = Callable[[list[Any], Any, Any, Structure, list[Any]], list[Array | None]]
 
 
@@ -50,14 +50,14 @@ def _floating(x: Any) -> bool:
 
 
 class _Recorded:
-    """A call made on a tape of its own: its results, the nodes it depends on, and how to call again."""
+    """A call recorded on its own tape: its results, the nodes that it depends on, and how to call again."""
 
     def __init__(
         self, operation: str, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None
     ) -> None:
         leaves, structure = flatten([list(args), kwargs or {}])
         self.at = [k for k, x in enumerate(leaves) if _floating(x)]
-        # What was written to arguments through others belongs to them, not to the call.
+        # Writes to arguments through other arrays belong to the arguments, not to the call.
         for k in self.at:
             current_node(leaves[k])
         with recording() as tape:
@@ -67,29 +67,29 @@ class _Recorded:
             given, named = structure.rebuild(leaves)
             self.value = f(*given, **named)
         self.tape, self.inner = tape, inner
-        # The graph ends at these leaves: a rule of the caller, or a second call, replaces it.
+        # The graph ends at these leaves: a rule of the caller, or a second call, replaces the recorded one.
         self.own = {
             k: node for k, x in enumerate(inner.arrays) if (node := node_of(x)) is not None and is_tracked(x)
         }
 
     def older(self, results: list[Any]) -> list[Node]:
-        """Return the nodes older than the call that results depend on: of arguments and closures."""
+        """Return the nodes, older than the call, of arguments and closures that results depend on."""
         return frontier([current_node(x) for x in results], self.tape)
 
     def closed_over(self, results: list[Any]) -> list[Node]:
-        """Return those that results depend on in another way than through the arguments that were passed."""
+        """Return such nodes on which results depend without going through the passed arguments."""
         return frontier([current_node(x) for x in results], self.tape, self.inner.nodes)
 
 
 class custom_vjp:
-    """A function whose gradient the caller defines; a decorator.
+    """Decorator for a function whose gradient the caller defines.
 
     Parameters
     ----------
     f : callable
-        Takes arrays, or nested structures of them, and returns such.
+        Takes and returns arrays, or nested structures of arrays.
     nondiff_argnums : sequence of int
-        Arguments that are no arrays, or that the function is not differentiated by.
+        Arguments that are not arrays, or by which the function is not differentiated.
 
     Examples
     --------
@@ -110,9 +110,9 @@ class custom_vjp:
         self.nondiff_argnums = tuple(numbers)
         self.forward: Callable[..., Any] | None = None
         self.backward: Callable[..., Any] | None = None
-        # Of a function whose derivative in a direction is known: computes it from that of the arguments.
+        # For `custom_jvp`: computes the tangents of the results from the tangents of the arguments.
         self.derivative: Derivative | None = None
-        # The function of one example, if this is the one of a batch.
+        # The function of one example, if this is a function of batches.
         self.original = self
         functools.update_wrapper(self, f)
 
@@ -122,10 +122,10 @@ class custom_vjp:
         Parameters
         ----------
         forward : callable
-            Takes the arguments, returns a pair: the result, and whatever `backward` needs. It may call the
+            Takes the arguments, returns a pair: the result, and residuals for `backward`. It may call the
             function itself.
         backward : callable
-            Takes the arguments of `nondiff_argnums`, what `forward` kept, and the cotangent of the result;
+            Takes the arguments of `nondiff_argnums`, the residuals, and the cotangent of the result;
             returns a tuple with a cotangent for each other argument, or None for zero.
 
         Examples
@@ -150,7 +150,8 @@ class custom_vjp:
         moving = [x for k, x in enumerate(args) if k not in fixed]
         level = newest_level(flatten(moving)[0])
         if level is not None:
-            # All of one level: whether a tape is older or newer than it, is then the same for all.
+            # Make all arguments batched arrays of one level, so that each tape is older or newer than all of
+            # them.
             moving = tree_map(lambda x: level.lifted(x) if _floating(x) else x, moving)
         if not any(_floating(x) and is_tracked(x) for x in flatten(moving)[0]):
             if level is not None:
@@ -178,18 +179,18 @@ class custom_vjp:
         results, structure = flatten(value)
         mine = list(call.own.values())
         if closed_over := call.closed_over(results):
-            # The gradient of the caller has no part for it.
+            # The caller's gradient has no cotangent for it.
             problem = (
                 "an argument through its closure, too" if closed_over[0] in mine else "none of its arguments"
             )
             raise GradientError(
                 self.operation,
                 f"the function uses a tracked array that is {problem}",
-                accepts="pass it as an argument, and use that alone",
+                accepts="pass it as an argument, and use only the argument",
             )
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
         if any(_floating(x) and is_tracked_below(x) for x in flatten(moving)[0]):
-            # Tapes that are older than the batch use the caller's gradient, too, not that of `forward`.
+            # Tapes older than the batch also use the caller's gradient, not the gradient of `forward`.
             plain = tree_map(lambda x: detach(x) if _floating(x) else x, moving)
             outputs = flatten(self(*_placed(fixed, plain, len(args))))[0]
         # The node must not hold the outputs, nor the graph of this call.
@@ -204,7 +205,7 @@ class custom_vjp:
         saved = [held(x) for x in saved]
         places, trace = call.at, TRACE.get()
         if trace is not None:
-            # The derivative of the caller may use elements that `f` does not.
+            # The caller's derivative may use elements that `f` does not use.
             outputs = [asarray(x, copy=True) if isinstance(x, Array) else x for x in outputs]
             trace.opaque([given_leaves[k] for k in places], outputs)
         del call, value, results, residuals, moving, given_leaves
@@ -246,7 +247,7 @@ class custom_vjp:
     def _of_batch(self, level: Level, fixed: dict[int, Any], moving: list[Any], count: int) -> Any:
         """Call the function on batched arrays that no newer tape tracks.
 
-        It becomes a function of the values, which older tapes may track.
+        The call becomes a call on the values, which older tapes may track.
         """
         leaves, structure = flatten(moving)
         at = [k for k, x in enumerate(leaves) if level.has(x)]
@@ -263,7 +264,7 @@ class custom_vjp:
             refuse_closure(self.operation, "an argument of nondiff_argnums is batched")
 
         def own(x: Any) -> Any:
-            # A batch of the caller that got here another way than by the arguments would be one example here.
+            # A batched array from a closure would wrongly count as one example here.
             return (
                 refuse_closure(
                     self.operation, "the function uses a batched array that is none of its arguments"
@@ -307,7 +308,7 @@ class custom_vjp:
 
 
 def _placed(fixed: dict[int, Any], given: Sequence[Any], count: int) -> list[Any]:
-    """Return all arguments, from those that are not differentiated by and the others."""
+    """Return all arguments, given the `fixed` ones and the others."""
     others = iter(given)
     return [fixed[k] if k in fixed else next(others) for k in range(count)]
 
@@ -323,13 +324,13 @@ def _attach(
     outputs: list[Any],
     push: Callable[[list[Array | None]], list[Array | None]] | None = None,
 ) -> None:
-    """Attach a node to the arrays among the results; `push` makes their tangents of those of the parents."""
+    """Attach a node to the arrays among the results; `push` maps the parents' tangents to theirs."""
     if any(isinstance(x, Array) for x in outputs):
         custom_node(name, parents, pull, outputs[0] if len(outputs) == 1 else tuple(outputs), push)
 
 
 def _filled(g: Any, facts: list[Any]) -> list[Any]:
-    """Return the cotangent of each result: zeros if none came."""
+    """Return the cotangent of each result: zeros if it has none."""
     given = [g] if len(facts) == 1 else list(g)
     return [
         zeros(fact[0], dtype=fact[1]) if c is None and fact else c
@@ -338,24 +339,24 @@ def _filled(g: Any, facts: list[Any]) -> list[Any]:
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function that saves only its arguments for its gradient: the backward pass calls it again.
+    """Make a function save only its arguments for its gradient: the backward pass calls it again.
 
     Parameters
     ----------
     f : callable
-        Takes arrays, or nested structures of them, and returns such; the same each time it is called.
+        Takes and returns arrays, or nested structures of arrays. Each call must return the same result.
 
     Returns
     -------
     callable
-        Computes what `f` does, with the same gradients.
+        Computes the same results as `f`, with the same gradients.
 
     Raises
     ------
     GradientError
-        In the backward pass, if an array that `f` closes over was overwritten after the call, and is tracked
-        or is an operand beside a tracked array. What `f` computes from untracked arrays alone is not checked:
-        pass those that you overwrite as arguments, whose values are kept.
+        In the backward pass, if an array from the closure of `f` was overwritten after the call, and is
+        tracked or is an operand together with a tracked array. Computations with untracked arrays only are
+        not checked: pass arrays that you overwrite as arguments, whose values are kept.
 
     Examples
     --------
@@ -381,14 +382,14 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
         results, structure = flatten(call.value)
         parents = call.older(results)
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
-        # Free what the first call recorded.
+        # Free the record of the first call.
         del call, results
         written = written_so_far()
         if parents:
             several = len(outputs) != 1
 
             def pull(g: Any) -> list[Array | None]:
-                # The tapes that track the arguments, and what the function closes over, have ended.
+                # The tapes that track the arguments and the closure have ended.
                 opened = reopen(parents, written)
                 try:
                     again = arguments.rebuild([recalled(x) for x in kept])

@@ -1,4 +1,4 @@
-"""`custom_jvp`: functions whose derivative in a direction the caller defines."""
+"""`custom_jvp`: functions whose directional derivative the caller defines."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Rule = Callable[..., tuple[Any, Any]]
 
 
 class custom_jvp:
-    """A function whose derivative in a direction the caller defines; a decorator.
+    """Decorator for a function whose directional derivative the caller defines.
 
     Parameters
     ----------
     f : callable
-        Takes arrays, or nested structures of them, and returns such.
+        Takes and returns arrays, or nested structures of arrays.
     nondiff_argnums : sequence of int
-        Arguments that are no arrays, or that the function is not differentiated by.
+        Arguments that are not arrays, or by which the function is not differentiated.
 
     Notes
     -----
-    The derivative is linear in the direction. `jvp` calls the rule; reverse mode transposes it: `grad`, `vjp`
-    and others compute the pullback of the rule as a function of the direction. So the rule need not say what
-    the transpose is, and is differentiated itself for higher derivatives.
+    The derivative is linear in the direction. `jvp` calls the rule. Reverse mode (`grad`, `vjp` and others)
+    transposes it: it computes the pullback of the rule as a function of the direction. So the rule need not
+    define a transpose. For higher derivatives, the rule itself is differentiated.
 
     Examples
     --------
@@ -65,14 +65,14 @@ class custom_jvp:
         ----------
         rule : callable
             Takes the arguments of `nondiff_argnums`, a tuple of the other arguments, and a tuple of their
-            directions, which are structured like them, with None for what has no derivative. Returns a pair:
-            the result, and the derivative, structured like the result and linear in the directions; None
-            in it stands for zero.
+            directions, which are structured like them, with None for leaves without a derivative. Returns a
+            pair: the result, and the derivative, which is structured like the result and linear in the
+            directions; None in it means zero.
 
         Returns
         -------
         callable
-            The rule, so that this is a decorator.
+            The rule, so that `defjvp` can be used as a decorator.
 
         Examples
         --------
@@ -96,8 +96,8 @@ class custom_jvp:
         Parameters
         ----------
         *rules : callable or None
-            Takes the direction of its argument, the result, and all arguments; returns the term of this
-            argument in the derivative. None if the function does not depend on the argument.
+            Takes the direction of its argument, the result, and all arguments; returns this argument's term
+            of the derivative. None if the function does not depend on the argument.
 
         Examples
         --------
@@ -132,20 +132,20 @@ class custom_jvp:
         self.defjvp(rule)
 
     def _forward(self, *args: Any) -> tuple[Any, Any]:
-        """Return the result, which depends on nothing that is tracked, and the arguments for the rule."""
+        """Return the result, which does not depend on tracked arrays, and the arguments for the rule."""
         fixed = numbers_of("custom_jvp", self.nondiff_argnums, len(args), "nondiff_argnums")
         constants = [x if k in fixed else stop_gradient(x) for k, x in enumerate(args)]
         return self._reverse.f(*constants), [x for k, x in enumerate(args) if k not in fixed]
 
     def __call__(self, *args: Any) -> Any:
-        """Call the function, which has the derivative of the rule."""
+        """Call the function; the rule gives its derivative."""
         if self.rule is None:
             raise GradientError("custom_jvp", "the function has no derivative", accepts="defjvp(rule)")
         return self._reverse(*args)
 
 
 def _sum(one: Any, other: Any) -> Any:
-    """Return the sum of two terms of a derivative, of which None is zero."""
+    """Return the sum of two terms of a derivative; None is zero."""
     return other if one is None else one if other is None else one + other
 
 
@@ -156,7 +156,7 @@ def _is_floating(x: Any) -> bool:
 def _derivative(
     rule: Rule, fixed: Sequence[Any], primals: Any, directions: Any, shape: Structure, facts: Sequence[Any]
 ) -> list[Any]:
-    """Return the derivative of each result by the rule; None if it is zero, and of what is no array."""
+    """Return the derivative of each result by the rule; None for zero and for other results than arrays."""
     found = rule(*fixed, tuple(primals), tuple(directions))
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         raise ArgumentTypeError("custom_jvp", "the rule must return a pair: the result and the derivative")

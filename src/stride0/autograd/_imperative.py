@@ -1,4 +1,4 @@
-"""`Tape`: differentiation of what a block of code computes."""
+"""`Tape`: differentiation of a block of code."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def _forget(tape: weakref.ref[Tape], key: int, _: object) -> None:
 
 
 class Tape(_tape.Tape):
-    """The imperative form: records what is computed from tracked arrays in its block.
+    """Record the computations with tracked arrays in a block, to differentiate them.
 
-    A gradient that is taken within the block is recorded as well, and can be differentiated again; one that
-    is taken after it is not. Tapes nest. After the block, and unless another open tape tracks them, its
-    arrays are ordinary arrays again.
+    A gradient that is taken within the block is recorded as well, and can be differentiated again; a gradient
+    taken after the block is not recorded. Tapes nest. After the block its arrays are ordinary arrays again,
+    unless another open tape tracks them.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Tape(_tape.Tape):
     """
 
     def __init__(self) -> None:
-        # Of what watch() returned, while it exists, the node that it had then: a write gives it another one.
+        # The first nodes of the arrays that watch() returned, while these exist: a write changes the node.
         self._leaves: dict[int, tuple[weakref.ref[Array], Node]] = {}
 
     def __enter__(self) -> Tape:
@@ -66,7 +66,7 @@ class Tape(_tape.Tape):
         Parameters
         ----------
         x : nested structure of arrays
-            Of floating-point dtypes.
+            Arrays of floating-point dtypes.
 
         Returns
         -------
@@ -121,11 +121,11 @@ class Tape(_tape.Tape):
         Parameters
         ----------
         y : nested structure of arrays
-            What to differentiate: one real array without axes, or anything with a `cotangent`.
+            What to differentiate: a real 0-d array, or with a `cotangent` any structure of arrays.
         xs : nested structure of arrays
-            What to differentiate by: tracked arrays that `y` was computed from. An array stands for what
-            it holds now, or held at the end of the block; but what watch() returned stands for the values
-            that it had then, whatever was written to it since, as an argument does in `grad`.
+            Differentiate by these tracked arrays, from which `y` was computed. An array stands for its
+            current values, or its values at the end of the block. But an array returned by watch() stands for
+            its values at that time, even if it was written to since, like an argument in `grad`.
         cotangent : nested structure of arrays, optional
             Structured like `y`. Default: 1.
 
@@ -137,7 +137,8 @@ class Tape(_tape.Tape):
         Raises
         ------
         GradientError
-            If one of `xs` is not tracked; or was overwritten, and `y` does not depend on what was written.
+            If an array of `xs` is not tracked, or if it was overwritten and `y` does not depend on the new
+            values.
 
         Examples
         --------

@@ -23,7 +23,7 @@ __all__ = ["LinearMap", "hvp", "linear_transpose", "linearize", "vhp"]
 
 class LinearMap:
     """
-    The derivative of a function at a point, made by `linearize`.
+    The derivative of a function at a point, returned by `linearize`.
 
     Call it with a direction for each argument; it returns the derivative of the result. `transpose` maps a
     cotangent of the result to cotangents of the arguments. Both may be called any number of times, also
@@ -99,14 +99,14 @@ def linearize(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     f : callable
         Returns arrays of floating-point dtypes, in any nested structure.
     *xs : nested structures of arrays
-        The arguments of `f`, all differentiated by.
+        The arguments of `f`; all are differentiated by.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
 
     Returns
     -------
     y : nested structure of arrays
-        What `f` returned.
+        The result of `f`.
     derivative : LinearMap
         Takes a direction for each argument, returns the derivative of `y`, structured like `y`. Its method
         `transpose` maps a cotangent of `y` to a tuple of cotangents. Neither calls `f` again.
@@ -225,10 +225,10 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
     Parameters
     ----------
     f : callable
-        Returns one real floating-point array without axes.
+        Returns a real floating-point 0-d array.
     x, v : nested structures of arrays
-        The argument of `f`, and the vector, structured like it. With `argnums`, `x` is a sequence of all
-        arguments, and `v` the vector for the one that is named, or a sequence of vectors.
+        The argument of `f`, and the vector, structured like the argument. With `argnums`, `x` is a sequence
+        of all arguments, and `v` is the vector for the named argument, or a sequence of vectors.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
     argnums : int or sequence of int, optional
@@ -237,17 +237,17 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
     Returns
     -------
     nested structure of arrays
-        The product, structured like the argument; a tuple of such where `argnums` is a sequence. With
-        `has_aux` a pair of that and the second item.
+        The product, structured like the argument; a tuple of these if `argnums` is a sequence. With
+        `has_aux`, a pair of the product and the second item.
 
     Raises
     ------
     ArgumentTypeError, ArgumentValueError, ShapeError
-        As `value_and_grad` and `jvp`.
+        As for `value_and_grad` and `jvp`.
 
     Notes
     -----
-    The derivative of the gradient in the direction `v`.
+    It is computed as the derivative of the gradient in the direction `v`.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def hessian_product(
     has_aux: bool,
     argnums: Argnums | None,
 ) -> Any:
-    """Return what `hvp` returns; `multiply` returns the products, and the auxiliary value with `has_aux`."""
+    """Implement `hvp`; `multiply` returns the products and, with `has_aux`, the auxiliary value."""
     check_function(operation, f)
     alone = not isinstance(argnums, (tuple, list))
     arguments = [x] if argnums is None else check_sequence(operation, "x", x, "arguments")
@@ -304,21 +304,21 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
     Parameters
     ----------
     f, x, v, has_aux, argnums
-        As `hvp` takes them.
+        As for `hvp`.
 
     Returns
     -------
     nested structure of arrays
-        As `hvp` returns it.
+        As for `hvp`.
 
     Raises
     ------
     ArgumentTypeError, ArgumentValueError, ShapeError
-        As `hvp`.
+        As for `hvp`.
 
     Notes
     -----
-    The Hessian is symmetric, so `hvp` returns the same up to rounding, and is faster as a rule.
+    The Hessian is symmetric, so `hvp` returns the same up to rounding, and is usually faster.
 
     Examples
     --------

@@ -37,7 +37,7 @@ def jacobian(
     f : callable
         Returns an array of a floating-point dtype, or a nested structure of such arrays.
     argnums : int or sequence of int
-        The arguments to differentiate by, as `value_and_grad` takes them.
+        The arguments to differentiate by, as for `value_and_grad`.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
     mode : {"auto", "forward", "reverse"}
@@ -48,23 +48,23 @@ def jacobian(
     -------
     callable
         Takes the arguments of `f`, returns an array of shape ``(*y.shape, *x.shape)``: element ``[i, j]`` is
-        the derivative of ``y[i]`` with respect to ``x[j]``. A tuple of such where `argnums` is a sequence. Of
-        nested structures it is the structure of the result, with that of the arguments in the place of each
-        array. With `has_aux`, a pair of that and the second item that `f` returned.
+        the derivative of ``y[i]`` with respect to ``x[j]``. A tuple of these if `argnums` is a sequence. For
+        nested structures it has the structure of the result, with the structure of the arguments instead of
+        each array. With `has_aux`, a pair of the Jacobian and the second item.
 
     Raises
     ------
     ArgumentTypeError
         If an argument to differentiate by, or a result, is not of a floating-point dtype.
     ArgumentValueError
-        If there is no such mode.
+        If `mode` is unknown.
 
     Notes
     -----
-    All rows, or columns, are computed by one batched pass, as by `vmap` (by two if results and arguments are
-    real and complex); very many by several. If a function on the way has no batching rule, it is one pass
-    for each row or column. For a complex argument `f` should be holomorphic, or its result real: then
-    the derivative is the gradient in the sense of `grad`.
+    All rows, or columns, are computed by one batched pass, as by `vmap` (by two passes if results and
+    arguments are real and complex), or by several passes if there are very many. If a function has no
+    batching rule, each row or column takes a pass. For a complex argument `f` should be holomorphic, or its
+    result real: then the derivative is the gradient as defined for `grad`.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def value_and_jacobian(
     Parameters
     ----------
     f, argnums, has_aux, mode
-        As `jacobian` takes them.
+        As for `jacobian`.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def value_and_jacobian(
     Raises
     ------
     ArgumentTypeError, ArgumentValueError
-        As `jacobian`.
+        As for `jacobian`.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def value_and_jacobian(
 def _matrix(
     operation: str, f: Callable[..., Any], argnums: Argnums, has_aux: bool, mode: str, with_value: bool
 ) -> Callable[..., Any]:
-    """Return what `jacobian` returns, or `value_and_jacobian`."""
+    """Implement `jacobian` and `value_and_jacobian`."""
     check_function(operation, f)
     if not isinstance(mode, str) or mode not in MODES:
         raise ArgumentValueError(operation, f"mode is {shown(mode)}", accepts=f"one of {', '.join(MODES)}")
@@ -147,7 +147,7 @@ def _matrix(
 
 
 def _is_forward(mode: str, points: list[Array], values: list[Array]) -> bool:
-    """Return whether columns are computed, not rows."""
+    """Return whether columns are computed instead of rows."""
     if mode != "auto":
         return mode == "forward"
     is_real = not any(_is_complex(x) for x in points)
@@ -158,7 +158,7 @@ def _is_complex(x: Array) -> bool:
     return x.dtype.kind == "complex floating"
 
 
-# Elements that the largest array of a batched pass may have: more rows are computed in several passes.
+# Limit of the largest array's size in a batched pass: more rows are computed in several passes.
 CHUNK = 1 << 22
 
 
@@ -185,7 +185,7 @@ def _by_rows(call: Linearized, points: list[Array]) -> list[list[Array]]:
 
 
 def _by_columns(call: Linearized, points: list[Array]) -> list[list[Array]]:
-    """Return the same: columns, from unit tangents."""
+    """Return the same by columns, from unit tangents."""
     blocks: list[list[Array]] = [[] for _ in call.values]
     zero: list[Array] = [zeros(x.shape, dtype=x.dtype) for x in points]
     for k, x in enumerate(points):
@@ -203,19 +203,19 @@ def _by_columns(call: Linearized, points: list[Array]) -> list[list[Array]]:
 
 
 def _step(call: Linearized) -> int:
-    """Return how many rows or columns one batch has."""
+    """Return the number of rows or columns in a batch."""
     return max(1, CHUNK // max(call.largest(), *(y.size for y in call.values), 1))
 
 
 def _units(x: Array, step: int) -> Iterator[Array]:
-    """Yield batches of unit vectors of the shape of an array."""
+    """Yield batches of unit vectors that have the shape of an array."""
     for start in range(0, x.size, step):
         count = min(step, x.size - start)
         yield reshape(eye(count, x.size, k=start, dtype=x.dtype), (count, *x.shape))
 
 
 def _joined(parts: list[Array], one: Array, other: Array, dtype: DType) -> Array:
-    """Return batches as one array, its first axes those of `one`."""
+    """Return batches as one array, whose first axes are the axes of `one`."""
     shape = (*one.shape, *other.shape)
     if not parts:
         return zeros(shape, dtype=dtype)
@@ -225,9 +225,9 @@ def _joined(parts: list[Array], one: Array, other: Array, dtype: DType) -> Array
 def batched(
     apply: Callable[[Any], list[Array]], given: Sequence[Array | None], batches: Mapping[int, Array]
 ) -> list[Array]:
-    """Return the results of a linear map for each item of batches in some places: one batched pass.
+    """Return the results of a linear map for each item of batches, by one batched pass.
 
-    If a function has no batching rule, one pass for each.
+    If a function has no batching rule, each item takes a pass.
     """
     seeds = list(given)
     size = next(iter(batches.values())).shape[0]
@@ -237,8 +237,8 @@ def batched(
             seeds[k] = level.wrap(batch)
         return [_unshared(level.spread(x)) for x in apply(seeds)]
     except Exception:
-        # The function may have a backward pass of the caller's that asks for values, or one without batching
-        # rules. Any other error is raised again below.
+        # The function may have a user-defined backward pass that reads values or has no batching rules. Any
+        # other error is raised again below.
         pass
     finally:
         level.close()
@@ -251,7 +251,7 @@ def batched(
 
 
 def _unshared(x: Array) -> Array:
-    """Return an array that the caller may write to: a copy of one that repeats its elements."""
+    """Return an array that the caller may write to: copy an array that repeats its elements."""
     return x if is_tracked(x) or is_writable(whole(x)) else asarray(x, copy=True)
 
 
@@ -261,9 +261,9 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     Parameters
     ----------
     f : callable
-        Returns one real floating-point array without axes.
+        Returns a real floating-point 0-d array.
     argnums : int or sequence of int
-        The arguments to differentiate by, as `value_and_grad` takes them.
+        The arguments to differentiate by, as for `value_and_grad`.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
 
@@ -271,9 +271,8 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     -------
     callable
         Takes the arguments of `f`, returns an array of shape ``(*x.shape, *x.shape)``. If `argnums` is a
-        sequence, a tuple of tuples: item ``[i][j]``, of shape ``(*x_i.shape, *x_j.shape)``, has the second
-        derivatives by the arguments i and j. With `has_aux`, a pair of that and the second item that `f`
-        returned.
+        sequence, a tuple of tuples: item ``[i][j]``, of shape ``(*x_i.shape, *x_j.shape)``, holds the second
+        derivatives by the arguments i and j. With `has_aux`, a pair of the Hessian and the second item.
 
     Examples
     --------
@@ -292,9 +291,9 @@ def hessian_diag(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = Fa
     Parameters
     ----------
     f : callable
-        Returns one real floating-point array without axes.
+        Returns a real floating-point 0-d array.
     argnums : int or sequence of int
-        The arguments to differentiate by, real, as `value_and_grad` takes them.
+        The arguments to differentiate by, real, as for `value_and_grad`.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
 
@@ -302,18 +301,19 @@ def hessian_diag(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = Fa
     -------
     callable
         Takes the arguments of `f`, returns an array of the shape of the argument: the second derivative with
-        respect to each of its elements. Of nested structures and several arguments, the structure of the
-        gradient. With `has_aux`, a pair of that and the second item that `f` returned.
+        respect to each of its elements. For nested structures and several arguments, it has the structure of
+        the gradient. With `has_aux`, a pair of the diagonal and the second item.
 
     Raises
     ------
     ArgumentTypeError, ShapeError
-        As `grad`, and if an argument is complex.
+        As for `grad`, and if an argument is complex.
 
     Notes
     -----
-    Batches of products of the Hessian with unit vectors; the Hessian itself is never in memory. Of a function
-    with a sparse Hessian, ``sparse_hessian(f)(x).diagonal()`` needs one product for each colour.
+    The diagonal is computed by batches of products of the Hessian with unit vectors; the Hessian itself is
+    never in memory. If the Hessian is sparse, ``sparse_hessian(f)(x).diagonal()`` needs only one product for
+    each colour.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`on_numpy`: functions of arrays as other libraries call them, with NumPy's arrays."""
+"""`on_numpy`: wrap functions of stride0 arrays for libraries that use NumPy arrays."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["on_numpy"]
 
 
 def on_numpy(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function that takes and gives NumPy's arrays, for libraries that compute with those.
+    """Make a function that takes and returns NumPy arrays, for libraries that use these.
 
     Parameters
     ----------
     f : callable
-        Takes arrays, or nested structures of them; returns such. ``grad(g)``, ``value_and_grad(g)`` and
-        ``jacobian(g)``, for example.
+        Takes and returns arrays, or nested structures of arrays: for example ``grad(g)``,
+        ``value_and_grad(g)`` or ``jacobian(g)``.
 
     Returns
     -------
     callable
-        Takes NumPy's arrays in their place, whose memory `f` sees, and passes on everything else. Returns
-        NumPy's arrays, which may be written to, and a scalar of NumPy for an array without axes.
+        Takes NumPy arrays instead, which share their memory with `f`; other arguments are passed on
+        unchanged. Returns writable NumPy arrays, and a NumPy scalar instead of a 0-d array.
 
     Examples
     --------

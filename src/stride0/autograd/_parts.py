@@ -1,4 +1,4 @@
-"""What transformations share: tracked structures, `argnums`, structures that belong together."""
+"""Shared parts of transformations: tracked structures, `argnums`, matching structures."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ __all__ = [
 
 Argnums = int | tuple[int, ...] | list[int]
 FLOATING = ("real floating", "complex floating")
-# What follows the elements of arrays while a pattern of derivatives is found: Note [Patterns].
+# The `Trace` that is active while a pattern of derivatives is determined: Note [Patterns].
 TRACE: ContextVar[Any] = ContextVar("stride0.trace", default=None)
 
 
 @contextmanager
 def recording() -> Iterator[_tape.Tape]:
-    """Record what is computed from arrays that the new tape tracks."""
+    """Record the computations with arrays that the new tape tracks."""
     tape = _tape.Tape()
     tape.start()
     try:
@@ -43,7 +43,7 @@ def recording() -> Iterator[_tape.Tape]:
 
 
 class Tracked:
-    """A nested structure of arrays, and the same with every array tracked."""
+    """A nested structure of arrays, and the same structure with every array tracked."""
 
     def __init__(self, operation: str, tree: Any, tape: _tape.Tape, aside: int = 1) -> None:
         leaves, self.structure = flatten(tree, aside)
@@ -51,7 +51,7 @@ class Tracked:
         self.tree = self.structure.rebuild(tracked)
 
     def gradients(self, found: list[Array | None], cotangents: Sequence[Array] = ()) -> Any:
-        """Return cotangents of the leaves as a structure like the original one."""
+        """Return cotangents of the leaves in the original structure."""
         return self.structure.rebuild(handed_out(found, self.arrays, cotangents), False)
 
 
@@ -79,7 +79,7 @@ def numbers_of(operation: str, argnums: Argnums, count: int, name: str = "argnum
 
 
 def matched(operation: str, structure: Structure, tree: Any, what: str) -> list[Any]:
-    """Return the leaves of cotangents or tangents in the order of those that they belong to."""
+    """Return the leaves of cotangents or tangents in the order of the leaves of `structure`."""
     try:
         return structure.leaves_of(tree)
     except ValueError as error:

@@ -25,15 +25,15 @@ __all__ = [
 
 class SparsePlan:
     """
-    Sparse matrices of derivatives of one function, made by `sparse_plan`.
+    Computes sparse derivatives of one function; returned by `sparse_plan`.
 
     Attributes
     ----------
     jacobian_sparsity, hessian_sparsity : scipy.sparse.csr_array
-        The patterns, of dtype bool; `hessian_sparsity` is None unless the function returns one real array
-        without axes.
+        The patterns, of dtype bool; `hessian_sparsity` is None unless the function returns a real
+        0-d array.
     jacobian_colors, hessian_colors : int
-        How many products with the matrix a call takes: they run as one batch.
+        The number of products with the matrix in a call; they run as one batch.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class SparsePlan:
         Raises
         ------
         ArgumentTypeError, ShapeError, GradientError
-            As `jacobian`, and if the function does not return one real array without axes.
+            As for `jacobian`, and if the function does not return a real 0-d array.
 
         Examples
         --------
@@ -147,12 +147,12 @@ class SparsePlan:
         Raises
         ------
         GradientError
-            If a derivative that a pattern leaves out is not 0.
+            If a derivative outside of a pattern is not 0.
 
         Notes
         -----
-        Use it once for each new kind of input if you passed a pattern of your own, or if the function
-        chooses its calls by values.
+        Use it once for each new kind of input if you passed your own pattern, or if the function selects its
+        operations by values.
 
         Examples
         --------
@@ -167,7 +167,7 @@ class SparsePlan:
 
 
 def _module(operation: str, name: str) -> Any:
-    """Return a module that needs SciPy."""
+    """Import a module that needs SciPy."""
     try:
         importlib.import_module("scipy.sparse")
     except ImportError as error:
@@ -187,13 +187,13 @@ def jacobian_sparsity(f: Callable[..., Any], *args: Any, argnums: Argnums = 0) -
     *args : nested structures of arrays
         The arguments of `f`.
     argnums : int or sequence of int
-        The arguments to differentiate by, as `value_and_grad` takes them.
+        The arguments to differentiate by, as for `value_and_grad`.
 
     Returns
     -------
     scipy.sparse.csr_array
         Of dtype bool and shape ``(m, n)``: rows are the elements of the result, columns the elements of the
-        arguments, each in C order. The arrays of a structure follow each other.
+        arguments, each in C order. The arrays of a structure are concatenated.
 
     Raises
     ------
@@ -204,10 +204,10 @@ def jacobian_sparsity(f: Callable[..., Any], *args: Any, argnums: Argnums = 0) -
 
     Notes
     -----
-    `f` is called once. The pattern holds for other values of the arguments as well if `f` makes the same
-    calls: both branches of `where` count, and so do all elements that a sort or a computed index may
-    choose. A function for which stride0 has no pattern depends on all elements of its operands, as do
-    functions within `vmap`, and gradients that `f` computes.
+    `f` is called once. The pattern also holds for other values of the arguments if `f` makes the same calls:
+    both branches of `where` count, and so do all elements that a sort or a computed index may select.
+    Functions for which stride0 has no pattern, functions within `vmap`, and gradients that `f` computes
+    depend on all elements of their operands.
 
     Examples
     --------
@@ -229,11 +229,11 @@ def hessian_sparsity(f: Callable[..., Any], *args: Any, argnums: Argnums = 0) ->
     Parameters
     ----------
     f : callable
-        Returns one real floating-point array without axes.
+        Returns a real floating-point 0-d array.
     *args : nested structures of arrays
         The arguments of `f`.
     argnums : int or sequence of int
-        The arguments to differentiate by, as `value_and_grad` takes them.
+        The arguments to differentiate by, as for `value_and_grad`.
 
     Returns
     -------
@@ -243,13 +243,13 @@ def hessian_sparsity(f: Callable[..., Any], *args: Any, argnums: Argnums = 0) ->
     Raises
     ------
     ArgumentTypeError, ImportError
-        As `jacobian_sparsity`.
+        As for `jacobian_sparsity`.
     ShapeError
-        If `f` returns anything else.
+        If `f` does not return a real 0-d array.
 
     Notes
     -----
-    One call of `f`, as in `jacobian_sparsity`; no gradient is computed.
+    `f` is called once, as in `jacobian_sparsity`; no gradient is computed.
 
     Examples
     --------
@@ -277,12 +277,12 @@ def sparse_jacobian(
     f : callable
         Returns an array of a real floating-point dtype, or a nested structure of such arrays.
     argnums : int or sequence of int
-        The arguments to differentiate by, as `value_and_grad` takes them.
+        The arguments to differentiate by, as for `value_and_grad`.
     sparsity : scipy.sparse array or matrix, optional
         The pattern: the entries that are not 0. By default each call finds it.
     mode : {"auto", "forward", "reverse", "both"}
         "forward" colours columns, "reverse" colours rows, "both" computes the fullest rows (or columns) by
-        the other mode. "auto" takes what needs the fewest products.
+        the other mode. "auto" chooses the mode with the fewest products.
 
     Returns
     -------
@@ -295,7 +295,7 @@ def sparse_jacobian(
     ArgumentTypeError
         If an argument to differentiate by, or a result, is not of a real floating-point dtype.
     ArgumentValueError, ShapeError
-        If there is no such mode, or the pattern is of another shape than the matrix.
+        If `mode` is unknown, or if the pattern and the matrix have different shapes.
     GradientError
         If an argument is tracked: sparse matrices of SciPy have no gradients.
     ImportError
@@ -304,8 +304,8 @@ def sparse_jacobian(
     Notes
     -----
     Columns of one colour have no row in common, so one product gives all of them; all products run as one
-    batch. A pattern of your own that leaves out an entry makes wrong values: `SparsePlan.check` finds that.
-    `sparse_plan` keeps pattern and colouring for further calls.
+    batch. If your own pattern omits a nonzero entry, other entries are wrong: `SparsePlan.check` detects
+    that. `sparse_plan` keeps pattern and colouring for further calls.
 
     Examples
     --------
@@ -324,11 +324,11 @@ def sparse_hessian(f: Callable[..., Any], argnums: Argnums = 0, sparsity: Any = 
     Parameters
     ----------
     f : callable
-        Returns one real floating-point array without axes.
+        Returns a real floating-point 0-d array.
     argnums : int or sequence of int
-        The arguments to differentiate by, as `value_and_grad` takes them.
+        The arguments to differentiate by, as for `value_and_grad`.
     sparsity : scipy.sparse array or matrix, optional
-        The pattern, which is symmetric: the entries that are not 0. By default each call finds it.
+        The (symmetric) pattern: the entries that are not 0. By default each call finds it.
 
     Returns
     -------
@@ -338,11 +338,11 @@ def sparse_hessian(f: Callable[..., Any], argnums: Argnums = 0, sparsity: Any = 
     Raises
     ------
     ArgumentTypeError, ShapeError, GradientError, ImportError
-        As `sparse_jacobian`, and if `f` does not return one real array without axes.
+        As for `sparse_jacobian`, and if `f` does not return a real 0-d array.
 
     Notes
     -----
-    A star colouring: an arrow of any size takes two products with the Hessian.
+    The colouring is a star colouring: an arrow matrix of any size takes two products with the Hessian.
 
     Examples
     --------
@@ -376,12 +376,12 @@ def sparse_plan(
     *args : nested structures of arrays
         Arguments of `f`, of the shapes of later calls.
     argnums : int or sequence of int
-        The arguments to differentiate by, as `value_and_grad` takes them.
+        The arguments to differentiate by, as for `value_and_grad`.
     sparsity : scipy.sparse array or matrix, optional
-        The pattern of the Jacobian, or of the Hessian if the result has no axes, instead of the one that is
-        found.
+        The pattern of the Jacobian (of the Hessian, if the result is a 0-d array), instead of the pattern
+        that is determined automatically.
     mode : {"auto", "forward", "reverse", "both"}
-        As `sparse_jacobian` takes it.
+        As for `sparse_jacobian`.
 
     Returns
     -------
@@ -391,11 +391,11 @@ def sparse_plan(
     Raises
     ------
     ArgumentTypeError, ArgumentValueError, ShapeError, ImportError
-        As `sparse_jacobian`.
+        As for `sparse_jacobian`.
 
     Notes
     -----
-    A plan holds for points at which `f` makes the same calls. ``plan.check(*args)`` compares a product.
+    A plan holds for points at which `f` makes the same calls. ``plan.check(*args)`` tests that.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 References
 ----------
-Names and meaning as in JAX. Complex numbers: PyTorch's conjugate convention.
+Names and semantics follow JAX. Complex gradients follow PyTorch's conjugate convention.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def value_and_grad(
     Parameters
     ----------
     f : callable
-        Returns one real floating-point array without axes; with `has_aux` a pair of that and anything else.
+        Returns a real floating-point 0-d array; with `has_aux`, a pair of it and any object.
     argnums : int or sequence of int
         Positional arguments to differentiate by. Each is an array of a floating-point dtype, or a nested
-        structure of tuples, lists, dicts and dataclasses of such arrays. None, integers, text, dtypes and
-        functions within a structure are passed on as they are; the gradient has None in their places.
+        structure of tuples, lists, dicts and dataclasses of such arrays. None, integers, strings, dtypes and
+        functions within a structure are passed on unchanged; the gradient has None instead of them.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
 
@@ -68,13 +68,13 @@ def value_and_grad(
     Raises
     ------
     ArgumentTypeError
-        If an argument to differentiate by, or the result, is not of such a dtype.
+        If an argument to differentiate by, or the result, is not of the required dtype.
     ShapeError
         If the result has axes.
 
     Notes
     -----
-    Of a complex argument the gradient is that of PyTorch: the direction of steepest ascent, twice the
+    For a complex argument the gradient is the same as in PyTorch: the direction of steepest ascent, twice the
     derivative with respect to the conjugate.
 
     Examples
@@ -90,10 +90,10 @@ def value_and_grad(
 
 
 def _value_and_grad(name: str, f: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
-    """Return `value_and_grad(f)`, whose errors begin with a name."""
+    """Return `value_and_grad(f)`; errors begin with `name`."""
     check_function(name, f)
     alone = not isinstance(argnums, (tuple, list))
-    known: dict[int, tuple[int, ...]] = {}  # for calls with so many arguments
+    known: dict[int, tuple[int, ...]] = {}  # by the number of arguments
 
     @functools.wraps(f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -111,9 +111,9 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     Parameters
     ----------
     f : callable
-        Returns one real floating-point array without axes; with `has_aux` a pair of that and anything else.
+        Returns a real floating-point 0-d array; with `has_aux`, a pair of it and any object.
     argnums : int or sequence of int
-        Positional arguments to differentiate by, as `value_and_grad` takes them.
+        Positional arguments to differentiate by, as for `value_and_grad`.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
 
@@ -125,7 +125,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     Raises
     ------
     ArgumentTypeError, ShapeError
-        As `value_and_grad`.
+        As for `value_and_grad`.
 
     Examples
     --------
@@ -158,16 +158,16 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     Parameters
     ----------
     f : callable
-        Returns arrays, in any nested structure. Integers, text, dtypes and functions within it are passed by.
+        Returns arrays, in any nested structure. Integers, strings, dtypes and functions are passed on.
     *xs : nested structures of arrays
-        The arguments of `f`, all differentiated by.
+        The arguments of `f`; all are differentiated by.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
 
     Returns
     -------
     y : nested structure of arrays
-        What `f` returned.
+        The result of `f`.
     pullback : callable
         Takes a cotangent, structured like `y`, and returns a tuple with one cotangent per argument. May be
         called any number of times.
@@ -191,7 +191,7 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     call = Linearized("vjp", f, xs, has_aux)
     facts = facts_of(call.values)
     value = call.structure.rebuild(call.values)
-    # The pullback keeps neither.
+    # The pullback must not keep the auxiliary value and the results alive.
     aux, call.aux, call.values = call.aux, None, []
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
@@ -218,18 +218,18 @@ class Linearized:
             self.values, self.roots = results_of(leaves)
 
     def pull(self, seeds: Sequence[Array | None]) -> tuple[Any, ...]:
-        """Return the cotangents of the arguments, from one of each leaf of the result; None is zero."""
+        """Return the cotangents of the arguments, given a cotangent (or None) of each leaf of the result."""
         found = backward(self.roots, seeds, self.chosen.nodes, self.tape)
         return tuple(self.chosen.gradients(found, [g for g in seeds if g is not None]))
 
     def push(self, directions: Sequence[Array]) -> list[Array]:
-        """Return the tangent of each leaf of the result, from the tangents of the leaves of the arguments."""
+        """Return the tangent of each leaf of the result, given the tangents of the arguments' leaves."""
         with Deferring():
             found = push_forward(list(self.roots), self.chosen.nodes, list(directions), self.tape)
             return handed_out(found, self.values, directions)
 
     def largest(self) -> int:
-        """Return the size of the largest array of a pass."""
+        """Return the size of the largest array in a pass."""
         return largest(self.roots, self.tape)
 
 
@@ -239,8 +239,8 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     Parameters
     ----------
     f : callable
-        Returns arrays, in any nested structure. Integers, text, dtypes and functions within it are passed by;
-        `dy` has None there.
+        Returns arrays, in any nested structure. Integers, strings, dtypes and functions are passed on;
+        `dy` has None instead of them.
     xs : sequence of nested structures of arrays
         The arguments.
     vs : sequence of nested structures of arrays
@@ -251,7 +251,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     Returns
     -------
     y : nested structure of arrays
-        What `f` returned.
+        The result of `f`.
     dy : nested structure of arrays
         The derivative of `f` at `xs` in the direction `vs`, structured like `y`.
     aux : object
@@ -264,7 +264,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
 
     Notes
     -----
-    One recorded call, and one pass through what it recorded from the oldest operation to the youngest.
+    The call is recorded; then one pass goes through the record from the oldest operation to the youngest.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
 def derivative_along(
     operation: str, f: Callable[..., Any], points: list[Any], tangents: list[Any], has_aux: bool
 ) -> Any:
-    """Return what `jvp` returns; errors name `operation`."""
+    """Implement `jvp`; errors name `operation`."""
     with Deferring():
         with recording() as tape:
             # The items of the list are the arguments.
@@ -303,7 +303,7 @@ def derivative_along(
                 )
         value = structure.rebuild(values)
         nodes = chosen.nodes
-        # What the pass has gone through need not be computed if nothing else refers to it.
+        # Drop references: deferred values that nothing else needs are then never computed.
         del out, y, leaves, chosen
         found = handed_out(push_forward(roots, nodes, directions, tape), values, directions)
         derivative = structure.rebuild(found, False)
@@ -317,7 +317,7 @@ def stop_gradient(x: Any) -> Any:
     Parameters
     ----------
     x : nested structure of arrays
-        Of any dtype and shape. Leaves that are no arrays come back as they are.
+        Arrays of any dtype and shape. Leaves that are not arrays are returned unchanged.
 
     Returns
     -------

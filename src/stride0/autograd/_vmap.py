@@ -1,8 +1,8 @@
-"""`vmap`: a function of one example made a function of a batch.
+"""`vmap`: turns a function of one example into a function of a batch.
 
 References
 ----------
-Names and meaning as in JAX.
+Names and semantics follow JAX.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ BATCHING, REFUSED = _table.BATCHING, _table.REFUSED
 
 
 def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
-    """Make a function that computes a function for each example of a batch, all at once.
+    """Make a function that applies `f` to all examples of a batch together.
 
     Parameters
     ----------
     f : callable
-        A function of one example: takes arrays, or nested structures of them, and returns such.
+        A function of one example: takes and returns arrays, or nested structures of arrays.
     in_axes : int, None, or nested structure of these
-        The axis of the examples in each argument; None if an argument is the same for all. One number
-        stands for all arguments, else there is one item for each; an item for a structure may be structured
-        like it. Named arguments have their examples along axis 0.
+        The axis of the examples in each argument; None if an argument is the same for all examples. One
+        number applies to all arguments; otherwise there is one item per argument, and an item for a structure
+        may be structured like it. Keyword arguments have their examples along axis 0.
     out_axes : int, None, or nested structure of these
-        Where the axis of the examples is to be in each result, in the same way; None only for results that do
+        The axis of the examples in each result, in the same form; None only for results that do
         not depend on the example.
 
     Returns
     -------
     callable
-        Takes the arguments of `f` with the additional axis, returns what `f` returns with it. Leaves that are
-        no arrays are passed on as they are. If `f` returns a view of an argument, or writes to it, so does
-        this function.
+        Takes the arguments of `f` with the additional axis, and returns the results of `f` with it. Leaves
+        that are not arrays are passed on unchanged. If `f` returns a view of an argument, or writes to it, so
+        does the new function.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     ShapeError
         If the numbers of examples differ.
     BatchingError
-        If `f` calls a function that has no batching rule, or asks for the value of a batched array.
+        If `f` calls a function that has no batching rule, or reads the value of a batched array.
 
     Notes
     -----
@@ -116,14 +116,14 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
 
 
 def _is_array(x: Any) -> bool:
-    """Return whether a leaf is an array; ForeignArrayError if it is one of another library."""
+    """Return whether a leaf is an array; raises ForeignArrayError for an array of another library."""
     if not isinstance(x, Array) and (hasattr(type(x), "__array__") or hasattr(type(x), "__dlpack__")):
         as_array(x, "vmap")
     return isinstance(x, Array)
 
 
 def _per_argument(in_axes: Any, count: int) -> Any:
-    """Return `in_axes` as one item for each positional argument, or one for all."""
+    """Return `in_axes` as one item for each positional argument, or one item for all."""
     if isinstance(in_axes, (tuple, list)):
         if len(in_axes) != count:
             raise ArgumentValueError(
@@ -134,7 +134,7 @@ def _per_argument(in_axes: Any, count: int) -> Any:
 
 
 def _axes_of(tree: Any, axes: Any, name: str) -> list[int | None]:
-    """Return the axis of each leaf of a structure, from numbers and None for its parts."""
+    """Return the axis of each leaf of a structure, given numbers or None for its parts."""
     found: list[int | None] = []
     _gather(tree, axes, name, found)
     return found
@@ -183,7 +183,7 @@ def _size(leaves: list[Any], places: list[int | None]) -> int:
 
 
 def _result(level: Level, x: Any, axis: int | None) -> Any:
-    """Return a result with its axis of examples."""
+    """Return a result with the axis of its examples."""
     if not level.has(x):
         if axis is None or not (_is_array(x) or isinstance(x, (bool, int, float, complex))):
             return x

@@ -54,7 +54,7 @@ def aligned(operation: str, level: Level, **operands: Any) -> list[Any]:
 
 @cache
 def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the parameter names of a function. Reading them takes long, so this is done at the first call."""
+    """Return the parameter names of a function. Reading them takes long: the first call does it."""
     return tuple(inspect.signature(function).parameters)
 
 
