@@ -1,4 +1,4 @@
-"""Which function of another library was called, for errors: found in the frames, when an error is raised."""
+"""Name the function of another library that was called, from the frames of a raised error."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 __all__ = ["FORMS", "lost_gradient", "refusing_form"]
 
-# By functions of SciPy, "signal.lfilter", those of ours that have a gradient. `autograd.scipy` fills it in.
+# Forms with a gradient, by SciPy name ("signal.lfilter"). `autograd.scipy` fills it in.
 FORMS: dict[str, str] = {}
-# What lets the functions of SciPy themselves take the forms.
+# The context in which SciPy functions themselves use the forms.
 PATCHED = "stride0.autograd.scipy.patched()"
 
 _LIBRARY = "scipy"
 _FORMS_ARE_IN = "stride0.autograd.scipy"
-# Between the call of the library and what it does with an array. Decorators are among them.
+# Packages of frames between a library's function and its operation on an array. Decorators are among them.
 _BETWEEN = ("numpy", "stride0", "functools", "contextlib")
-# What takes functions of the caller, and what helps there: a page of the documentation.
+# Modules of SciPy that call functions of the user; a page of the documentation helps with these.
 _CALLING_BACK = ("optimize", "integrate", "differentiate")
 
 _WHY = {
@@ -30,16 +30,16 @@ _WHY = {
 
 
 def lost_gradient(error: Any, operation: str, shape: tuple[int, ...]) -> Exception:
-    """Make the error of a tracked array whose elements would leave the tape.
+    """Return the error for a tracked array whose elements would leave the tape.
 
     Parameters
     ----------
     error : type
-        Its class.
+        Class of the error.
     operation : str
         What was done with the array. If SciPy does it, the error names the function of SciPy instead.
     shape : tuple of int
-        Of the array.
+        Shape of the array.
     """
     problem = "the array is tracked, and its gradient would be lost"
     facts = [("shape", f"{shape}")]
@@ -61,7 +61,7 @@ def lost_gradient(error: Any, operation: str, shape: tuple[int, ...]) -> Excepti
 def refusing_form(traceback: TracebackType | None) -> str | None:
     """Return the form of a SciPy function that raised an error, "scipy.ndimage.extrema", or None.
 
-    An error in a function that the caller passed to a form does not count as an error of the form.
+    An error in a function that the caller passed to a form is not an error of the form.
     """
     found = None
     while traceback is not None:
@@ -76,7 +76,7 @@ def refusing_form(traceback: TracebackType | None) -> str | None:
 
 def _form_of(frame: FrameType) -> str | None:
     names = {name.rpartition(".")[2] for name in _names(frame, frame.f_code)}
-    # A function that was made for a name has the name in its closure.
+    # A function that was generated for a name has the name in its closure.
     closed = (frame.f_locals.get(variable) for variable in frame.f_code.co_freevars)
     names |= {value for value in closed if isinstance(value, str)}
     matching = [f"scipy.{name}" for name in FORMS if name.rpartition(".")[2] in names]
@@ -87,7 +87,7 @@ def _form_of(frame: FrameType) -> str | None:
 
 
 def _called(frame: FrameType | None) -> str | None:
-    """Return the name of the function of SciPy that was called, if one is running; else None."""
+    """Return the name of the running SciPy function that was called, or None."""
     inside: list[FrameType] = []
     while frame is not None:
         package = frame.f_globals.get("__name__", "").partition(".")[0]
@@ -100,7 +100,7 @@ def _called(frame: FrameType | None) -> str | None:
 
 
 def _public_names(frame: FrameType) -> Iterator[str]:
-    """Yield names under which the function of a frame is public, if it is."""
+    """Yield the public names, if any, of the function of a frame."""
     module = ".".join(_public_part(frame.f_globals["__name__"]))
     public = sys.modules.get(module)
     for name in _names(frame, frame.f_code):
@@ -116,7 +116,7 @@ def _public_part(module: str) -> Iterator[str]:
 
 
 def _names(frame: FrameType, code: CodeType) -> Iterator[str]:
-    """Yield what the function of a frame may be called."""
+    """Yield possible names of the function of a frame."""
     values = frame.f_locals
     if code.co_varnames[:1] == ("self",) and "self" in values:
         name = type(values["self"]).__name__
@@ -124,7 +124,7 @@ def _names(frame: FrameType, code: CodeType) -> Iterator[str]:
     if "<locals>" not in code.co_qualname:
         yield code.co_name
         return
-    # A function that a decorator made: what it wraps is one of those that it closes over.
+    # A decorator's function has the wrapped function in its closure.
     for variable in code.co_freevars:
         value = values.get(variable)
         for attribute in ("__name__", "name"):

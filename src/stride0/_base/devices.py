@@ -1,4 +1,4 @@
-"""Devices: where the memory of an array is. There is one, the CPU; a test configuration can simulate more."""
+"""Devices of arrays. There is only the CPU; a test configuration can simulate more devices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stride0._base.errors import ArgumentValueError, DeviceError, shown
 
 
 class DLDeviceType(IntEnum):
-    """Kinds of devices, as DLPack numbers them."""
+    """Types of devices, with DLPack's numbers."""
 
     CPU = 1
     CUDA = 2
@@ -31,11 +31,11 @@ _ONLY = ("cpu",)
 
 
 def only_the_cpu() -> tuple[str, ...]:
-    """Return the names of the devices where no test configuration is on."""
+    """Return the names of the devices without a test configuration."""
     return _ONLY
 
 
-# The names of the devices of this context, the default one first.
+# Returns the names of the devices of this context, starting with the default device.
 _current_devices: Callable[[], tuple[str, ...]] = only_the_cpu
 
 
@@ -60,12 +60,12 @@ def number_of(name: str) -> int:
 
 
 class Device:
-    """A place where arrays live.
+    """A device that holds arrays.
 
     Parameters
     ----------
     name : str
-        ``"cpu"`` is the only one, unless a test configuration simulates others.
+        ``"cpu"`` is the only device, unless a test configuration simulates others.
 
     Raises
     ------
@@ -92,13 +92,13 @@ class Device:
         object.__setattr__(self, "_name", name)
 
     if TYPE_CHECKING:
-        # Set by the core, which asks strict mode first.
+        # The core replaces it by a version that checks strict mode first.
         @property
         def name(self) -> str: ...
 
     @property
     def number(self) -> int:
-        """The device's number; 0 is the CPU's."""
+        """The device's number; the CPU is 0."""
         return number_of(self._name)
 
     def __setattr__(self, attribute: str, value: object) -> NoReturn:
@@ -127,24 +127,24 @@ class Device:
 
 
 BY_NAME = "Device support: a device is an object of the library"
-"""Why strict mode refuses names of devices."""
+"""The sentence of the standard by which strict mode refuses names of devices."""
 
 DeviceLike = Device | str | None
-"""What a ``device=`` argument may be."""
+"""The type of a ``device=`` argument."""
 
 CPU = Device("cpu")
 
 
 def device_numbered(number: int) -> Device:
-    """Return the device of a number."""
-    # Not by its name: an array may outlive the test configuration that it was made in.
+    """Return the device with a number."""
+    # Not by its name, because an array may outlive the test configuration that created it.
     device = Device.__new__(Device)
     object.__setattr__(device, "_name", _NAMES[number])
     return device
 
 
 def check_device(operation: str, device: object) -> Device:
-    """Return the device that a ``device=`` argument names, the default one for None, or raise DeviceError."""
+    """Return the device for a ``device=`` argument (None: the default device), or raise DeviceError."""
     if device is None and _current_devices is only_the_cpu:
         return CPU
     names = _current_devices()

@@ -1,7 +1,7 @@
 """The environment variables ``STRIDE0_...``, read when the package is imported.
 
-An empty variable counts as unset. A wrong value raises an ImportError, always in one form: the variable, its
-value, and what to set it to.
+An empty variable counts as unset. A wrong value raises an ImportError, which always names the variable, its
+value, and the values to set instead.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WORDS: Final = {
 def read(variable: str, convert: Callable[[str], Value | None], kind: str, accepts: str) -> Value | None:
     """Return the converted value of a variable, or None if it is unset.
 
-    ImportError if `convert` returns None: the value is not a `kind`, and `accepts` says what to set instead.
+    Raises ImportError if `convert` returns None: the value is not a `kind`; `accepts` says what to set.
     """
     text = os.environ.get(variable, "").strip()
     if not text:
@@ -35,7 +35,7 @@ def read(variable: str, convert: Callable[[str], Value | None], kind: str, accep
 
 
 def read_flag(variable: str) -> bool | None:
-    """Return whether a variable turns something on; None if it is unset."""
+    """Return the boolean value of a variable; None if it is unset."""
     return read(variable, lambda text: _WORDS.get(text.lower()), "switch", "1 (on) or 0 (off)")
 
 
@@ -43,7 +43,7 @@ def read_number(variable: str, kind: str, least: int, most: int, example: int) -
     """Return the integer that a variable holds, from `least` to `most`; None if it is unset."""
 
     def convert(text: str) -> int | None:
-        # At most as many digits as the bound: Python refuses to convert thousands of digits.
+        # Check the number of digits first, because Python refuses to convert thousands of digits.
         if not (text.isascii() and text.isdigit()) or len(text.lstrip("0")) > len(str(most)):
             return None
         return number if least <= (number := int(text)) <= most else None

@@ -2,15 +2,15 @@
 
 Each class derives from the exception that a Python user would expect (``ValueError`` for shapes,
 ``TypeError`` for dtypes, ``IndexError`` for indices), so code that catches those keeps working. The text
-always reads
+has this form
 
     <operation>: <what is wrong>
 
         <fact>   <its value>
 
-        <what would be accepted>
+        <what to write instead>
 
-and is built only when it is read, so that raising is cheap.
+and is built when it is read, so that raising is cheap.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ _GAP = " " * 3
 
 
 def brief(value: int) -> str:
-    """Write an integer for a message; of very large ones only the number of bits."""
+    """Write an integer for a message; for a very large one only the number of bits."""
     return str(value) if value.bit_length() < 256 else f"an integer of {value.bit_length()} bits"
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """Write how many there are of something: "1 axis", "2 axes"; the plural has an s unless it is given."""
+    """Write a count: "1 axis", "2 axes". The plural is `one` with an s, unless `many` is given."""
     return f"{brief(count)} {one if count == 1 else many or one + 's'}"
 
 
 def shown(value: object) -> str:
-    """Write a value for a message; Python refuses to write integers of more than some thousand digits."""
+    """Write a value for a message; Python refuses to write integers with thousands of digits."""
     try:
         return repr(value)
     except ValueError:
@@ -71,7 +71,7 @@ def shown(value: object) -> str:
 
 
 class Stride0Error(Exception):
-    """Base of every error that stride0 raises itself.
+    """Base class of the errors of stride0.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ class Stride0Error(Exception):
     problem : str
         What is wrong, in one line.
     facts : sequence of (label, text) pairs
-        What the caller needs to see to understand the problem; printed in two aligned columns.
+        Facts that explain the problem; printed in two aligned columns.
     accepts : str
-        What would have been accepted.
+        What to write instead.
     """
 
     operation: str
@@ -97,7 +97,7 @@ class Stride0Error(Exception):
         self.problem = problem
         self.facts = tuple((str(label), str(text)) for label, text in facts)
         self.accepts = accepts
-        # `args` is what pickle and copy call the class with again, so it mirrors the signature.
+        # pickle and copy call the class with `args`, so these mirror the signature.
         super().__init__(operation, problem, self.facts, accepts)
 
     def __str__(self) -> str:
@@ -112,11 +112,11 @@ class Stride0Error(Exception):
 
 
 class ArgumentTypeError(Stride0Error, TypeError):
-    """An argument is of a Python type that the function does not take."""
+    """An argument has a Python type that the function does not accept."""
 
 
 class ArgumentValueError(Stride0Error, ValueError):
-    """An argument has the right type and an impossible value (a step of 0, an unknown kind)."""
+    """An argument has the right type but an invalid value (a step of 0, an unknown kind)."""
 
 
 class ShapeError(Stride0Error, ValueError):
@@ -124,7 +124,7 @@ class ShapeError(Stride0Error, ValueError):
 
 
 class DTypeError(Stride0Error, TypeError):
-    """A dtype is none of those that the operation accepts."""
+    """The operation does not accept a dtype."""
 
 
 class AxisError(Stride0Error, ValueError, IndexError):
@@ -136,7 +136,7 @@ class OutOfBoundsError(Stride0Error, IndexError):
 
 
 class WriteError(Stride0Error, ValueError):
-    """Memory that must not be written to: read-only, or broadcast, so that elements share a place."""
+    """A write to read-only memory, or to a broadcast array, whose elements share memory."""
 
 
 class DeviceError(Stride0Error, ValueError):
@@ -152,7 +152,7 @@ class RangeError(Stride0Error, OverflowError):
 
 
 class ForeignArrayError(Stride0Error, TypeError):
-    """An array of another library, or no array at all, given instead of a stride0 array."""
+    """An argument is not a stride0 array, for example an array of another library."""
 
 
 class ExchangeError(Stride0Error, BufferError, ValueError):
@@ -160,32 +160,32 @@ class ExchangeError(Stride0Error, BufferError, ValueError):
 
 
 class BatchingError(Stride0Error, TypeError):
-    """A batched array, of `autograd.vmap`, used as one value, or in a call that has no batching rule."""
+    """A batched array (of `autograd.vmap`) is used as one value, or in a call without a batching rule."""
 
 
 class GradientError(Stride0Error, RuntimeError):
-    """A gradient would be lost, is not known, or was asked for where there is none."""
+    """A gradient would be lost, is not known, or does not exist."""
 
 
 class StrictError(Stride0Error, TypeError):
     """Something that the standard does not define, while `stride0.strict` is on.
 
-    Always a TypeError: most of what is refused are types and dtypes, and a program that leaves the standard
-    must stop there instead of handling an IndexError or a ValueError that it expected.
+    Always a TypeError: most refusals concern types and dtypes, and a program that leaves the standard must
+    stop there instead of handling an IndexError or a ValueError that it expected.
 
     Parameters
     ----------
     operation : str
         Name of the function, method or operator.
     problem : str
-        What was done.
+        What the call did.
     sentence : str
-        What the standard says, and where.
+        What the standard says, with the place.
     setting : str
-        The setting that refuses.
+        The setting that refuses the call.
     """
 
-    # Chooses a subclass by the arguments, while `stride0.testing.as_array_api_strict` is in force.
+    # While `stride0.testing.as_array_api_strict` is on, this chooses a subclass by the arguments.
     choose: Callable[..., type[StrictError]] | None = None
 
     def __new__(cls, *args: str) -> StrictError:
@@ -201,7 +201,7 @@ class StrictError(Stride0Error, TypeError):
 
 
 class StrictAttributeError(StrictError, AttributeError):
-    """An attribute that the standard, or the chosen version of it, does not have."""
+    """An attribute that the standard, or its chosen version, does not have."""
 
 
 class LazyError(StrictError, ValueError):
@@ -216,17 +216,17 @@ class BroadcastError(Stride0Error, ValueError):
     operation : str
         Name of the function or operator.
     operands : sequence of (name, shape) pairs
-        All operands, in the order of the call. A name that is also an expression of the caller's (``x2``) can
-        appear in a hint; one with a space in it (``shape 2``) never does.
+        All operands, in the order of the call. A name that is an expression of the caller (``x2``) can appear
+        in a hint; a name with a space (``shape 2``) never does.
     grow : (name, shape) pair, optional
         For in-place calls: the target, whose shape is fixed. It need not be among `operands`.
 
     Attributes
     ----------
     operands : tuple of (name, shape) pairs
-        As given, with the target in front if it was not among them.
+        The operands, after the target if it was not among them.
     axis : int or None
-        The failing axis, counted from the last one (-1), since shapes are aligned there.
+        The failing axis, counted from the last axis (-1), where shapes are aligned.
     sizes : tuple of (int or None)
         Size of that axis in each operand; None if the operand has no such axis.
     """
@@ -270,7 +270,7 @@ class BroadcastError(Stride0Error, ValueError):
         if self.axis is None:
             return text
         text += f"\n{_INDENT}{self._explanation(self.axis)}"
-        # Changing the other operand cannot help where the target must keep its shape and is itself too small.
+        # Changing the other operand does not help if the target is too small and must keep its shape.
         hint = "" if self._grows else self.hint()
         return f"{text}\n{_INDENT}{hint}" if hint else text
 
@@ -296,10 +296,10 @@ class BroadcastError(Stride0Error, ValueError):
         )
 
     def hint(self) -> str:
-        """Return ``insert an axis: x2[:, None]``, or nothing if that is not certainly what was meant.
+        """Return ``insert an axis: x2[:, None]``, or nothing if it is not certain that this was meant.
 
-        Certain means: for exactly one operand there is exactly one alignment of its axes with equal sizes of
-        the others (:func:`_only_fit`), and one inserted axis gives that alignment.
+        It is certain if exactly one operand has exactly one alignment of its axes with equal sizes of the
+        other operands (:func:`_only_fit`), and one inserted axis gives that alignment.
         """
         hints = []
         for i, (name, shape) in enumerate(self.operands):
@@ -309,7 +309,7 @@ class BroadcastError(Stride0Error, ValueError):
                 continue
             fit = _only_fit(shape, _broadcast(others))
             if fit is not None and len(fit) == len(shape) + 1:
-                # Next to an axis of size 1 several places give this shape; the rightmost one reads best.
+                # Next to an axis of size 1 several positions give this shape; the rightmost one reads best.
                 at = max(k for k in range(len(fit)) if fit[k] == 1 and fit[:k] + fit[k + 1 :] == shape)
                 keys = [":"] * len(shape)
                 keys.insert(at, "None")
@@ -347,7 +347,7 @@ class StretchError(BroadcastError):
         return f"{self.operation}: {self.problem}\n\n{drawn}\n{lines}"
 
     def hint(self) -> str:
-        """Return what to write if the broadcast is meant, and for equal sizes also what to write if not."""
+        """Return what to write if the broadcast is meant and, for equal sizes, if it is not meant."""
         shape = _broadcast([found for _, found in self.operands])
         axes = [(name, found) for name, found in self.operands if found or self.mode == "exact"]
         most = max(len(found) for _, found in axes)
@@ -380,7 +380,7 @@ def _size_at(shape: Shape, axis: int) -> int | None:
 
 
 def _clashing_axis(shapes: Sequence[Shape]) -> int | None:
-    """Return the first axis, from the last one on, at which two sizes differ and neither is 1."""
+    """Return the first axis, counted from the last, at which two sizes differ and neither is 1."""
     for axis in range(-1, -1 - max(map(len, shapes), default=0), -1):
         if len({shape[axis] for shape in shapes if -axis <= len(shape)} - {1}) > 1:
             return axis
@@ -388,7 +388,7 @@ def _clashing_axis(shapes: Sequence[Shape]) -> int | None:
 
 
 def _growing_axis(target: Shape, shapes: Sequence[Shape]) -> int | None:
-    """Return the first axis, from the last one on, that the result has and the target lacks."""
+    """Return the first axis, counted from the last, that the result has and the target lacks."""
     for axis in range(-1, -1 - max(map(len, shapes), default=0), -1):
         size = _size_at(target, axis)
         if size is None or (size == 1 and any(_size_at(shape, axis) not in (None, 1) for shape in shapes)):
@@ -403,7 +403,7 @@ def _first_clash(operands: Sequence[Operand], axis: int) -> tuple[tuple[str, int
 
 
 def _broadcast(shapes: Sequence[Shape]) -> Shape:
-    """Return the common shape of shapes that are known to fit."""
+    """Return the common shape of shapes that broadcast."""
     result = []
     for axis in range(-max(map(len, shapes), default=0), 0):
         sizes = {shape[axis] for shape in shapes if -axis <= len(shape)} - {1}
@@ -412,9 +412,9 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
 
 
 def _only_fit(shape: Shape, other: Shape) -> Shape | None:
-    """Return `shape` with axes of size 1 inserted so that its sizes meet their equals in `other`.
+    """Return `shape` with inserted axes of size 1, so that its sizes are aligned with equal sizes of `other`.
 
-    None if there is no such shape or more than one. Leading axes of size 1 are left out, as broadcasting adds
+    None if there is no such shape or more than one. Leading axes of size 1 are omitted, as broadcasting adds
     them. Axes of `shape` of size 1 may be aligned with any size, but no axis of `other` may be broadcast: a
     result with new sizes is possible and may be meant, but it is not certain.
     """
@@ -432,14 +432,14 @@ def _only_fit(shape: Shape, other: Shape) -> Shape | None:
             else:
                 fits.add(built)
         partial = list(dict.fromkeys(grown))
-        if len(partial) > 4096:  # a shape full of ones: certainly not certain
+        if len(partial) > 4096:  # a shape full of ones is not certain
             return None
     fits.update(built for left, built in partial if not left)
     return fits.pop() if len(fits) == 1 else None
 
 
 def drawing(operands: Sequence[Operand], axis: int | None) -> list[str]:
-    """Return the shapes under each other, aligned axis by axis from the right, and a caret under `axis`."""
+    """Return lines with the shapes, aligned axis by axis from the right, and a caret under `axis`."""
     ndim = max((len(shape) for _, shape in operands), default=0)
     widths = [max(len(str(shape[k])) for _, shape in operands if -k <= len(shape)) for k in range(-ndim, 0)]
     names = max((len(name) for name, _ in operands), default=0)
@@ -456,16 +456,16 @@ def drawing(operands: Sequence[Operand], axis: int | None) -> list[str]:
     return lines
 
 
-# Tracebacks name the module from which users import the classes.
+# Let tracebacks name the module from which users import the classes.
 for _name in __all__:
     globals()[_name].__module__ = "stride0"
 
 
 def hide_frames() -> None:
-    """Have pytest leave out the frames of the package: the last one it shows is the line that called.
+    """Let pytest omit the frames of the package, so that the last frame it shows is the user's call.
 
-    pytest looks for the name among the globals of a frame, and those of compiled functions are their module's
-    too. Code that imports further modules of the package later calls this again.
+    pytest looks for the name among the globals of a frame. The globals of compiled functions are also those
+    of their module. Code that imports further modules of the package later calls this again.
     """
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "stride0":

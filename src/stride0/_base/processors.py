@@ -1,4 +1,4 @@
-"""How many processors this process may use at once: by its affinity, and the quota of its control group."""
+"""The number of processors that this process may use, by its affinity and its control group's quota."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["available"]
 
 
 def available(root: str = "/") -> int:
-    """Number of processors, at least 1; a quota of 2.5 is two, so that no call is throttled for it."""
+    """Number of processors, at least 1. A quota of 2.5 counts as 2, so that calls are not throttled."""
     try:
         count = len(os.sched_getaffinity(0))
     except (AttributeError, OSError):
@@ -18,10 +18,10 @@ def available(root: str = "/") -> int:
 
 
 def smallest_quota(root: str) -> float | None:
-    """Processors that the control groups of this process, and those above them, allow; None without a limit.
+    """The smallest quota of this process's control groups and their parents; None without a limit.
 
-    Version 2 has one file of quota and period in each group, version 1 a file for either. In a container the
-    files may be those of its own group, which it sees as the top of the tree.
+    Version 2 has one file with quota and period in each group, version 1 has two files. In a container the
+    files may belong to its own group, which it sees as the root of the tree.
     """
     try:
         with open(os.path.join(root, "proc/self/cgroup")) as file:

@@ -1,4 +1,4 @@
-"""Arithmetic of shapes, strides and axes, on tuples of Python integers alone.
+"""Arithmetic of shapes, strides and axes, on tuples of Python integers.
 
 No function here takes an array. Strides count elements, not bytes.
 """
@@ -21,10 +21,10 @@ from stride0._base.errors import (
 
 Shape = tuple[int, ...]
 Axis = int | tuple[int, ...] | None
-"""What the ``axis=`` argument of a reduction may be."""
+"""The type of a reduction's ``axis=`` argument."""
 
 ShapeLike = int | tuple[int, ...]
-"""What a ``shape`` argument may be."""
+"""The type of a ``shape`` argument."""
 
 MAX_NDIM = 64
 """The largest number of axes an array can have."""
@@ -33,9 +33,9 @@ _MAX_SIZE = 2**63 - 1
 
 
 def normalize_index(operation: str, name: str, value: object) -> int:
-    """Return an argument as an integer; the ArgumentTypeError of any other calls it `name`.
+    """Return an argument as an integer, or raise an ArgumentTypeError that names it.
 
-    Anything with ``__index__`` is taken except booleans, which are far more often a mistake than a number.
+    Objects with ``__index__`` are accepted, except booleans, which are usually a mistake.
     """
     if type(value) is int:
         return value
@@ -52,7 +52,7 @@ def normalize_index(operation: str, name: str, value: object) -> int:
 
 
 def not_static(operation: str, name: str) -> BatchingError:
-    """Return the error of a batched array given for a parameter that all examples share."""
+    """Return the error for a batched array given for a parameter that all examples share."""
     return BatchingError(
         operation,
         f"{name} must be the same for all examples, and it is a batched array",
@@ -61,8 +61,9 @@ def not_static(operation: str, name: str) -> BatchingError:
 
 
 def _is_boolean(value: object) -> bool:
-    # NumPy's and our own 0-d booleans have a dtype that says so; neither may be imported here. The kind,
-    # since NumPy builds the name of a dtype anew each time, which takes longer than all else.
+    # NumPy's and our own 0-d booleans have a dtype that says so; neither module may be imported here. Test
+    # the kind, because NumPy builds the name of a dtype at each read, which takes longer than everything else
+    # here.
     return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") in ("b", "bool")
 
 
@@ -82,9 +83,9 @@ def normalize_axis(operation: str, axis: object, ndim: int) -> int:
 
 
 def normalize_axes(operation: str, axis: object, ndim: int) -> tuple[int, ...]:
-    """Return an ``axis=`` argument as a tuple of axes counted from the front, in their order; None means all.
+    """Return an ``axis=`` argument as a tuple of non-negative axes, in their order; None means all axes.
 
-    AxisError if an axis does not exist or is named twice.
+    Raises AxisError if an axis does not exist or is named twice.
     """
     if axis is None:
         return tuple(range(ndim))
@@ -98,7 +99,7 @@ def normalize_axes(operation: str, axis: object, ndim: int) -> tuple[int, ...]:
 
 
 def _sizes(operation: str, shape: object) -> list[int]:
-    """Return an int, or a sequence of them, as a list; signs are not checked."""
+    """Return an int or a sequence of ints as a list; signs are not checked."""
     if isinstance(shape, (tuple, list)):
         entries: Iterable[object] = shape
     elif isinstance(shape, int) or (hasattr(shape, "__index__") and not hasattr(shape, "__len__")):
@@ -108,7 +109,7 @@ def _sizes(operation: str, shape: object) -> list[int]:
     ):
         entries = shape
     else:
-        # 0-d arrays have both __len__ and __index__ and stand for a number.
+        # 0-d arrays have both __len__ and __index__; they are numbers.
         entries = (shape,)
     return [normalize_index(operation, "shape", size) for size in entries]
 
@@ -122,9 +123,9 @@ def check_ndim(operation: str, ndim: int) -> None:
 
 
 def normalize_shape(operation: str, shape: object) -> Shape:
-    """Return a ``shape`` argument, an integer or a sequence of them, as a tuple.
+    """Return a ``shape`` argument, an integer or a sequence of integers, as a tuple.
 
-    ShapeError if a size is negative, there are more than 64 axes, or no memory could ever hold the elements.
+    Raises ShapeError for negative sizes, more than 64 axes, or more elements than any memory could hold.
     """
     sizes = tuple(_sizes(operation, shape))
     for k, size in enumerate(sizes):
@@ -141,7 +142,7 @@ def normalize_shape(operation: str, shape: object) -> Shape:
 
 def _check_limits(operation: str, shape: Shape) -> None:
     check_ndim(operation, len(shape))
-    # Sizes of 0 are left out of the product: strides are computed without them and must not overflow either.
+    # The product omits sizes of 0, because strides are computed without them and must not overflow either.
     if size_of(tuple(size for size in shape if size)) > _MAX_SIZE:
         raise ShapeError(
             operation,
@@ -152,9 +153,9 @@ def _check_limits(operation: str, shape: Shape) -> None:
 
 
 def infer_shape(operation: str, size: int, shape: object) -> Shape:
-    """Return the shape that ``reshape`` of `size` elements means, with a size of -1 worked out.
+    """Return the shape for ``reshape`` of `size` elements, with an inferred size for -1.
 
-    ShapeError if no such shape has as many elements.
+    Raises ShapeError if the shape does not have `size` elements.
     """
     wanted = _sizes(operation, shape)
     facts = [("elements", str(size)), ("shape", shown(tuple(wanted)))]
@@ -199,7 +200,7 @@ def size_of(shape: Sequence[int]) -> int:
 
 
 def c_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides, in elements, of an array in C order.
+    """Return the strides, in elements, of a C-contiguous array.
 
     A size of 0 counts as 1.
     """
@@ -212,10 +213,10 @@ def c_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def broadcast_shapes(operation: str, operands: Iterable[tuple[str, Shape]]) -> Shape:
-    """Return the common shape of operands, pairs of name and shape, that broadcast, or raise BroadcastError.
+    """Return the common shape of operands, given as pairs of name and shape, or raise BroadcastError.
 
-    Sizes are aligned from the last axis. Per axis they are equal, or one is 1, or one is missing, and the
-    other one is taken. 0 is a size like any other.
+    Sizes are aligned from the last axis. Per axis they are equal, or one is 1 or missing, and the other size
+    is taken. 0 is a size like any other.
     """
     operands = list(operands)
     ndim = max([len(shape) for _, shape in operands], default=0)

@@ -1,7 +1,7 @@
 """Labels of axes: the subscripts of `einsum`, read from a string or from lists, and the axes of `tensordot`.
 
-A label is a number, the same for the same letter; an axis that an ellipsis stands for has a label of its own,
-counted from the last one, as shapes broadcast.
+A label is a number, the same for the same letter. Each axis of an ellipsis has its own label, counted from
+the last axis, as shapes broadcast.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ Labels = tuple[int, ...]
 List = tuple[int | None, ...]
 
 MOST_LABELS = 2 * MAX_NDIM
-"""Different labels in a call: of two operands."""
+"""The most different labels in a call: the axes of two operands."""
 
 
 class Subscripts(NamedTuple):
-    """What the axes of the operands and of the result are called.
+    """The labels of the axes of the operands and the result.
 
     Attributes
     ----------
     inputs : tuple of tuple of int
         For each operand, the label of each axis.
     output : tuple of int
-        The label of each axis of the result; each once.
+        The label of each axis of the result, without duplicates.
     names : tuple of str
-        How the caller writes each label.
+        The caller's spelling of each label.
     """
 
     inputs: tuple[Labels, ...]
@@ -47,22 +47,22 @@ class Subscripts(NamedTuple):
 
 
 class _Term(NamedTuple):
-    """Labels before an ellipsis and behind it, in the caller's form; without one, `behind` is None."""
+    """Labels before and behind an ellipsis, in the caller's form; without an ellipsis, `behind` is None."""
 
     labels: tuple[Hashable, ...]
     behind: tuple[Hashable, ...] | None
 
 
 def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subscripts:
-    """Read ``"ij,jk->ik"`` for operands of so many axes.
+    """Read ``"ij,jk->ik"`` for operands with `ndims` axes.
 
     Raises
     ------
     ArgumentValueError
-        If the string is malformed or names more or fewer operands. If the result has a label that no operand
-        has, or lacks the ellipsis of an operand.
+        If the string is malformed or does not match the number of operands. If the result has a label that no
+        operand has, or lacks the ellipsis of an operand.
     ShapeError
-        If an operand has another number of axes.
+        If an operand has more or fewer axes than labels.
     """
     facts = [("subscripts", shown(subscripts))]
     left, arrow, right = subscripts.partition("->")
@@ -84,7 +84,7 @@ def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subsc
 def parse_lists(
     operation: str, lists: Sequence[List], output: List | None, ndims: Sequence[int]
 ) -> Subscripts:
-    """Read the lists of the interleaved form, made by `read_list`; `output` is None if none is given."""
+    """Read the lists of the interleaved form, made by `read_list`; `output` may be None."""
     facts = [("subscripts", ", ".join(map(_shown_list, lists)))]
     if output is not None:
         facts.append(("of the result", _shown_list(output)))
@@ -198,7 +198,7 @@ def _resolve(
 
 
 def _keys(term: _Term, missing: int) -> tuple[Hashable, ...]:
-    """The labels of all axes: a letter or an integer, or the place of an axis of the ellipsis in a tuple."""
+    """The labels of all axes: a letter, an integer, or a tuple with the number of an ellipsis axis."""
     return (*term.labels, *((k,) for k in range(-missing, 0)), *(term.behind or ()))
 
 
@@ -207,7 +207,7 @@ def _name(key: Hashable) -> str:
 
 
 def pairs_of_axes(operation: str, axes: Any, ndim1: int, ndim2: int) -> tuple[Labels, Labels]:
-    """Return the axes of both operands that the `axes` of `tensordot` mean, none of them negative."""
+    """Return the non-negative axes of both operands for the `axes` argument of `tensordot`."""
     given = [("axes", brief(axes) if isinstance(axes, int) else shown(axes))]
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2 or axes[0] is None or axes[1] is None:
@@ -249,14 +249,14 @@ def labels_of_tensordot(operation: str, axes: Any, ndim1: int, ndim2: int) -> tu
 def steps_of(
     inputs: Sequence[Labels], output: Labels, path: Sequence[Sequence[int]]
 ) -> list[tuple[int, int, Labels]]:
-    """Return the products of pairs that a path consists of.
+    """Return the products of pairs in a path.
 
     Returns
     -------
     list of (int, int, labels)
-        The places of two operands in the list of those that are left, the first one less; they go, and the
-        product, whose labels are the third item, joins the end. The second place is -1 where one operand is
-        summed alone.
+        The positions of two operands in the list of remaining operands, the smaller position first. They are
+        removed, and their product, with the labels of the third item, is appended. The second position is -1
+        if a single operand is summed.
     """
     left = list(inputs)
     steps: list[tuple[int, int, Labels]] = []
@@ -278,7 +278,7 @@ def steps_of(
             contract(places)
         while len(places) > 1:
             contract(places[:2])
-            # The product is the last one; the others have moved up.
+            # The product is last; the other operands have moved up.
             places = [*(place - 2 for place in places[2:]), len(left) - 1] if len(places) > 2 else []
     if len(left) > 1:
         while len(left) > 1:
@@ -289,7 +289,7 @@ def steps_of(
 
 
 def common_sizes(subscripts: Subscripts, shapes: Sequence[tuple[int, ...]]) -> list[int]:
-    """Return the size of each label: that of an axis that does not broadcast, if there is one."""
+    """Return the size of each label: the size of an axis that is not broadcast, if there is one."""
     sizes = [1] * len(subscripts.names)
     for labels, shape in zip(subscripts.inputs, shapes, strict=True):
         for label, size in zip(labels, shape, strict=True):
@@ -300,12 +300,12 @@ def common_sizes(subscripts: Subscripts, shapes: Sequence[tuple[int, ...]]) -> l
 def sizes_of(
     operation: str, subscripts: Subscripts, shapes: Sequence[tuple[int, ...]]
 ) -> list[tuple[list[tuple[str, tuple[int, ...]]], tuple[int, ...]]]:
-    """Return, for each label of which an axis is broadcast, the sizes of its axes and the common one.
+    """Return the sizes of the axes, and the common size, for each label with a broadcast axis.
 
     Raises
     ------
     ShapeError
-        If the sizes of a label differ, and none of them is 1, or within one operand.
+        If the sizes of a label differ and none is 1, or if they differ within one operand.
     """
     found: list[tuple[list[tuple[str, tuple[int, ...]]], tuple[int, ...]]] = []
     common = common_sizes(subscripts, shapes)
@@ -344,7 +344,7 @@ _UNLIMITED = 2**62
 
 
 def check_optimize(operation: str, optimize: object, count: int) -> None:
-    """Raise if `optimize` is none of what `einsum` takes for so many operands."""
+    """Raise unless `optimize` is valid for `einsum` with `count` operands."""
     if isinstance(optimize, bool) or (isinstance(optimize, str) and optimize in (AUTO, "greedy", "optimal")):
         return
     if not isinstance(optimize, (list, tuple)):
@@ -359,13 +359,13 @@ def check_optimize(operation: str, optimize: object, count: int) -> None:
 def find_path(
     operation: str, subscripts: Subscripts, shapes: Sequence[tuple[int, ...]], optimize: Any
 ) -> tuple[list[tuple[int, ...]], str]:
-    """Return a path, and NumPy's report of what it takes.
+    """Return a path, and NumPy's report of its cost.
 
     Raises
     ------
     ArgumentValueError
-        If the path is none for so many operands, or one is to be found for more than 52 labels, which NumPy
-        does not.
+        If the path does not fit the number of operands, or if a path is requested for more than 52 labels,
+        which NumPy does not support.
     """
     count = len(subscripts.inputs)
     check_optimize(operation, optimize, count)
@@ -385,7 +385,7 @@ def find_path(
     if way == AUTO:
         way = "optimal" if count <= _FEW_OPERANDS else "greedy"
     terms = ["".join(_LETTERS[label] for label in each) for each in (*subscripts.inputs, subscripts.output)]
-    # Arrays without memory: a path depends on shapes alone. Sizes of 0 count as 1, and do not divide by 0.
+    # Broadcast views, because a path only depends on shapes. Sizes of 0 become 1, to avoid a division by 0.
     stand_ins = [numpy.broadcast_to(0.0, tuple(max(1, size) for size in shape)) for shape in shapes]
     path, report = numpy.einsum_path(
         f"{','.join(terms[:-1])}->{terms[-1]}", *stand_ins, optimize=(way, _UNLIMITED)

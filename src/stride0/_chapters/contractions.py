@@ -70,7 +70,7 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> 
     Parameters
     ----------
     subscripts, *operands, optimize
-        As `einsum` takes them.
+        As for `einsum`.
 
     Returns
     -------

@@ -112,7 +112,7 @@ def partition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
     Parameters
     ----------
     x, kth, axis
-        As `argpartition` takes them.
+        As for `argpartition`.
 
     Returns
     -------
@@ -368,7 +368,7 @@ def percentile(
     q : Array, float or sequence of float
         The percentages, from 0 to 100.
     x, axis, method, keepdims, weights
-        As `quantile` takes them.
+        As for `quantile`.
 
     Returns
     -------

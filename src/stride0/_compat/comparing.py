@@ -111,7 +111,7 @@ def allclose(
     Parameters
     ----------
     x1, x2, rtol, atol, equal_nan
-        As `isclose` takes them.
+        As for `isclose`.
 
     Returns
     -------
@@ -338,7 +338,7 @@ def corrcoef(
     Parameters
     ----------
     x, y, rowvar, dtype
-        As `cov` takes them.
+        As for `cov`.
 
     Returns
     -------

@@ -310,7 +310,7 @@ def _add(name: str, function: Any, plain: int, positional: tuple[str, ...]) -> N
 
 
 class _Missing:
-    """An attribute of NumPy's arrays that arrays lack: who asks for it learns what to write instead.
+    """An attribute of NumPy arrays that arrays lack: who asks for it learns what to write instead.
 
     Not a `__getattr__` of the type: Python calls methods of types that have one more slowly.
     """

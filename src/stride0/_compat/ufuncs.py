@@ -65,7 +65,7 @@ def call(x: Array, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
             )
         if function is not None and not named:
             if is_strict() and not any(isinstance(value, (np.generic, np.ndarray)) for value in inputs):
-                # With a scalar or an array of NumPy's it may be an operator, which the function checks.
+                # With a scalar or a NumPy array's it may be an operator, which the function checks.
                 refuse_foreign_function(ufunc.__name__)
             return function(*inputs)
         # `ndarray += x` is refused too, as by our operators.

@@ -1,4 +1,4 @@
-"""Which broadcasts are allowed: a mode per context, and a default for the process."""
+"""Allowed broadcasts: a mode per context, and a default for the process."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class broadcasting(Setting):
     Parameters
     ----------
     mode : {"standard", "pointwise", "warn", "explicit", "exact"}
-        What happens to operands of different shapes:
+        The treatment of operands with different shapes:
 
         - ``"standard"``: they broadcast, as the standard says.
-        - ``"pointwise"``: `BroadcastWarning` where operands with equally many elements broadcast against each
-          other, as (4, 1) and (4,) do.
-        - ``"warn"``: `BroadcastWarning` wherever an operand that has axes is broadcast.
-        - ``"explicit"``: `StretchError` (a `BroadcastError`) unless all operands that have axes have equally
-          many. Axes of size 1 may be broadcast.
-        - ``"exact"``: `StretchError` wherever an array is broadcast, which Python scalars are not; in this
+        - ``"pointwise"``: a `BroadcastWarning` if operands of equal size broadcast against each other, as
+          (4, 1) and (4,) do.
+        - ``"warn"``: a `BroadcastWarning` if an operand with axes is broadcast.
+        - ``"explicit"``: a `StretchError` (a `BroadcastError`) unless all operands with axes have the same
+          number of axes. Axes of size 1 may be broadcast.
+        - ``"exact"``: a `StretchError` if an array is broadcast (Python scalars do not count). In this
           mode, code broadcasts with `broadcast_to`, `broadcast_arrays` and `expand_dims`.
 
     Raises
@@ -37,16 +37,16 @@ class broadcasting(Setting):
     ArgumentTypeError
         If `mode` is not a str.
     ArgumentValueError
-        If there is no such mode.
+        If `mode` is unknown.
 
     Notes
     -----
-    The mode holds in the thread and the asynchronous task that set it (a `contextvars` variable), and there
-    only for what the caller's code broadcasts, not for what functions of the package do to compute their
-    results. Assignments and in-place operators obey it as well. Elsewhere the default of the process holds,
-    from the environment variable ``STRIDE0_BROADCASTING`` or `set_default`. A new thread begins with that
-    default; if ``sys.flags.thread_inherit_context`` is set, as it is in free-threaded Python 3.14, with
-    the mode of the thread that starts it.
+    The mode applies to the thread and the asynchronous task that set it (a `contextvars` variable), and there
+    only to broadcasts of the caller's code, not to broadcasts within functions of the package. Assignments
+    and in-place operators obey it as well. Elsewhere the default of the process applies, set by the
+    environment variable ``STRIDE0_BROADCASTING`` or `set_default`. A new thread begins with that default. But
+    if ``sys.flags.thread_inherit_context`` is set, as in free-threaded Python 3.14, it begins with the mode
+    of the thread that starts it.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class broadcasting(Setting):
 
     @staticmethod
     def set_default(mode: Mode) -> str:
-        """Set the mode of every context that has none of its own.
+        """Set the mode of all contexts that have not set a mode.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class broadcasting(Setting):
         Returns
         -------
         str
-            The default before.
+            The previous default.
 
         Examples
         --------
@@ -94,7 +94,7 @@ class broadcasting(Setting):
 
     @staticmethod
     def current() -> str:
-        """Return the mode that holds here.
+        """Return the mode of the current context.
 
         Returns
         -------

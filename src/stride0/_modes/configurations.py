@@ -1,4 +1,4 @@
-"""Test configurations: how the library behaves in a test, and the checks of calls that make it behave so.
+"""Test configurations: behaviour of the library in a test, implemented by checks of calls.
 
 Functions and kernels do not know of configurations: the interceptor checks the operands before a call and
 converts the result after it, Note [Interceptors].
@@ -44,7 +44,7 @@ from stride0._tables.standard import (
 
 __all__ = ["Call", "Configuration", "current_configuration", "current_devices"]
 
-# Functions whose results, or some of them, are of the default dtype of indices.
+# Functions with results of the default index dtype.
 INDICES = frozenset(
     {
         *("argmax", "argmin", "argpartition", "argsort", "count_nonzero", "nonzero", "searchsorted", "top_k"),
@@ -53,7 +53,7 @@ INDICES = frozenset(
 )
 # Functions whose result need not be on the device of their operand.
 MOVING = ("asarray", "astype", "from_dlpack")
-# Forms of arguments that a later version added, by the words for them in messages.
+# Forms of arguments that a later version added, by their description in messages.
 FORMS: dict[str, Callable[[Any], bool]] = {
     "is a tuple": lambda value: isinstance(value, tuple),
     "holds a negative axis": lambda value: isinstance(value, tuple) and any(item < 0 for item in value),
@@ -62,11 +62,11 @@ FORMS: dict[str, Callable[[Any], bool]] = {
     "is a Python scalar": lambda values: any(isinstance(x, (bool, int, float, complex)) for x in values),
 }
 DOUBLE = (dt.float64, dt.complex128)
-# Methods of arrays that return Python's numbers, of those that are intercepted.
+# Intercepted methods that return Python numbers.
 VALUES = ("tolist",)
 
 
-# What the standard says, in our words.
+# Sentences of the standard, shortened.
 LAZY = "Lazy vs. eager execution: bool, int, float, complex and index of an array may raise a ValueError"
 IS_LAZY = "stride0.testing.flags(lazy=True) is on."
 DEVICES = "Device support: operands are on one device; nothing is moved implicitly"
@@ -74,10 +74,10 @@ MUTATION = "Copy-view behavior and mutability: some libraries cannot write to an
 
 
 class Configuration(NamedTuple):
-    """What `stride0.testing.flags` sets; the fields are its parameters."""
+    """The settings of `stride0.testing.flags`; the fields are its parameters."""
 
     devices: tuple[str, ...]
-    # By the device's number, in the same order.
+    # By device number, in the same order.
     simulated: Mapping[int, Simulated]
     writable: bool = True
     views: bool = True
@@ -97,15 +97,15 @@ class Configuration(NamedTuple):
             raise ArgumentValueError("__array_namespace__", problem, (), accepts)
 
     def device_of(self, number: int) -> Simulated:
-        """Return what the device of a number is like; those of other configurations are like the default."""
+        """Return the properties of a device by number; for another configuration's device, the default ones."""
         return self.simulated.get(number) or next(iter(self.simulated.values()))
 
     def dlpack_device(self, number: int) -> tuple[DLDeviceType, int]:
-        """Return what DLPack calls the device of a number."""
+        """Return DLPack's type and number for a device number."""
         return self.device_of(number).dlpack_device(number)
 
     def refuse_value(self, operation: str) -> NoReturn:
-        """Raise the error of an operation that asks for the value of a lazy array."""
+        """Raise the error of an operation that reads the value of a lazy array."""
         raise LazyError(operation, "the value of a lazy array is asked for", LAZY, IS_LAZY)
 
     def copied(self, view: Array) -> Array:
@@ -115,7 +115,7 @@ class Configuration(NamedTuple):
     # --- before a call
 
     def enter(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-        """Check a call of the user's code; the result is what `leave` needs."""
+        """Check a call of the user's code; returns the argument for `leave`."""
         self._check_function(call_kind, name, args, kwargs)
         if not self.writable and _writes(call_kind, name, args, kwargs):
             facts: list[tuple[str, str]] = [("standard", MUTATION)]
@@ -228,7 +228,7 @@ class Configuration(NamedTuple):
     # --- after a call
 
     def leave(self, call: Call, out: Any) -> Any:
-        """Return the result as this configuration would have computed it."""
+        """Return the result that this configuration would have computed."""
         if self.shuffled:
             out = reordered(call.name, call.args, call.kwargs, out)
         if isinstance(out, Array):
@@ -255,13 +255,13 @@ class Configuration(NamedTuple):
                 if call.kwargs.get("copy") is False and call.name != "astype":
                     problem = f"copy=False, and the array is on the device {out.device.name!r}"
                     raise ArgumentValueError(call.name, problem, (), "copy=None")
-                # An ordinary call: the tape records it, and the copy is on the device of the array.
+                # An ordinary call, so that the tape records it and the copy is on the array's device.
                 out = asarray(out, copy=True)
             put_on(out, call.number)
         return out
 
     def _result_dtype(self, call: Call, found: DType) -> DType:
-        """Return the dtype of a result, given the one that stride0's own defaults led to."""
+        """Return the dtype of a result, given its dtype with stride0's defaults."""
         own = self.device_of(call.number)
         if found in DOUBLE:
             default = own.real if found is dt.float64 else own.complex
@@ -288,33 +288,33 @@ class Call:
         self.kwargs = kwargs
 
     def shares(self, out: Array) -> bool:
-        """Tell whether a result may share memory with an operand: then its device must not be changed."""
+        """Tell whether a result may share memory with an operand, so that its device must not be changed."""
         foreign = self.name in MOVING and not isinstance(self.args[0], Array)
         return foreign or any(shares_storage(out, x) for x in self.arrays)
 
     def is_view(self, out: Array) -> bool:
-        """Tell whether a result is a view of a function that may return a view or a copy, as it likes."""
-        # Those of MOVING return the array itself, if they can; those of `strided` are for views.
+        """Tell whether a result is a view, of a function that may return either a view or a copy."""
+        # Functions in MOVING return the array itself if possible; functions of `strided` are for views.
         if self.kwargs.get("copy") is False or self.name in MOVING or self.name.startswith("strided."):
             return False
         try:
             return self.shares(out)
         except BatchingError:
-            return False  # within `autograd.vmap`, because batched arrays have no memory of their own
+            return False  # within `autograd.vmap`: batched arrays have no memory
 
     def mentions(self, dtypes: tuple[DType, ...]) -> bool:
-        """Tell whether an operand has one of the dtypes or the caller asked for one; else it is a default."""
+        """Tell whether an operand has one of the dtypes, or the caller named one; if not, it is a default."""
         if self.names_dtype() or any(x.dtype in dtypes for x in self.arrays):
             return True
-        # In the standard int8 and uint32 promote to int64, which is no default either.
+        # In the standard int8 and uint32 promote to int64, which is not a default either.
         operands = {x.dtype for x in self.arrays} | {x for x in self.args if isinstance(x, DType)}
         if any(promotes(a, b) and promote(a, b) in dtypes for a, b in combinations(operands, 2)):
             return True
-        # Arrays of other libraries have dtypes of their own.
+        # Arrays of other libraries have their own dtypes.
         return self.name == "from_dlpack" or any(_has_dtype(x, dtypes) for x in self.data())
 
     def names_dtype(self) -> bool:
-        """Tell whether the caller asked for a dtype of the result."""
+        """Tell whether the caller named a dtype for the result."""
         positional = ROWS[self.name].parameters if self.name in ROWS else ()
         place = positional.index("dtype") if "dtype" in positional else len(self.args)
         given = self.args[place] if place < len(self.args) else self.kwargs.get("dtype")
@@ -335,7 +335,7 @@ class Call:
 WRITES = frozenset({"put_along_axis", "random.shuffle"})
 # Parameters that hold elements and need not be arrays.
 ELEMENTS = frozenset({("asarray", "obj"), ("full", "fill_value"), ("full_like", "fill_value")})
-# Parameters that take arrays and ask for nothing but their dtype, or pass their memory on.
+# Parameters that take arrays but only read their dtype, or pass their memory on.
 TYPES = frozenset({("can_cast", "from_"), ("finfo", "type"), ("iinfo", "type"), ("from_dlpack", "x")})
 
 
@@ -353,7 +353,7 @@ def _has_dtype(value: Any, dtypes: tuple[DType, ...]) -> bool:
 
 
 def _exports_dtype(value: Any) -> bool:
-    """Tell whether a value exports memory of some dtype, which is then the dtype of the result."""
+    """Tell whether a value exports memory with a dtype, which becomes the dtype of the result."""
     try:
         memoryview(value)
     except (TypeError, ValueError):
@@ -366,7 +366,7 @@ def _is_of(value: Any, kind: str) -> bool:
 
 
 def _has_mask(key: Any) -> bool:
-    """Tell whether a key is a mask or has one among its items, in any form that indexing accepts."""
+    """Tell whether a key is or contains a mask, in any form that indexing accepts."""
     return any(_is_mask(item) for item in (key if isinstance(key, tuple) else (key,)))
 
 
@@ -378,7 +378,7 @@ def _is_mask(item: Any) -> bool:
 
 
 def _arrays(value: Any) -> Iterator[Array]:
-    """Yield the arrays among arguments, in sequences and keys too."""
+    """Yield the arrays among arguments, also in sequences and keys."""
     if isinstance(value, Array):
         yield value
     elif isinstance(value, (tuple, list)):

@@ -1,4 +1,4 @@
-"""Deferred results: whole expressions in one pass over memory."""
+"""Deferred results: compute whole expressions in one pass over memory."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class fused(FusedBlock, Setting):
     """
     Compute whole expressions in one pass over memory: a context manager, decorator or default of the process.
 
-    Results of elementwise operations, and reductions of these, are *deferred*: their shape, dtype, strides
-    and errors are there at once, their elements when they are needed: indexing, ``float``, ``repr``, a view,
-    an export to another library, any other function, a write to an operand, or the end of the block. A chain
-    of operations is then computed tile by tile, in the caches, and values that nothing refers to any more are
-    never written to memory. All elements have the same bits as without `fused`, except for the sign and
-    payload of NaNs.
+    Results of elementwise operations, and reductions of these, are *deferred*. Their shape, dtype, strides
+    and errors are available at once. Their elements are computed when they are needed: for indexing,
+    ``float``, ``repr``, a view, an export to another library, any other function, a write to an operand, or
+    at the end of the block. Then a chain of operations is computed tile by tile, in the caches, and values
+    that are no longer referenced are never written to memory. All elements have the same bits as without
+    `fused`, except for the sign and payload of NaNs.
 
     Parameters
     ----------
     size : int, optional
-        Fewest elements of a result that is deferred; for fewer, the passes saved cost less than deferring.
-        If an operand is deferred, 2048 elements are enough. 0 turns deferring off in the block.
+        Fewest elements of a deferred result: for smaller results, deferring costs more than it saves. If an
+        operand is deferred, 2048 elements are enough. 0 turns deferring off in the block.
 
     Raises
     ------
@@ -44,15 +44,15 @@ class fused(FusedBlock, Setting):
 
     Notes
     -----
-    It holds in the thread and the asynchronous task that set it (a `contextvars` variable), for libraries
-    that are called there too. Elsewhere the default of the process holds, from `set_default` or the
-    environment variable ``STRIDE0_FUSED=1`` (with ``STRIDE0_FUSED_SIZE``, if `size` is to be another one).
-    A new thread begins with that default; if ``sys.flags.thread_inherit_context`` is set, as it is in
-    free-threaded Python 3.14, it defers as the thread that starts it does. Threads may read each other's
-    deferred arrays: the first that reads one computes it.
+    It applies to the thread and the asynchronous task that set it (a `contextvars` variable), including
+    libraries called there. Elsewhere the default of the process applies, set by `set_default` or the
+    environment variable ``STRIDE0_FUSED=1`` (with ``STRIDE0_FUSED_SIZE`` for another `size`). A new thread
+    begins with that default. But if ``sys.flags.thread_inherit_context`` is set, as in free-threaded Python
+    3.14, it begins with the setting of the thread that starts it. Threads may read each other's deferred
+    arrays: the first read computes them.
 
-    Memory that another library may write to is read at once: only arrays whose memory nothing outside of
-    stride0 refers to, and single values, are read later.
+    Memory that another library may write to is read at once. Only scalars, and arrays whose memory nothing
+    outside of stride0 refers to, are read later.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class fused(FusedBlock, Setting):
 
     @staticmethod
     def set_default(size: int = FUSED_SIZE) -> int:
-        """Set the size for every context that has no value of its own.
+        """Set the size for all contexts that have not set a size.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class fused(FusedBlock, Setting):
         Returns
         -------
         int
-            The default before; 0 where it was off.
+            The previous default; 0 if it was off.
 
         Examples
         --------
@@ -97,12 +97,12 @@ class fused(FusedBlock, Setting):
 
     @staticmethod
     def current() -> int:
-        """Return the fewest elements of a result that is deferred here.
+        """Return the fewest elements of a deferred result in the current context.
 
         Returns
         -------
         int
-            0 where none is.
+            0 if results are not deferred.
 
         Examples
         --------
@@ -115,13 +115,13 @@ class fused(FusedBlock, Setting):
 
     @staticmethod
     def stats() -> dict[str, int]:
-        """Return what was deferred in this process so far.
+        """Return counters of the deferred results in this process.
 
         Returns
         -------
         dict
-            ``pending``: chains that have not been computed; ``passes`` over memory that computed others,
-            ``steps`` in these; ``bytes_saved``: bytes of results that were never written to memory.
+            ``pending``: number of chains that are not computed; ``passes`` over memory that computed chains;
+            ``steps`` in these passes; ``bytes_saved``: size of the results that were never written to memory.
 
         Examples
         --------
@@ -145,7 +145,7 @@ def _checked(size: object) -> int:
 
 
 def _from_environment() -> None:
-    """Set the default that the environment variables ask for."""
+    """Set the default from the environment variables."""
     size = read_number(SIZE_VARIABLE, "number of elements", 0, sys.maxsize, FUSED_SIZE)
     if read_flag(VARIABLE):
         fused.set_default(FUSED_SIZE if size is None else size)

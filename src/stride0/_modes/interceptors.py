@@ -31,7 +31,7 @@ def enter(
 
 
 def leave(entered: tuple[Configuration, Call], out: Any) -> Any:
-    """Return the result of a call as its configuration would have computed it."""
+    """Return the result that the call's configuration would have computed."""
     configuration, call = entered
     return configuration.leave(call, out)
 

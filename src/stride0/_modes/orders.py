@@ -1,4 +1,4 @@
-"""Test configurations: results whose order the standard leaves open, in another order than ours."""
+"""Test configurations: reorder results whose order the standard leaves open."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["reordered"]
 
 
 def reordered(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
-    """Return the result of a function of the standard in an order that it permits and nobody expects."""
+    """Return the result of a function in an unexpected order that the standard permits."""
     return ORDERS[name](args, kwargs, out) if name in ORDERS else out
 
 
 def _places(size: int) -> list[int]:
-    """Return an order in which neither the first nor the last element keeps its place; always the same."""
+    """Return a fixed order in which neither the first nor the last element keeps its place."""
     return [*range(1, size, 2), *reversed(range(0, size, 2))]
 
 
@@ -56,7 +56,7 @@ def _argsort(args: tuple[Any, ...], kwargs: dict[str, Any], out: Array) -> Array
     if kwargs.get("stable", True):
         return out
     axis = kwargs.get("axis", -1)
-    # Sorted from the other end, elements that compare as equal come in the opposite order.
+    # Sort from the other end, so that elements that compare equal come in the opposite order.
     last = args[0].shape[axis] - 1
     descending = kwargs.get("descending", False)
     backwards: Array = argsort(flip(args[0], axis=axis), axis=axis, descending=descending)

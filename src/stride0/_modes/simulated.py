@@ -1,4 +1,4 @@
-"""Test configurations: simulated devices with dtypes and DLPack numbers of their own."""
+"""Test configurations: simulated devices with their own dtypes and DLPack numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INSPECTION = "Inspection: dtypes(device=...) has the dtypes of a device, default
 
 
 class Simulated(NamedTuple):
-    """A device of a test configuration: which dtypes it has, and what DLPack calls it."""
+    """A device of a test configuration: its dtypes, and its DLPack type and number."""
 
     real: DType = dt.float64
     integral: DType = dt.int64
@@ -36,7 +36,7 @@ class Simulated(NamedTuple):
         return UNSIGNED[self.integral]
 
     def default_dtypes(self) -> dict[str, DType]:
-        """Return the default dtypes as the inspection shows them."""
+        """Return the default dtypes, as in the inspection API."""
         return {
             "real floating": self.real,
             "complex floating": self.complex,
@@ -51,7 +51,7 @@ class Simulated(NamedTuple):
         return self.int64 or (dtype is not dt.int64 and dtype is not dt.uint64)
 
     def check(self, operation: str, dtype: DType, device: str) -> None:
-        """Raise DTypeError for the dtype of a result that the device does not have."""
+        """Raise DTypeError if the device does not have the dtype of a result."""
         if self.has(dtype):
             return
         doubled = dtype is dt.float64 or dtype is dt.complex128
@@ -65,7 +65,7 @@ class Simulated(NamedTuple):
         raise DTypeError(operation, problem, facts, accepts)
 
     def dlpack_device(self, number: int) -> tuple[DLDeviceType, int]:
-        """Return what DLPack calls the device of a number."""
+        """Return DLPack's type and number for a device number."""
         if self.dlpack is None:
             return DLDeviceType.EXT_DEV, number
         return DLDeviceType(self.dlpack[0]), self.dlpack[1]

@@ -1,4 +1,4 @@
-"""Strict mode: refuses everything outside the standard, for programs that have to run on every library."""
+"""Strict mode: refuses everything outside the standard, for programs that must run on every library."""
 
 from __future__ import annotations
 
@@ -19,40 +19,39 @@ EXEMPT = "STRIDE0_STRICT_EXEMPT"
 
 class strict(Setting):
     """
-    Refuse what the standard does not define: a context manager, a decorator, and a default for the process.
+    Refuse calls that the standard does not define: a context manager, decorator or default of the process.
 
     Parameters
     ----------
     on : bool
-        False lets a block be lenient within strict code.
+        False turns strict mode off for a block within strict code.
     modules : collection of str, optional
-        Names of modules and packages: strict for calls from their code alone, instead of from any.
+        Names of modules and packages: only calls from their code are checked.
     exempt : collection of str
-        Names of modules and packages for whose calls it is not strict.
+        Names of modules and packages whose calls are not checked.
 
     Raises
     ------
     ArgumentTypeError
-        If `on` is no bool, or `modules` or `exempt` is no collection of names.
+        If `on` is not a bool, or `modules` or `exempt` is not a collection of names.
     ArgumentValueError
-        If `modules` is empty, or `on` is False beside names.
+        If `modules` is empty, or `on` is False and names are given.
 
     Notes
     -----
-    If the standard is silent, stride0 does what users of NumPy, PyTorch and JAX expect; in strict mode it
-    raises `StrictError`, which names the sentence of the standard that was not met. The mode holds in the
-    thread and the asynchronous task that set it (a `contextvars` variable), and there only for the caller's
-    code, not for what functions of the package do to compute their results. Elsewhere the default of the
-    process holds, from `set_default` or the environment variable ``STRIDE0_STRICT`` (``1`` or ``0``). The
-    variables ``STRIDE0_STRICT_MODULES`` and ``STRIDE0_STRICT_EXEMPT``, names with commas between them, turn
-    the mode on as well where that one is not set. A new thread begins with that default; where
-    ``sys.flags.thread_inherit_context`` is set, as it is in free-threaded Python 3.14, with the mode of the
-    thread that starts it.
+    If the standard is silent, stride0 does what users of NumPy, PyTorch and JAX expect. In strict mode it
+    raises `StrictError`, which quotes the requirement of the standard. The mode applies to the thread and the
+    asynchronous task that set it (a `contextvars` variable), and there only to the caller's code, not to
+    calls within the package. Elsewhere the default of the process applies, set by `set_default` or the
+    environment variable ``STRIDE0_STRICT`` (``1`` or ``0``). If that is not set, the variables
+    ``STRIDE0_STRICT_MODULES`` and ``STRIDE0_STRICT_EXEMPT``, names separated by commas, also turn the mode
+    on. A new thread begins with that default. But if ``sys.flags.thread_inherit_context`` is set, as in
+    free-threaded Python 3.14, it begins with the mode of the thread that starts it.
 
-    A call comes from the module whose code runs in the nearest frame on the stack that is not stride0's,
-    whoever called that module. Functions of NumPy count as their caller's, unless NumPy is named itself. A
-    name stands for a module and for all that lies in a package: ``"scipy"`` for ``scipy.stats`` as well, and
-    for the copies of other libraries in it. If both parameters name a module, it is exempt.
+    A call belongs to the module whose code runs in the nearest frame on the stack outside of stride0, whoever
+    called that module. Calls by NumPy functions belong to the caller of NumPy, unless NumPy itself is named.
+    A name means a module, or a package with everything in it: ``"scipy"`` includes ``scipy.stats`` and
+    SciPy's copies of other libraries. If both parameters name a module, it is exempt.
 
     Examples
     --------
@@ -82,19 +81,19 @@ class strict(Setting):
     def set_default(
         on: bool | strict, *, modules: Collection[str] | None = None, exempt: Collection[str] = ()
     ) -> bool | strict:
-        """Set the mode of every context that has none of its own.
+        """Set the mode of all contexts that have not set a mode.
 
         Parameters
         ----------
         on : bool or strict
-            Whether strict; or a default that was returned, to set it again.
+            Whether the mode is on; or a returned default, to restore it.
         modules, exempt : collection of str
-            For whose calls, as `strict` takes them.
+            As for `strict`.
 
         Returns
         -------
         bool or strict
-            The default before: a `strict` where it was for modules by name.
+            The previous default: a `strict` object if it was limited to modules by name.
 
         Examples
         --------
@@ -112,7 +111,7 @@ class strict(Setting):
 
     @staticmethod
     def current() -> bool:
-        """Return whether strict mode holds here.
+        """Return whether strict mode is on in the current context.
 
         Returns
         -------
@@ -154,7 +153,7 @@ def _names(parameter: str, value: object) -> tuple[str, ...]:
 
 
 def _from_environment() -> None:
-    """Set the default that the environment variables ask for."""
+    """Set the default from the environment variables."""
     modules, exempt = read_names(MODULES), read_names(EXEMPT)
     on = read_flag(VARIABLE)
     if bool(modules or exempt) if on is None else on:

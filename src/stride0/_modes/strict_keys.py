@@ -1,4 +1,4 @@
-"""Strict mode: index keys, compared with what the standard says of them."""
+"""Strict mode: checks of index keys against the standard."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["check_key"]
 
 
 def check_key(x: Array, key: Any, assigning: bool) -> None:
-    """Check a key that `x` is indexed with, or assigned to."""
+    """Check a key of `x[key]`, or of an assignment to it."""
     op = "setitem" if assigning else "getitem"
     items = key if isinstance(key, tuple) else (key,)
     masks = [item for item in items if isinstance(item, Array) and item.dtype.kind == "bool"]
@@ -58,9 +58,9 @@ def _check_item(op: str, item: Any, assigning: bool) -> None:
 
 
 def _is_integer(item: Any) -> bool:
-    """Tell whether an object satisfies `operator.index`, as the standard says of indices; bools do not."""
+    """Tell whether an object supports `operator.index`, as indices must; bools do not count."""
     if isinstance(item, Array):
-        # By the dtype: lazy and batched arrays have no value.
+        # By the dtype, because lazy and batched arrays have no value.
         return "integer" in item.dtype.kind
     # Arrays of other libraries are not indices, 0-d arrays included.
     if isinstance(item, (bool, Sized)):
@@ -77,7 +77,7 @@ def _described(item: Any) -> str:
 
 
 def _sizes_at(items: tuple[Any, ...], x: Array) -> list[int]:
-    """Return the sizes of the axes that the items of a key other than ... and None are for."""
+    """Return the sizes of the axes that the items of a key index, except ... and None."""
     after: list[int] = []
     count = sum(item is not None and item is not Ellipsis for item in items)
     before = 0

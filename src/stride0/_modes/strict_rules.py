@@ -1,6 +1,6 @@
-"""Strict mode: a call compared with what the standard says of its arguments.
+"""Strict mode: checks of a call's arguments against the standard.
 
-Functions refuse bad arguments themselves; these rules refuse what works and is not in the standard.
+Functions refuse bad arguments themselves; these rules refuse calls that work but are not in the standard.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LETTERS = {
     "real floating": "f",
     "complex floating": "c",
 }
-# The kinds of dtypes beside which a Python scalar is defined.
+# The kinds of dtypes with which a Python scalar may be combined.
 BESIDE: dict[type, str] = {bool: "b", int: "iufc", float: "fc", complex: "fc"}
 SCALARS = (bool, int, float, complex)
 STANDARD = frozenset(STANDARD_DTYPES)
@@ -51,10 +51,10 @@ Arguments = dict[str, Any]
 def check_call(
     call_kind: str, name: str, args: tuple[Any, ...], kwargs: Arguments, version: str = NEWEST
 ) -> None:
-    """Raise StrictError for what the standard does not define.
+    """Raise StrictError for a call that the standard does not define.
 
-    `call_kind` is "function", "operator", "in-place", "getitem" or "setitem"; the name of a function of an
-    extension begins with that of the extension.
+    `call_kind` is "function", "operator", "in-place", "getitem" or "setitem"; the name of a function in an
+    extension begins with the extension's name.
     """
     _check_dtypes(name, (*args, *kwargs.values()))
     if call_kind == "getitem":
@@ -66,13 +66,13 @@ def check_call(
         return
     row = row_of(name, version)
     if row is None and name.startswith("special.") and _is_call_of("scipy"):
-        # It calls them where a namespace has them, and else NumPy: whoever called it asked for neither.
+        # SciPy calls these if the namespace has them, otherwise NumPy; its caller did not choose.
         return
     if row is None:
         raise StrictError(name, "the function is called", "the standard has no function of this name")
     is_usual = row.together and row.together == row.parameters and not kwargs and len(args) == 2
     if is_usual and name not in CHECKS:
-        # Most calls are of this kind and need no other check.
+        # Most calls have this form and need no other check.
         x1, x2 = args
         if isinstance(x1, Array) and isinstance(x2, Array) and x1.dtype is x2.dtype:
             kind = row.arrays[row.together[0]]
@@ -113,7 +113,7 @@ def _check_dtypes(name: str, values: Iterable[Any]) -> None:
 
 
 def _bind(row: Row, args: tuple[Any, ...], kwargs: Arguments) -> Arguments:
-    """Return the arguments by name; all positional ones together if the function takes any number."""
+    """Return the arguments by name; together, if the function takes any number of positional ones."""
     names = row.parameters
     if names == ("arrays",) and not (len(args) == 1 and isinstance(args[0], (tuple, list))):
         return {"arrays": args, **kwargs}
@@ -123,7 +123,7 @@ def _bind(row: Row, args: tuple[Any, ...], kwargs: Arguments) -> Arguments:
 
 
 def _values(parameter: str, given: Arguments) -> Iterator[tuple[str, Any]]:
-    """Yield what was given for a parameter, one by one if it is a sequence of arrays."""
+    """Yield the argument of a parameter, or its items if it is a sequence of arrays."""
     value = given.get(parameter)
     if parameter == "arrays" and isinstance(value, (tuple, list)):
         yield from ((f"arrays[{k}]", item) for k, item in enumerate(value))
@@ -132,7 +132,7 @@ def _values(parameter: str, given: Arguments) -> Iterator[tuple[str, Any]]:
 
 
 def _check_others(name: str, row: Row, given: Arguments) -> None:
-    """Check the arguments that are no arrays."""
+    """Check the arguments that are not arrays."""
     for parameter, value in given.items():
         place = f"{row.chapter}: {parameter} of {name}"
         if parameter in row.arrays or (name, parameter) in ANYTHING or not parameter:
@@ -148,9 +148,9 @@ def _check_others(name: str, row: Row, given: Arguments) -> None:
 
 
 def _check_other(name: str, fact: str, place: str, value: Any, flag: bool, sequences: bool) -> None:
-    """Check an argument that is no array, and its items."""
+    """Check an argument that must not be an array, and its items."""
     if isinstance(value, Array):
-        raise StrictError(name, f"{fact} an array", f"{place} is none")
+        raise StrictError(name, f"{fact} an array", f"{place} is not an array")
     if is_numpy_scalar(value):
         raise StrictError(name, f"{fact} a NumPy scalar", f"{place} is a Python scalar")
     if isinstance(value, bool) and not flag:
@@ -170,7 +170,7 @@ FLAGS = frozenset(
         *("keepdims", "stable", "upper"),
     }
 )
-# Parameters of NumPy that the standard does not have.
+# Parameters of NumPy functions that the standard does not have.
 BEYOND = frozenset((f"{name}_like", "shape") for name in ("empty", "full", "ones", "zeros"))
 # Parameters that take values of any type.
 ANYTHING = frozenset(
@@ -179,7 +179,7 @@ ANYTHING = frozenset(
 
 
 def _check_array(name: str, row: Row, label: str, parameter: str, value: Any) -> None:
-    """Check the type and the dtype of an argument that has to be an array."""
+    """Check the type and the dtype of an argument that must be an array."""
     place = f"{row.chapter}: {parameter} of {name}"
     if isinstance(value, Array):
         kind = row.arrays[parameter]
@@ -205,7 +205,7 @@ def _an(kind: str) -> str:
 
 
 def _check_together(name: str, row: Row, operands: list[tuple[str, str, Any]]) -> None:
-    """Check operands that have to promote to one dtype."""
+    """Check operands that must promote to a common dtype."""
     arrays = [
         (label, parameter, value.dtype) for label, parameter, value in operands if isinstance(value, Array)
     ]
@@ -231,13 +231,13 @@ def _check_together(name: str, row: Row, operands: list[tuple[str, str, Any]]) -
 
 
 def check_scalar(name: str, label: str, value: Any, dtype: DType) -> None:
-    """Check a Python scalar beside an array of a dtype."""
+    """Check a Python scalar that is combined with an array of a dtype."""
     kind = next(kind for kind in SCALARS if isinstance(value, kind))
     letter = LETTERS[dtype.kind]
     if letter not in BESIDE[kind]:
         fact = f"{label} is a Python {kind.__name__} beside an array of dtype {dtype.name}"
         raise StrictError(name, fact, BESIDE_ARRAYS)
-    # Arithmetic raises RangeError itself; comparisons return a result.
+    # Arithmetic raises RangeError itself, but comparisons return a result.
     if kind is int and letter in "iu" and name in COMPARISONS:
         limits = iinfo_object(dtype)
         if not limits.min <= value <= limits.max:
@@ -247,7 +247,7 @@ def check_scalar(name: str, label: str, value: Any, dtype: DType) -> None:
             )
 
 
-# --- functions with rules of their own
+# --- functions with special rules
 
 
 def _check_fill(name: str, given: Arguments) -> None:
@@ -336,7 +336,7 @@ def _check_asarray(name: str, given: Arguments) -> None:
 
 
 def _check_conversion(name: str, obj: Any, dtype: DType) -> None:
-    """Check the dtype that `asarray` is to convert to."""
+    """Check the dtype to which `asarray` converts."""
     if isinstance(obj, (*SCALARS, list, tuple, range)) and not is_numpy_scalar(obj):
         widest = max(_kinds(obj), default=None)
         if widest is not None and LETTERS[dtype.kind] not in BESIDE[SCALARS[widest]]:
@@ -346,7 +346,7 @@ def _check_conversion(name: str, obj: Any, dtype: DType) -> None:
     try:
         source = obj.dtype if isinstance(obj, Array) else asarray(obj).dtype
     except Exception:
-        return  # the message of the function itself is better
+        return  # the function's own message is better
     if not _promotes_to(source, dtype):
         fact = f"an array of dtype {source.name} is to become {dtype.name}"
         raise StrictError(name, fact, CONVERTING)
@@ -356,7 +356,7 @@ CONVERTING = "Creation Functions: asarray promotes; astype casts"
 
 
 def _kinds(obj: Any) -> Iterator[int]:
-    """Yield the kinds of the Python scalars in nested sequences, as places in SCALARS."""
+    """Yield the kinds of the Python scalars in nested sequences, as indices into SCALARS."""
     if isinstance(obj, (list, tuple)):
         for item in obj:
             yield from _kinds(item)
@@ -371,15 +371,15 @@ def _promotes_to(source: DType, target: DType) -> bool:
 
 
 def _holds_array(obj: Any, least: int) -> bool:
-    """Tell whether a sequence holds arrays of `least` axes or more, or of one axis or more further inside."""
-    # The official suite itself writes matrices as lists of lists of elements of arrays.
+    """Tell whether a sequence holds arrays with at least `least` axes, or nested arrays with axes."""
+    # The official test suite writes matrices as lists of lists of 0-d arrays.
     return any(
         _holds_array(x, 1) if isinstance(x, (list, tuple)) else _is_array(x) and x.ndim >= least for x in obj
     )
 
 
 def _is_array(x: Any) -> bool:
-    """Tell whether a value is an array, of the library or of another one."""
+    """Tell whether a value is an array of any library."""
     return isinstance(x, Array) or (
         hasattr(type(x), "__array__") and hasattr(x, "ndim") and not is_numpy_scalar(x)
     )
@@ -405,7 +405,7 @@ MORE: dict[str, Callable[[str, Arguments], None]] = {
 
 
 def _check_value(x: Array, value: Any) -> None:
-    """Check a value that is assigned."""
+    """Check an assigned value."""
     if isinstance(value, Array):
         if not _promotes_to(value.dtype, x.dtype):
             fact = f"a value of dtype {value.dtype.name} for an array of dtype {x.dtype.name}"

@@ -1,4 +1,4 @@
-"""Strict mode: values of arguments for which the standard leaves the result open, of integers and `clip`."""
+"""Strict mode: values of integer and `clip` arguments for which the standard does not specify the result."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["CHECKS"]
 
 
 def _any(condition: Callable[[Any, Any], Any], x1: Any, x2: Any) -> bool:
-    """Tell whether a comparison holds anywhere, as far as the values of the operands can be looked at."""
+    """Tell whether a comparison is true for any element, as far as the values can be read."""
     try:
         return bool(reduce_whole("any", condition(x1, x2)))
     except Stride0Error:
-        # Within `autograd.vmap` arrays have no values. Other operands the function itself refuses.
+        # Within `autograd.vmap` arrays have no values. The function itself refuses other operands.
         return False
 
 

@@ -18,17 +18,17 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Setting(ContextDecorator):
     """Sets a switch for a ``with`` block or a decorated function.
 
-    In a decorated coroutine function the value holds while the coroutine runs; in a generator function while
-    the generator computes an item, and not in the code that asks for the item.
+    In a decorated coroutine function the value applies while the coroutine runs. In a generator function it
+    applies while the generator computes an item, but not in the code that consumes the items.
 
     Parameters
     ----------
     switch : Switch
-        Which.
+        The switch.
     value : object
-        To what.
+        The value to set.
     everywhere : bool
-        Whether for every context that has no value of its own, instead of for this one.
+        Whether to set it for all contexts that have no value, instead of for this context.
     """
 
     def __init__(self, switch: Switch, value: Any, everywhere: bool = False) -> None:
@@ -58,7 +58,7 @@ class Setting(ContextDecorator):
             return cast(Function, type(function)(self(function.__func__)))
         if not callable(function) or isinstance(function, type):
             raise ArgumentTypeError(name, f"{shown(function)} is decorated", (), "a function or method")
-        import inspect  # which takes long to import
+        import inspect  # takes long to import
 
         for test, surround in SURROUND.items():
             is_one = getattr(inspect, test)
@@ -75,9 +75,9 @@ def refuse_function(name: str, value: object, example: str) -> None:
         raise ArgumentTypeError(name, f"{shown(value)} is decorated without parentheses", (), accepts)
 
 
-# --- functions whose bodies do not run where they are called
+# --- functions whose bodies do not run at the call
 #
-# Each call sets and resets its own context: several may be active at once, in one thread or in many.
+# Each call sets and resets its own context: several may be active together, in one or several threads.
 
 Anew = Callable[[], Setting]
 
@@ -138,7 +138,7 @@ def _async_generator(anew: Anew, function: Callable[..., Any]) -> Callable[..., 
     return inner
 
 
-# By the function of `inspect` that tells them.
+# By the function of `inspect` that recognises the kind of function.
 SURROUND: dict[str, Callable[[Anew, Callable[..., Any]], Callable[..., Any]]] = {
     "iscoroutinefunction": _coroutine,
     "isgeneratorfunction": _generator,

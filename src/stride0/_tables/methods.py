@@ -1,11 +1,11 @@
 """The methods of arrays that mirror functions of the namespace: a name, and what it takes by position.
 
 The functions say what the methods do: ``x.sum(0)`` is ``sum(x, axis=0)``. NumPy and PyTorch let arguments be
-given by position that the standard wants named; `POSITIONAL` lists them, in their order. NumPy's functions
+given by position that the standard wants named; `POSITIONAL` lists them, in their order. NumPy functions
 call methods with keywords of NumPy's (``np.sum(x)`` is ``x.sum(axis=None, out=None)``): `NEUTRAL` lists those
 that a method takes as long as they ask for nothing, `WIDER` the methods that do more than their function.
 
-`sort` is missing on purpose: of NumPy's arrays it is a statement that sorts in place, of PyTorch's it gives a
+`sort` is missing on purpose: of NumPy arrays it is a statement that sorts in place, of PyTorch's it gives a
 pair.
 
 Standard library only: the build loads this file by its path, to write the type stubs.

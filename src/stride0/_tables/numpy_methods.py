@@ -1,4 +1,4 @@
-"""Methods and attributes of NumPy's arrays, some of PyTorch's, that arrays lack, and what to write instead.
+"""Methods and attributes of NumPy arrays, some of PyTorch's, that arrays lack, and what to write instead.
 
 As in `numpy_names`: in calls, `a` is a matrix, `v` and `w` are vectors, `s` is a square matrix, and `i` an
 integer vector.

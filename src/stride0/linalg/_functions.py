@@ -229,7 +229,7 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     Returns
     -------
     Array
-        New array, real, of the precision of `x`. Of no elements: 0, or infinity if `ord` is negative.
+        New array, real, of the precision of `x`. For an empty array: 0, or infinity if `ord` is negative.
 
     Raises
     ------

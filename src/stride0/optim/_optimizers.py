@@ -301,7 +301,7 @@ def minimize_lbfgs(
     Parameters
     ----------
     f : callable
-        Takes the parameters and `args`, returns one real floating-point array without axes.
+        Takes the parameters and `args`, returns a real floating-point 0-d array.
     parameters : nested structure of arrays
         The first guess, of real floating-point dtypes.
     *args

@@ -138,7 +138,7 @@ def _psi_difference(a: Array, b: Array | float) -> Array:
 def _log_moments(
     a: Array | float, b: Array, orders: tuple[int, int], lower: Array | float
 ) -> list[list[Any]]:
-    """Return the derivatives of ``gammaln(a + b) - gammaln(lower) - gammaln(b)``, but for the first ones.
+    """Return the derivatives of ``gammaln(a + b) - gammaln(lower) - gammaln(b)``, except the first ones.
 
     `lower` is `a` plus a constant. Item ``[i][j]`` is that of order `i` in `a` and `j` in `b`.
     """

@@ -1,4 +1,4 @@
-"""Calls of SciPy's functions on views of our memory, without copies.
+"""Calls of SciPy functions on views of our memory, without copies.
 
 SciPy is imported by the first call that needs it, never with the package: it is optional.
 """

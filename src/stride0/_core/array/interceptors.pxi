@@ -162,7 +162,7 @@ cdef int refuse_strictly(str name) except -1:
 cdef int refuse_method(str name) except -1:
     """The same for a method."""
     if guarding and is_strict_call():
-        # Without the method, NumPy's functions would convert the array to a NumPy array and go on.
+        # Without the method, NumPy functions would convert the array to a NumPy array and go on.
         if module_of(sys._getframe(0)).partition(".")[0] == "numpy":
             refuse_foreign_function(name)
         refuse_attribute(name)
@@ -170,7 +170,7 @@ cdef int refuse_method(str name) except -1:
 
 
 def refuse_foreign_function(str name):
-    """StrictError in a strict call: a function of NumPy is called with an array."""
+    """StrictError in a strict call: a NumPy function is called with an array."""
     if is_strict_call():
         raise StrictError(name, "a function of NumPy is called with an array", FOREIGN_FUNCTION)
 

@@ -103,7 +103,7 @@ def check_bool(operation: str, name: str, value: object) -> bool:
 
 
 def as_scalar(operation: str, name: str, value: object) -> Scalar:
-    """Return a number as a Python scalar: Python's own, NumPy's scalars, and 0-d stride0 arrays."""
+    """Return a number as a Python scalar: Python's own, NumPy scalars, and 0-d stride0 arrays."""
     if isinstance(value, bool):
         return value
     # Instances of subclasses (numpy.float64, enums) become plain numbers.
