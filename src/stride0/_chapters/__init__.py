@@ -1,6 +1,6 @@
-"""The declarations of the namespace, a module for each chapter of the standard.
+"""The declarations of the namespace, in a module for each chapter of the standard.
 
-The rooms of the core register what is declared here: they are imported first.
+The modules of the core register implementations of the declarations, so they are imported first.
 """
 
 from stride0._core.index import index as _index  # noqa: F401

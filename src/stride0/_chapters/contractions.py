@@ -17,30 +17,30 @@ Path = bool | str | Sequence[Any]
 
 @primitive
 def einsum(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> Array:
-    """Multiply arrays whose axes have labels, and sum along the labels that the result lacks.
+    """Multiply arrays with labelled axes, and sum along labels that the result does not have.
 
     Parameters
     ----------
     subscripts : str
-        The labels of the axes of each operand, separated by commas, and the labels of the result behind
-        ``->``: ``"ij,jk->ik"``. A label is a letter. Without ``->`` the result has, in alphabetic order, the
-        labels that occur once. ``...`` stands for axes without a label, which broadcast. Without ``->`` these
-        axes come first in the result; behind ``->`` they must be written.
+        The labels of the axes of each operand, separated by commas, and the labels of the result after
+        ``->``: ``"ij,jk->ik"``. A label is a letter. Without ``->`` the result has the labels that occur
+        once, in alphabetic order. ``...`` is for axes without a label, which broadcast. Without ``->`` these
+        axes come first in the result; after ``->`` they must be written.
     *operands : Array
-        One for each term of the subscripts, of any dtypes. In the interleaved form there is no string:
-        ``einsum(x1, [0, 1], x2, [1, 2], [0, 2])``; labels are integers, ``...`` is Ellipsis, and the labels
-        of the result may be left out.
+        One operand for each term of the subscripts, of any dtype. In the interleaved form there is no string:
+        ``einsum(x1, [0, 1], x2, [1, 2], [0, 2])``. Then labels are integers, ``...`` is Ellipsis, and the
+        labels of the result are optional.
     optimize : bool, str or sequence of tuple of int
-        The order in which more than two operands are contracted in pairs: ``"optimal"`` takes fewest
-        multiplications, ``"greedy"`` is found faster; ``"auto"`` is the first up to four operands, then the
-        second; True is ``"greedy"``, and False from left to right; or a path of `einsum_path`.
+        The order in which more than two operands are contracted in pairs: ``"optimal"`` takes the fewest
+        multiplications; ``"greedy"`` is found faster; ``"auto"`` is ``"optimal"`` for up to four operands,
+        otherwise ``"greedy"``. True means ``"greedy"``, False from left to right. Or a path from
+        `einsum_path`.
 
     Returns
     -------
     Array
-        An axis for each label of the result, of the dtype that those of the operands promote to. Of one
-        operand of which nothing is summed along, a view; else a new array, whose axes may lie in memory in
-        another order.
+        Array with an axis for each label of the result, of the promoted dtype of the operands. A view if
+        there is one operand and no sum; otherwise a new array, whose memory order may differ from C order.
 
     Raises
     ------
@@ -48,18 +48,18 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> Array
         If the subscripts or the path do not fit the number of operands, or if an operand has axes of an
         ellipsis and the result has no ellipsis.
     ShapeError
-        If an operand has another number of axes than labels, or the sizes of a label differ. An axis of size
-        1 broadcasts against those of other operands.
+        If an operand has more or fewer axes than labels, or if the sizes of a label differ. An axis of size 1
+        broadcasts against axes of other operands.
 
     Notes
     -----
-    A label that an operand lacks has stride 0 there, one that the result lacks has stride 0 on the result,
-    and of one that an operand has twice the strides are added. Products are summed up as by `matmul` or
-    `vecdot`; integers wrap around, and of bool arrays the result is whether any of the products is true.
+    If an operand lacks a label, its stride there is 0; if the result lacks a label, the result's stride is 0;
+    if an operand has a label twice, the strides are added. Products are summed as by `matmul` or `vecdot`.
+    Integers wrap around. The result of bool arrays tells whether any of the products is true.
 
-    Subscripts and paths are kept, so that a call with the same ones does not read them again. Paths are those
-    of NumPy's `einsum_path`, and so of opt_einsum: D. G. A. Smith and J. Gray, "opt_einsum", Journal of Open
-    Source Software 3 (26), 753, 2018.
+    Subscripts and paths are cached, so a repeated call does not read them again. Paths come from NumPy's
+    `einsum_path`, which uses opt_einsum: D. G. A. Smith and J. Gray, "opt_einsum", Journal of Open Source
+    Software 3 (26), 753, 2018.
     """
 
 
@@ -75,15 +75,15 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> 
     Returns
     -------
     list
-        ``"einsum_path"``, then a tuple for each step: which operands of the current list are contracted. They
+        ``"einsum_path"``, then a tuple for each step: the operands of the current list to contract. They
         are removed from the list, and their product is appended. `einsum` takes it as `optimize`.
     str
-        A report on the cost of the steps, like that of NumPy; empty if the path was given.
+        A report on the cost of the steps, as in NumPy; empty if the path was given.
 
     Raises
     ------
     ArgumentValueError, ShapeError
-        As by `einsum`.
+        As for `einsum`.
     """
     arrays, read = read_subscripts("einsum_path", subscripts, operands)
     path, report = find_path("einsum_path", read, [x.shape for x in arrays], optimize)

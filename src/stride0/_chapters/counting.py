@@ -1,4 +1,4 @@
-"""Functions that count and interpolate: beyond the standard, with the meaning of NumPy's."""
+"""Functions that count and interpolate: beyond the standard, as in NumPy."""
 
 from __future__ import annotations
 
@@ -71,28 +71,28 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
     Parameters
     ----------
     x : Array
-        Array of one axis and an integer dtype; no element is negative.
+        One-dimensional array of an integer dtype without negative elements.
     weights : Array, optional
-        What each element counts, of the shape of `x`; by default 1.
+        The weight of each element, of the shape of `x`; by default 1.
     minlength : int
-        The result has at least so many elements.
+        The minimum size of the result.
 
     Returns
     -------
     Array
-        New array of one axis: element ``i`` belongs to the number ``i``, up to the largest in `x`. int64;
-        with weights float64, or complex128 where they are complex.
+        New one-dimensional array: element ``i`` is for the number ``i``, up to the largest in `x`. int64;
+        with weights float64, or complex128 if they are complex.
 
     Raises
     ------
     DTypeError
         If `x` is not of an integer dtype.
     ShapeError
-        If `x` has not one axis, or the weights another shape.
+        If `x` is not one-dimensional, or the weights have another shape.
     ArgumentValueError
         If an element, or `minlength`, is negative.
     BatchingError
-        If the examples of a batch have results of different lengths, as their largest elements differ.
+        If the largest elements of a batch's examples differ, so that the results have different lengths.
     """
     # Only within `vmap`; all other calls are compiled.
     least = normalize_index("bincount", "minlength", minlength)
@@ -124,7 +124,7 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
 
 @primitive
 def intervals(x: Array, edges: Array, first: float, last: float, /) -> Array:
-    """Return in which of the intervals from `first` to `last`, all equally wide, each element lies."""
+    """Return the number of each element's interval, for equally wide intervals from `first` to `last`."""
 
 
 @intercepted
@@ -142,34 +142,34 @@ def histogram(
     x : Array
         Array of bool or a real dtype, of any shape.
     bins : int, str, Array or sequence of float
-        How many intervals of equal width there are; or the name of a rule of NumPy's `histogram_bin_edges`
-        that finds this; or their edges, in ascending order.
+        The number of intervals of equal width; or the name of a rule of NumPy's `histogram_bin_edges` that
+        chooses this number; or the edges of the intervals, in ascending order.
     range : pair of float, optional
-        The first edge and the last one; by default the least element and the largest. What lies outside is
-        not counted.
+        The first and the last edge; by default the smallest and the largest element. Elements outside are not
+        counted.
     density : bool
         Whether to divide the counts by the widths and by the sum of all counts.
     weights : Array, optional
-        What each element counts, of the shape of `x`; by default 1.
+        The weight of each element, of the shape of `x`; by default 1.
 
     Returns
     -------
     hist : Array
-        New array of one axis: int64, with weights float64 or complex128, float64 where `density` asks for
-        it. An interval has its lower edge, the last one its upper edge, too.
+        New one-dimensional array: int64; with weights float64 or complex128; with `density` float64. An
+        interval includes its lower edge; the last one also includes its upper edge.
     bin_edges : Array
-        New array with one element more: of the dtype of `x` if that is floating-point, else float64; or the
-        given edges.
+        New array with one element more: of the dtype of `x` if that is floating-point, otherwise float64; or
+        the given edges.
 
     Raises
     ------
     DTypeError
         If `x` is complex.
     ArgumentValueError
-        If the number of intervals is not positive, the range is not finite or its ends are exchanged, the
-        dtype has too few numbers in it for the edges, or given edges are not in order.
+        If the number of intervals is not positive, if the range is not finite or reversed, if the dtype has
+        too few numbers in it for the edges, or if given edges are not in order.
     ShapeError
-        If the edges have not one axis, or the weights another shape.
+        If the edges are not one-dimensional, or the weights have another shape.
     """
     given = check_array("histogram", x)
     if given.dtype.kind in KINDS["complex floating"]:
@@ -209,7 +209,7 @@ def histogram(
     else:
         edges, places = _within_range(flat, normalize_index("histogram", "bins", bins), range)
     number = edges.size - 1
-    # What lies outside has a place of its own, behind the last.
+    # Elements outside get a place behind the last interval.
     is_batched = is_recorded(places) or (counted_by is not None and is_recorded(counted_by))
     hist = (bincount if is_batched else count_places)(places, counted_by, number + 1)[:number]
     if density:
@@ -240,7 +240,7 @@ def _ascending(x: Array) -> Array:
 
 
 def _places(x: Array, edges: Array) -> Array:
-    """Return the interval between ascending edges in which each element lies; outside, the last edge's index.
+    """Return the interval of each element, given ascending edges; outside, the last edge's index.
 
     Integers and floats are compared exactly, although float64 may not hold these numbers.
     """
@@ -269,7 +269,7 @@ def _places(x: Array, edges: Array) -> Array:
 
 
 def _integers_above(edges: Array, dtype: dt.DType) -> Array:
-    """Return, for each ascending edge, the least integer of a dtype that is not below it, if there is one."""
+    """Return, for each ascending edge, the smallest integer of a dtype that is not below it, if it exists."""
     least, most = limits_of(dtype)
     if edges.dtype.kind in KINDS["integral"]:
         lowest, highest = limits_of(edges.dtype)
@@ -307,7 +307,7 @@ def _within_ranges(x: Array, bins: int) -> tuple[Array, Array]:
 
 
 def _within_range(x: Array, bins: int, range: tuple[float, float] | None) -> tuple[Array, Array]:
-    """Return the edges of intervals of equal width, and in which each element lies; outside: `bins`."""
+    """Return the edges of intervals of equal width, and the interval of each element; outside: `bins`."""
     if bins < 1:
         raise ArgumentValueError("histogram", "there must be at least one interval", [("bins", str(bins))])
     if range is not None:
@@ -361,29 +361,29 @@ def interp(
     right: complex | None = None,
     period: float | None = None,
 ) -> Array:
-    """Interpolate linearly between points of a curve.
+    """Interpolate linearly between the points of a curve.
 
     Parameters
     ----------
     x : Array or float
-        Where to evaluate, of any shape and of bool or a real dtype.
+        The coordinates at which to evaluate, of any shape and of bool or a real dtype.
     xp, fp : Array
-        The coordinates of the points, each of one axis: `xp` in ascending order unless there is a period;
-        `fp` may be complex.
+        The coordinates of the points, one-dimensional: `xp` in ascending order unless there is a period; `fp`
+        may be complex.
     left, right : complex, optional
-        The value before the first point and behind the last; by default those of these points.
+        The values before the first and after the last point; by default the values of these points.
     period : float, optional
-        The period of the curve, for which `left` and `right` are not used and `xp` may be in any order.
+        The period of the curve. Then `left` and `right` are ignored, and `xp` may be in any order.
 
     Returns
     -------
     Array
-        New array of the shape of `x`, of the floating-point dtype that those of the arguments promote to.
+        New array of the shape of `x`, of the promoted floating-point dtype of the arguments.
 
     Raises
     ------
     ShapeError
-        If `xp` and `fp` have not one axis and equally many elements, or none.
+        If `xp` and `fp` are not one-dimensional with the same, positive number of elements.
     ArgumentValueError
         If the period is 0.
     DTypeError
@@ -395,7 +395,7 @@ def interp(
     finite and an infinite point the result is the value at the finite point, if both values are finite.
 
     Differentiable with respect to `x`, `xp` and `fp`. At a point, the derivative with respect to `x` is the
-    slope of the segment behind the point; at the last point it is the slope of the last segment.
+    slope of the segment after the point; at the last point it is the slope of the last segment.
     """
     points, values = check_array("interp", xp, "xp"), check_array("interp", fp, "fp")
     at = as_array(x, "interp")
@@ -427,7 +427,7 @@ def interp(
     if points.size == 1:
         found = broadcast_to(values[0], at.shape)
     elif values.dtype.kind in KINDS["complex floating"]:
-        # Each component for itself: an infinite one leaves the other one as it is.
+        # Interpolate components separately, so that an infinite component does not affect the other.
         components = stack(_on_segments(at, points, real(values), imag(values)), axis=-1)
         # A copy is in C order, whatever the order of a batch is.
         found = reinterpret(reshape(components, (-1,), copy=True), values.dtype)
@@ -448,8 +448,8 @@ def interp(
 
 
 def _on_segments(at: Array, points: Array, *curves: Array) -> list[Array]:
-    """Return the values of several curves over the same points, whose segments are searched for once."""
-    # The last point starts from its own value, which is exact, and takes the slope of the last segment.
+    """Return the values of several curves with the same points, searching segments only once."""
+    # The last point uses its exact value, and the slope of the last segment.
     place = maximum(subtract(searchsorted(points, at, side="right"), 1), 0)
     segment = minimum(place, points.size - 2)
     along, widths = subtract(at, take(points, place)), diff(points)
@@ -467,7 +467,7 @@ def _on_segments(at: Array, points: Array, *curves: Array) -> list[Array]:
 
 
 def _weighed(at: Array, x0: Array, x1: Array, y0: Array, y1: Array) -> Array:
-    """Return values on segments whose width or slope is not finite, as `s0_weigh` in `counting.h`."""
+    """Return values on segments whose width or slope is not finite, like `s0_weigh` in `counting.h`."""
     width, left, right = subtract(x1, x0), isfinite(x0), isfinite(x1)
     halves = divide(subtract(divide(at, 2), divide(x0, 2)), subtract(divide(x1, 2), divide(x0, 2)))
     weight = where(isfinite(width), divide(subtract(at, x0), width), halves)

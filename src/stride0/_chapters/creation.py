@@ -57,7 +57,7 @@ def arange(
     dtype: DTypeLike | None = None,
     device: DeviceLike = None,
 ) -> Array:
-    """Return evenly spaced numbers from `start` up to, but without, `stop`.
+    """Return evenly spaced numbers from `start` up to `stop`, which is excluded.
 
     Parameters
     ----------
@@ -92,14 +92,14 @@ def arange(
 
 @intercepted
 def empty(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """Return an array whose elements are not set."""
+    """Return an uninitialised array."""
 
 
 @primitive
 def empty_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
-    """Return an array of the shape of another one, whose elements are not set."""
+    """Return an uninitialised array with the shape of another array."""
 
 
 @intercepted
@@ -121,7 +121,7 @@ def eye(
     n_cols : int, optional
         Number of columns; by default `n_rows`.
     k : int
-        Which diagonal: 0 is the main one, positive ones lie above, negative ones below.
+        The diagonal: 0 is the main diagonal, positive numbers lie above it, negative numbers below.
 
     Returns
     -------
@@ -138,12 +138,12 @@ def full(
     dtype: DTypeLike | None = None,
     device: DeviceLike = None,
 ) -> Array:
-    """Return an array filled with one value.
+    """Return an array filled with a value.
 
     Parameters
     ----------
     dtype : DType, optional
-        By default bool, int64, float64 or complex128, whichever is of the kind of `fill_value`; if that is an
+        By default bool, int64, float64 or complex128, according to the kind of `fill_value`; if that is an
         array, its dtype.
     """
 
@@ -158,7 +158,7 @@ def full_like(
     device: DeviceLike = None,
     shape: ShapeLike | None = None,
 ) -> Array:
-    """Return an array of the shape of another one, filled with one value."""
+    """Return an array with the shape of another array, filled with a value."""
 
 
 @primitive
@@ -172,18 +172,18 @@ def linspace(
     device: DeviceLike = None,
     endpoint: bool = True,
 ) -> Array:
-    """Return a number of evenly spaced numbers over an interval.
+    """Return `num` evenly spaced numbers over an interval.
 
     Parameters
     ----------
     start, stop : int, float or complex
         The ends.
     dtype : DType, optional
-        By default complex128 if an end is complex, else float64. For an integer dtype the numbers are rounded
-        down.
+        By default complex128 if an end is complex, otherwise float64. For an integer dtype the numbers are
+        rounded down.
     endpoint : bool
-        Whether `stop` is the last number, exactly; else the numbers are those of ``num + 1`` without the
-        last.
+        Whether `stop` is the last number, exactly; otherwise the result consists of the first `num` of ``num
+        + 1`` numbers that end with `stop`.
 
     Returns
     -------
@@ -218,13 +218,13 @@ def linspace(
     if is_complex:
         imaginary = _spaced(first.imag, last.imag, num, parts)
         values = add(values, multiply(imaginary, 1j))
-    # Rounding may move the ends, and a step that is not finite moves them far.
+    # Set the ends exactly: rounding, or a step that is not finite, may have moved them.
     _set_ends(values, first, last, parts)
     return values if values.dtype is target else copy(values, target)
 
 
 def _set_ends(values: Array, first: complex, last: complex, parts: int) -> None:
-    """Write the first of some spaced numbers, and the last if it is the end of the last part."""
+    """Write the first number, and the last number if it is the end of the last part."""
     num = values.shape[0]
     if num:
         assign(restride(values, (), (), 0), first, "linspace")
@@ -245,11 +245,11 @@ def _spaced(first: float, last: float, num: int, parts: int) -> Array:
     values = _empty((num,), dt.float64)
     step = _step(first, last, parts)
     if step == 0 and first != last and parts:
-        # The step underflows though the interval is not empty: divide after multiplying.
+        # The step underflows although the interval is not empty: divide after multiplying.
         iota(values, 0.0, 1.0)
         return add(multiply(divide(values, float(parts)), last - first), first)
     if math.isinf((num - 1) * step):
-        # Twice the distance of the ends is out of range, the distance of their halves is not.
+        # The distance of the ends may overflow; the distance of their halves does not.
         iota(values, first / 2, step / 2)
         return multiply(values, 2.0)
     iota(values, first, step)
@@ -261,7 +261,7 @@ def _spaced_integers(
 ) -> Array:
     """Return the spaced numbers, rounded down to integers; `floats` are the ends in float64.
 
-    They are computed in float64, as NumPy does, unless float64 does not hold the ends.
+    They are computed in float64 as in NumPy, unless float64 does not hold the ends.
     """
     if not num:
         return _empty((0,), target)
@@ -271,7 +271,7 @@ def _spaced_integers(
     whole = all(end == number for end, number in zip(ends, (first, last), strict=True))
     if whole and max(abs(first), abs(last)) > 2**53 and rest * num < 2**64:
         values, rests = _empty((num,), dt.uint64), _empty((num,), dt.uint64)
-        # Modulo 2**64, so that steps beyond int64 are right, too.
+        # Modulo 2**64, which is also right for steps that do not fit int64.
         iota(values, first, each)
         iota(rests, 0, rest)
         values = add(values, floor_divide(rests, parts))
@@ -306,7 +306,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     *arrays : Array
         Coordinates along each axis, each of shape ``(n_i,)``, of any dtype.
     indexing : {"xy", "ij"}
-        ``"ij"`` gives arrays of shape ``(n_1, n_2, n_3, ...)``, ``"xy"`` swaps the first two axes.
+        ``"ij"`` gives arrays of shape ``(n_1, n_2, n_3, ...)``; ``"xy"`` swaps the first two axes.
 
     Returns
     -------
@@ -318,11 +318,11 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     ShapeError
         If an argument does not have exactly one axis.
     ArgumentValueError
-        If `indexing` is another.
+        If `indexing` is unknown.
 
     Notes
     -----
-    The results are copies, so they can be written to. Broadcasting gives the same without the memory:
+    The results are copies, so they can be written to. Broadcasting gives the same without copies:
     ``x[:, None]`` with ``y[None, :]``.
     """
     if indexing not in ("xy", "ij"):
@@ -357,7 +357,7 @@ def ones(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike
 def ones_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
-    """Return an array of ones, of the shape of another one."""
+    """Return an array of ones with the shape of another array."""
 
 
 @primitive
@@ -367,7 +367,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     Parameters
     ----------
     k : int
-        Last diagonal that is kept: 0 is the main one, positive ones lie above, negative ones below.
+        Last diagonal to keep: 0 is the main diagonal, positive numbers lie above it, negative numbers below.
     """
     x, below = _on_or_below("tril", x, k)
     return where(below, x, _zeros((), x.dtype))
@@ -380,7 +380,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
     Parameters
     ----------
     k : int
-        First diagonal that is kept: 0 is the main one, positive ones lie above, negative ones below.
+        First diagonal to keep: 0 is the main diagonal, positive numbers lie above it, negative numbers below.
     """
     # Elements strictly below diagonal k are on or below diagonal k - 1.
     x, below = _on_or_below("triu", x, k, 1)
@@ -388,7 +388,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 
 
 def _on_or_below(op: str, x: Array, k: int, less: int = 0) -> tuple[Array, Array]:
-    """Return `x` and where ``column - row <= k - less``, of the shape of the matrices."""
+    """Return `x` and a mask of ``column - row <= k - less``, of the shape of a matrix."""
     x = check_array(op, x)
     if x.ndim < 2:
         raise ShapeError(
@@ -412,4 +412,4 @@ def zeros(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLik
 def zeros_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
-    """Return an array of zeros, of the shape of another one."""
+    """Return an array of zeros with the shape of another array."""

@@ -30,7 +30,7 @@ __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
 
 class finfo_object:
-    """What :func:`finfo` returns: limits of a real floating-point dtype, as Python numbers.
+    """The result of :func:`finfo`: limits of a real floating-point dtype, as Python numbers.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class finfo_object:
     smallest_normal : float
         Smallest positive number with full precision.
     dtype : DType
-        The dtype; for complex ones that of a component.
+        The dtype; for a complex dtype the dtype of a component.
     """
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "smallest_normal")
@@ -65,7 +65,7 @@ class finfo_object:
 
 
 class iinfo_object:
-    """What :func:`iinfo` returns: limits of an integer dtype, as Python integers.
+    """The result of :func:`iinfo`: limits of an integer dtype, as Python integers.
 
     Attributes
     ----------
@@ -95,10 +95,10 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device |
     Parameters
     ----------
     dtype : DType
-        The wanted dtype. Casts from complex to real are refused, all others done: floats are truncated
-        towards zero, integers wrap, non-zero is True.
+        The dtype to cast to. Casts from complex to real are refused; all other casts are done: floats are
+        truncated towards zero, integers wrap, non-zero numbers become True.
     copy : bool
-        Whether to copy if `x` has this dtype already.
+        Whether to copy if `x` already has this dtype.
     device : Device, optional
         Device of the result; there is only one.
 
@@ -116,24 +116,24 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device |
 
 @intercepted
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
-    """Tell whether a dtype can be promoted to another one.
+    """Tell whether a dtype can be promoted to another dtype.
 
     Parameters
     ----------
     from_ : DType or Array
-        The dtype to cast from; of an array, its dtype.
+        The dtype to cast from; for an array, its dtype.
     to : DType
         The dtype to cast to.
 
     Returns
     -------
     bool
-        True if combining the two gives `to`.
+        True if the two dtypes promote to `to`.
 
     Notes
     -----
-    Mixed kinds follow NumPy's table, where the standard has no entry: int64 can be cast to float64. Where
-    `stride0.strict` is on, it cannot.
+    Mixed kinds, for which the standard has no entry, follow NumPy's table: int64 can be cast to float64. In
+    strict mode (`stride0.strict`) it cannot.
     """
     target = check_dtype("can_cast", to)
     source = dtype_of("can_cast", from_)
@@ -149,8 +149,8 @@ def finfo(type: DTypeLike | Array, /) -> finfo_object:
     Parameters
     ----------
     type : DType or Array
-        Real or complex floating-point dtype, or an array of one. A complex dtype stands for that of its
-        components.
+        Real or complex floating-point dtype, or an array of such a dtype. A complex dtype counts as the dtype
+        of its components.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
     Parameters
     ----------
     type : DType or Array
-        Integer dtype, or an array of one.
+        Integer dtype, or an array of such a dtype.
 
     Returns
     -------
@@ -197,10 +197,10 @@ def isdtype(dtype: DTypeLike, kind: DType | str | tuple[DType | str, ...]) -> bo
     Parameters
     ----------
     dtype : DType
-        The dtype in question.
+        The dtype to test.
     kind : DType, str or tuple of them
         A dtype; or ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``,
-        ``"real floating"``, ``"complex floating"``, ``"numeric"``; or a tuple of these, of which one has to
+        ``"real floating"``, ``"complex floating"``, ``"numeric"``; or a tuple of these, one of which must
         match.
 
     Returns
@@ -211,7 +211,7 @@ def isdtype(dtype: DTypeLike, kind: DType | str | tuple[DType | str, ...]) -> bo
     Raises
     ------
     ArgumentValueError
-        If a kind is not one of those words.
+        If a kind is unknown.
     """
 
 
@@ -222,12 +222,12 @@ def result_type(*arrays_and_dtypes: Array | int | float | complex | bool | DType
     Parameters
     ----------
     *arrays_and_dtypes : Array, DType, bool, int, float or complex
-        At least one array or dtype. Python scalars are weak: they count by their kind alone.
+        At least one array or dtype. Python scalars are weak: only their kind counts.
 
     Returns
     -------
     DType
-        The dtype of the result of an operation on all of them, in any order.
+        The dtype of an operation on all of them, in any order.
 
     Raises
     ------

@@ -15,39 +15,39 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     Parameters
     ----------
     indices : Array
-        Of an integer dtype and any shape. Negative indices count from the end.
+        Array of an integer dtype and any shape. Negative indices count from the end.
     axis : int, optional
-        The axis that is indexed; may be left out where `x` has one axis only.
+        The axis to index; optional if `x` has only one axis.
 
     Returns
     -------
     Array
-        A new array of the dtype of `x`, with the shape of `indices` in the place of the axis.
+        A new array of the dtype of `x`, whose shape has the shape of `indices` instead of the axis.
 
     Raises
     ------
     ShapeError
-        If `x` has several axes and none is named, or `x` has none.
+        If `x` has several axes and `axis` is not given, or if `x` is 0-d.
     """
 
 
 @primitive
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """Elements of an array at indices along an axis, with indices of their own for every other position.
+    """Elements of an array at indices along an axis, with separate indices for each position on other axes.
 
     Parameters
     ----------
     indices : Array
-        Of an integer dtype, with as many axes as `x`; except along `axis`, its shape broadcasts with
-        that of `x`. Negative indices count from the end.
+        Array of an integer dtype with as many axes as `x`; except along `axis`, its shape broadcasts with the
+        shape of `x`. Negative indices count from the end.
     axis : int
-        The axis that is indexed. Default: the last.
+        The axis to index; by default the last.
 
     Returns
     -------
     Array
-        A new array of the dtype of `x`; along `axis` it has the size of `indices`, elsewhere the size to
-        which both broadcast.
+        A new array of the dtype of `x`. Along `axis` it has the size of `indices`, along other axes the
+        broadcast size.
 
     Raises
     ------

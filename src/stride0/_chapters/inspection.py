@@ -14,7 +14,7 @@ __all__ = ["__array_namespace_info__"]
 
 
 class ArrayNamespaceInfo:
-    """What :func:`__array_namespace_info__` returns."""
+    """The result of :func:`__array_namespace_info__`."""
 
     __slots__ = ()
 
@@ -24,8 +24,8 @@ class ArrayNamespaceInfo:
         Returns
         -------
         dict
-            ``"boolean indexing"`` and ``"data-dependent shapes"``: True, unless a test configuration is
-            without. ``"max dimensions"``: 64.
+            ``"boolean indexing"`` and ``"data-dependent shapes"``: True, unless a test configuration turns
+            them off. ``"max dimensions"``: 64.
         """
         configuration = CONFIGURATION.current()
         return {
@@ -35,7 +35,7 @@ class ArrayNamespaceInfo:
         }
 
     def default_device(self) -> Device:
-        """Return the device on which arrays are made unless one is named.
+        """Return the default device of new arrays.
 
         Returns
         -------
@@ -45,12 +45,12 @@ class ArrayNamespaceInfo:
         return check_device("default_device", None)
 
     def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, DType]:
-        """Return the dtypes that arrays get unless one is named.
+        """Return the default dtypes of new arrays.
 
         Parameters
         ----------
         device : Device, optional
-            All devices have the same, unless a test configuration says otherwise; by default the default one.
+            The device; by default the default device. Only devices of a test configuration may differ.
 
         Returns
         -------
@@ -60,7 +60,7 @@ class ArrayNamespaceInfo:
         Raises
         ------
         DeviceError
-            If there is no such device.
+            If the device does not exist.
         """
         number = _device_number("default_dtypes", device)
         if (configuration := CONFIGURATION.current()) is not None:
@@ -87,15 +87,16 @@ class ArrayNamespaceInfo:
     def dtypes(
         self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, DType]:
-        """Return the dtypes of a kind.
+        """Return the dtypes of one or several kinds.
 
         Parameters
         ----------
         device : Device, optional
-            All devices have the same, unless a test configuration says otherwise; by default the default one.
+            The device; by default the default device. Only devices of a test configuration may differ.
         kind : str or tuple of str, optional
             ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``,
-            ``"complex floating"`` or ``"numeric"``; or a tuple, any entry of which will do. By default all.
+            ``"complex floating"`` or ``"numeric"``; or a tuple of kinds, one of which must match. By default
+            all.
 
         Returns
         -------
@@ -105,9 +106,9 @@ class ArrayNamespaceInfo:
         Raises
         ------
         DeviceError
-            If there is no such device.
+            If the device does not exist.
         ArgumentValueError
-            If a kind is not one of those words.
+            If a kind is unknown.
         """
         number = _device_number("dtypes", device)
         configuration = CONFIGURATION.current()

@@ -1,4 +1,4 @@
-"""Linear algebra functions of the main namespace; `linalg` has them too, and the others."""
+"""Linear algebra functions of the main namespace; `linalg` has these and all others."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     Parameters
     ----------
     x1 : Array
-        Shape ``(..., M, K)`` or ``(K,)``. A vector is taken as a row.
+        Shape ``(..., M, K)`` or ``(K,)``. A vector counts as a row.
     x2 : Array
-        Shape ``(..., K, N)`` or ``(K,)``. A vector is taken as a column.
+        Shape ``(..., K, N)`` or ``(K,)``. A vector counts as a column.
 
     Returns
     -------
     Array
-        New array of shape ``(..., M, N)``, where the leading axes are those of `x1` and `x2` broadcast;
-        without ``M`` where `x1` is a vector, without ``N`` where `x2` is one. Its dtype is the one that those
-        of `x1` and `x2` promote to.
+        New array of shape ``(..., M, N)``; the leading axes of `x1` and `x2` broadcast. Without ``M`` if `x1`
+        is a vector, and without ``N`` if `x2` is a vector. Its dtype is the promoted dtype of `x1` and `x2`.
 
     Raises
     ------
@@ -35,13 +34,12 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
     Notes
     -----
-    Leading axes broadcast without copies. BLAS computes products of floats, summed up in their own dtype and
-    in an order that may depend on the processor and on the number of threads. Two kinds of products of floats
-    are computed without BLAS, and depend on neither: products of a handful of elements, summed up in order in
-    64 bits; and products of a real matrix, whose rows are contiguous, with a vector of at least 32 elements,
-    summed up in their own dtype into 32 accumulators, which are added up in 64 bits every 1024 elements
-    (float64: 4096). Integers wrap around. The result of two bool arrays is bool: whether any of the products
-    is true.
+    Leading axes broadcast without copies. BLAS computes products of floats, summed in their own dtype and in
+    an order that may depend on the processor and the number of threads. Two kinds of float products are
+    computed without BLAS and depend on neither. Products of a few elements are summed in order in 64 bits.
+    Products of a real matrix, whose rows are contiguous, with a vector of at least 32 elements are summed in
+    their own dtype into 32 accumulators, which are added in 64 bits every 1024 elements (float64: 4096).
+    Integers wrap around. The result of two bool arrays is bool: whether any of the products is true.
     """
 
 
@@ -58,21 +56,21 @@ def matrix_transpose(x: Array, /) -> Array:
 
 @primitive
 def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
-    """Multiply all pairs of elements and sum up along pairs of axes.
+    """Multiply all pairs of elements, and sum along pairs of axes.
 
     Parameters
     ----------
     x1, x2 : Array
         Arrays of any dtypes.
     axes : int or pair of sequences of int
-        The axes to sum along: as many of the last of `x1` and the first of `x2`, in order; or those of `x1`
-        and those of `x2`, pair by pair.
+        The axes to sum along: the number of last axes of `x1` and first axes of `x2`, in order; or a sequence
+        of axes of `x1` and a sequence of axes of `x2`, which are paired.
 
     Returns
     -------
     Array
-        New array with the other axes of `x1` followed by those of `x2`, of the dtype that theirs promote to;
-        its axes may lie in memory in another order.
+        New array with the other axes of `x1` followed by the other axes of `x2`, of their promoted dtype. Its
+        memory order may differ from C order.
 
     Raises
     ------
@@ -85,7 +83,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
 
 @primitive
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """Return dot products of vectors, the first one conjugated.
+    """Return dot products of vectors; the first vector is conjugated.
 
     Parameters
     ----------
@@ -95,7 +93,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     Returns
     -------
     Array
-        New array without `axis`, of the dtype that those of `x1` and `x2` promote to.
+        New array without `axis`, of the promoted dtype of `x1` and `x2`.
 
     Raises
     ------
@@ -104,5 +102,5 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
     Notes
     -----
-    Products are summed up in 64 bits, in an order that depends on the size alone.
+    Products are summed in 64 bits, in an order that depends only on the size.
     """

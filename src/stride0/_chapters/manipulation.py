@@ -1,4 +1,4 @@
-"""Manipulation functions: views where strides allow, else one pass that writes into the result."""
+"""Manipulation functions: views if strides allow, otherwise one pass that writes the result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     Returns
     -------
     tuple of Array
-        A view of each argument, all of the common shape; broadcast axes have stride 0.
+        A view of each argument with the common shape; broadcast axes have stride 0.
     """
 
 
@@ -53,7 +53,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     Returns
     -------
     tuple of int
-        Aligned from the last axis, sizes are equal, or one is 1 or missing and the other is taken.
+        The common shape. Sizes are aligned from the last axis; they are equal, or one is 1 or missing.
 
     References
     ----------
@@ -73,7 +73,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     Returns
     -------
     Array
-        View of `x`. Broadcast axes have stride 0: their elements share one place in memory, so a view with
+        View of `x`. Broadcast axes have stride 0: their elements share memory, so a view with
         such axes is read-only.
 
     Raises
@@ -85,26 +85,26 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
 
 @primitive
 def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) -> Array:
-    """Join arrays along an axis that they have.
+    """Join arrays along an existing axis.
 
     Parameters
     ----------
     arrays : tuple or list of Array
-        Arrays of equal shapes but for `axis`.
+        Arrays whose shapes are equal except along `axis`.
     axis : int or None
         The axis to join along; None flattens all arrays first, in C order.
 
     Returns
     -------
     Array
-        New array, of the dtype that those of the arrays promote to.
+        New array of the promoted dtype of the arrays.
 
     Raises
     ------
     ShapeError
         If the shapes do not fit.
     AxisError
-        If the first array has no such axis.
+        If `axis` does not exist in the first array.
     """
 
 
@@ -115,17 +115,17 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     Parameters
     ----------
     axis : int or tuple of int
-        Where the new axes are in the result.
+        The positions of the new axes in the result.
 
     Returns
     -------
     Array
-        View of `x` with as many more axes.
+        View of `x` with the additional axes.
 
     Raises
     ------
     AxisError
-        If the result has no such axis, or one is named twice.
+        If an axis is out of bounds for the result, or is named twice.
     """
 
 
@@ -141,25 +141,25 @@ def flip(x: Array, /, *, axis: Axis = None) -> Array:
     Returns
     -------
     Array
-        View of `x`, whose strides along these axes are negated.
+        View of `x` with negated strides along these axes.
     """
 
 
 @primitive
 def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
-    """Move axes to other places; the others keep their order.
+    """Move axes to other positions; the other axes keep their order.
 
     Parameters
     ----------
     source : int or tuple of int
         The axes to move.
     destination : int or tuple of int
-        Where each of them goes.
+        The new position of each axis.
 
     Raises
     ------
     ArgumentValueError
-        If `source` and `destination` do not name equally many axes.
+        If `source` and `destination` have different numbers of axes.
     """
 
 
@@ -181,21 +181,22 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 
 @primitive
 def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
-    """Repeat each element a number of times.
+    """Repeat elements.
 
     Parameters
     ----------
     repeats : int or Array
-        How often. An array has an integer dtype and one number for each element along `axis`, or one for all.
+        The number of repetitions; or an integer array with one number per element along `axis`, or one for
+        all.
     axis : int, optional
         The axis along which to repeat; by default `x` is flattened first, in C order.
 
     Raises
     ------
     ShapeError
-        If there is neither one such number nor one for each element.
+        If `repeats` has neither one element nor one for each element along `axis`.
     DTypeError
-        If `repeats` is an array of another dtype.
+        If `repeats` is an array whose dtype is not an integer dtype.
     """
 
 
@@ -206,19 +207,19 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     Parameters
     ----------
     shape : tuple of int
-        The new shape, with as many elements. One size may be -1: it is worked out.
+        The new shape, with the same number of elements. One size may be -1: it is inferred.
     copy : bool, optional
-        True copies always, False never; None only if strides cannot express the new shape.
+        True always copies, False never does, None copies only if strides cannot express the new shape.
 
     Returns
     -------
     Array
-        View of `x` where possible and unless `copy` is True, else a new array.
+        View of `x` if possible and `copy` is not True; otherwise a new array.
 
     Raises
     ------
     ShapeError
-        If the shape has another number of elements, or `copy` is False and no view is possible.
+        If the number of elements differs, or if `copy` is False and a view is not possible.
 
     References
     ----------
@@ -233,15 +234,15 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: Axis = None) -> Arr
     Parameters
     ----------
     shift : int or tuple of int
-        By how many places, towards larger indices if positive. A tuple needs as many axes; an integer holds
-        for all.
+        The number of places, towards larger indices if positive. A tuple needs a tuple of axes; an integer
+        applies to all axes.
     axis : int or tuple of int, optional
-        The axes; by default `x` is rolled as if flattened in C order. An axis named twice is moved twice.
+        The axes; by default `x` is rolled as if flattened in C order. An axis named twice is rolled twice.
 
     Raises
     ------
     ArgumentValueError
-        If there are not as many shifts as axes.
+        If the numbers of shifts and axes differ.
     """
 
 
@@ -257,7 +258,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     Raises
     ------
     ShapeError
-        If an axis has another size.
+        If the size of an axis is not 1.
     """
 
 
@@ -268,33 +269,33 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
     Parameters
     ----------
     arrays : tuple or list of Array
-        Arrays of one shape.
+        Arrays with equal shapes.
     axis : int
-        Where the new axis is in the result.
+        The position of the new axis in the result.
 
     Returns
     -------
     Array
-        New array with one more axis, of the dtype that those of the arrays promote to.
+        New array with one more axis, of the promoted dtype of the arrays.
 
     Raises
     ------
     ShapeError
         If the shapes differ.
     AxisError
-        If the result has no such axis.
+        If `axis` is out of bounds for the result.
     """
 
 
 @primitive
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
-    """Lay copies of an array side by side.
+    """Join copies of an array along its axes.
 
     Parameters
     ----------
     repetitions : tuple of int
-        How often along each axis, aligned from the last one; ones are put in front of the shorter of this and
-        the shape of `x`.
+        The number of copies along each axis, aligned from the last axis. The shorter of `repetitions` and the
+        shape of `x` is extended by ones in front.
     """
 
 
@@ -305,10 +306,10 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     Parameters
     ----------
     axis : int
-        The axis to split along; the results do not have it.
+        The axis to split along; the results do not have this axis.
 
     Returns
     -------
     tuple of Array
-        As many views of `x` as the axis is long.
+        One view of `x` for each index along the axis.
     """

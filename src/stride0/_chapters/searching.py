@@ -13,7 +13,7 @@ __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
 
 @primitive
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Return the index of the largest element, of several equal ones the first.
+    """Return the index of the (first) largest element.
 
     Returns
     -------
@@ -24,7 +24,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 
 @primitive
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Return the index of the smallest element, of several equal ones the first.
+    """Return the index of the (first) smallest element.
 
     Returns
     -------
@@ -46,12 +46,12 @@ def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> 
 
 @primitive
 def nonzero(x: Array, /) -> tuple[Array, ...]:
-    """Return where the elements are not zero.
+    """Return the indices of the elements that are not zero.
 
     Returns
     -------
     tuple of Array
-        For each axis a new int64 array of shape ``(n,)``: the indices of the ``n`` elements, in C order.
+        For each axis, a new int64 array of shape ``(n,)``: the indices of the ``n`` elements, in C order.
 
     Raises
     ------
@@ -69,19 +69,19 @@ def searchsorted(
     side: Literal["left", "right"] = "left",
     sorter: Array | None = None,
 ) -> Array:
-    """Find where in a sorted array elements would have to be put to keep it sorted.
+    """Find the indices at which elements must be inserted into a sorted array to keep it sorted.
 
     Parameters
     ----------
     x1 : Array
-        Array of one axis, of bool or a real dtype, in ascending order unless there is a `sorter`.
+        One-dimensional array of bool or a real dtype, in ascending order unless `sorter` is given.
     x2 : Array, int or float
         The elements to insert, of bool or a real dtype.
     side : {"left", "right"}
-        Whether an element goes before those of `x1` that are equal to it, or behind them.
+        Whether an element is inserted before (left) or after (right) equal elements of `x1`.
     sorter : Array, optional
-        Indices that put `x1` in ascending order, as from ``argsort``: of the shape of `x1` and an integer
-        dtype.
+        Indices that sort `x1` in ascending order, as from ``argsort``: an integer array with the shape of
+        `x1`.
 
     Returns
     -------
@@ -91,16 +91,16 @@ def searchsorted(
     Raises
     ------
     ShapeError
-        If `x1` has not one axis, or `sorter` not its shape.
+        If `x1` is not one-dimensional, or if `sorter` does not have its shape.
     DTypeError
-        If a dtype is complex, or that of `sorter` not integer.
+        If a dtype is complex, or if the dtype of `sorter` is not an integer dtype.
     OutOfBoundsError
         If an index in `sorter` is out of bounds.
     ArgumentValueError
-        If `side` is another.
+        If `side` is unknown.
 
     Notes
     -----
-    Elements are compared in the dtype that those of `x1` and `x2` promote to; the order is that of ``sort``:
-    NaN is larger than any number, and -0.0 is equal to 0.0. Whether `x1` is in order is not checked.
+    Elements are compared in the promoted dtype of `x1` and `x2`, in the order of ``sort``: NaN is larger than
+    any number, and -0.0 is equal to 0.0. The order of `x1` is not checked.
     """

@@ -1,6 +1,6 @@
-"""Elements by their rank: parts of a sort, `top_k` of the draft of the standard, and quantiles.
+"""Selection by rank: partial sorts, `top_k` of the draft of the standard, and quantiles.
 
-The order is that of `sort`, but for NaN, which comes last in descending order too. Equal elements keep
+The order is the order of `sort`, except that NaN is last in descending order too. Equal elements keep
 their order.
 """
 
@@ -54,12 +54,12 @@ __all__ = ["argpartition", "median", "partition", "percentile", "quantile", "top
 
 STORAGE: Final = (dt.float16, dt.bfloat16)
 
-# Ranges of ranks that are selected one by one; for more of them, elements are sorted.
+# The most ranges of ranks that are selected one by one; for more, elements are sorted.
 FEW = 4
 
 
 class TopK(NamedTuple):
-    """What `top_k` returns."""
+    """The result of `top_k`."""
 
     values: Array
     indices: Array
@@ -67,12 +67,12 @@ class TopK(NamedTuple):
 
 @primitive
 def argselect(x: Array, first: int, last: int, /, *, axis: int = -1, descending: bool = False) -> Array:
-    """Return a part of the indices of a sort: those at the positions from `first` to `last`, in order."""
+    """Return the indices of an argsort at the positions from `first` to `last`, in order."""
 
 
 @primitive
 def argpartition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
-    """Return indices that put the elements of some ranks where a sort would put them.
+    """Return indices that put the elements of given ranks at their sorted positions.
 
     Parameters
     ----------
@@ -86,16 +86,16 @@ def argpartition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
     Returns
     -------
     Array
-        New int64 array of the shape of `x`. Along the axis, the element of rank `kth` is where a sort puts
-        it; no element before it is larger, and none behind it is smaller. With several ranks, the elements
-        from the lowest to the highest rank are sorted.
+        New int64 array of the shape of `x`. Along the axis, the element of rank `kth` is at its sorted
+        position; no element before it is larger, and no element after it is smaller. With several ranks, the
+        elements from the lowest to the highest rank are sorted.
 
     Raises
     ------
     AxisError
-        If there is no such axis.
+        If the axis does not exist.
     OutOfBoundsError
-        If there is no such rank.
+        If a rank is out of bounds.
     DTypeError
         If `x` is complex.
 
@@ -107,7 +107,7 @@ def argpartition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
 
 @intercepted
 def partition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
-    """Return a copy of an array in which the elements of some ranks are where a sort would put them.
+    """Return a copy of an array with the elements of given ranks at their sorted positions.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def partition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
     Raises
     ------
     AxisError, OutOfBoundsError, DTypeError
-        As `argpartition`.
+        As for `argpartition`.
     """
     x = check_array("partition", x)
     return take_along_axis(x, argpartition(x, kth, axis), axis=axis)
@@ -132,42 +132,42 @@ def partition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
 def top_k(
     x: Array, k: int, /, *, axis: int | None = None, mode: Literal["largest", "smallest"] = "largest"
 ) -> TopK:
-    """Return the largest, or smallest, elements of an array or along an axis, and where they are.
+    """Return the largest or smallest elements, of an array or along an axis, and their indices.
 
     Parameters
     ----------
     x : Array
         Array of bool or a real dtype.
     k : int
-        How many elements: from 0 to the size of the axis.
+        The number of elements, from 0 to the size of the axis.
     axis : int, optional
         The axis to select along; by default, all elements in C order.
     mode : {"largest", "smallest"}
-        Which elements.
+        Whether to return the largest or the smallest elements.
 
     Returns
     -------
     values : Array
-        New array of the shape of `x`, but of size `k` along the axis, or of shape ``(k,)`` without one: the
-        elements, of the largest the largest first, of the smallest the smallest first.
+        New array of the shape of `x`, with size `k` along the axis, or of shape ``(k,)`` without an axis. The
+        largest elements start with the largest, the smallest with the smallest.
     indices : Array
-        New int64 array of that shape: their indices along the axis, or in C order. Of equal elements those
-        with lower indices come first.
+        New int64 array of the same shape: the indices of the elements along the axis, or in C order. Among
+        equal elements, lower indices come first.
 
     Raises
     ------
     ArgumentValueError
-        If `k` is negative or larger than the axis, or `mode` is another.
+        If `k` is negative or larger than the axis, or if `mode` is unknown.
     AxisError
-        If there is no such axis.
+        If the axis does not exist.
     DTypeError
         If `x` is complex.
 
     Notes
     -----
-    NaN is among them only if there are no more numbers, whatever the mode, as in NumPy. The draft leaves
-    the order and NaN to the library. Strict mode takes the function within
-    ``testing.flags(api_version="draft")`` only.
+    NaN is selected only if there are not enough numbers, in both modes, as in NumPy. The draft of the
+    standard leaves the order and NaN to the library. Strict mode accepts the function only within
+    ``testing.flags(api_version="draft")``.
     """
     x = check_array("top_k", x)
     if mode not in ("largest", "smallest"):
@@ -190,12 +190,12 @@ def top_k(
 
 @intercepted
 def median(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the median: the element in the middle, of an even number the mean of the two in the middle.
+    """Return the median: the middle element, or the mean of the two middle elements.
 
     Returns
     -------
     Array
-        New array; NaN if an element is NaN, or where there is none.
+        New array; NaN if an element is NaN, or if there are no elements.
 
     See Also
     --------
@@ -215,13 +215,13 @@ def median(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
 
 
 def mean_of_two(x: Array, y: Array) -> Array:
-    """Return ``(x + y) / 2``, also if the sum overflows."""
+    """Return ``(x + y) / 2``, even if the sum overflows."""
     total = add(x, y)
     return where(isinf(total), add(divide(x, 2), divide(y, 2)), divide(total, 2))
 
 
 def _lanes(operation: str, x: object, axis: Axis) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
-    """Return an array with the axes to select along as its last one; the shape without, and with size 1."""
+    """Return an array with `axis` merged into its last axis; the shape without it, and with size 1."""
     given = check_array(operation, x)
     if given.dtype.kind in KINDS["complex floating"]:
         refuse_dtype(operation, given.dtype, "a real-valued dtype")
@@ -233,7 +233,7 @@ def _lanes(operation: str, x: object, axis: Axis) -> tuple[Array, tuple[int, ...
 
 
 def _at_ranks(lanes: Array, ranks: Sequence[int]) -> Array:
-    """Return the elements of some ranks along the last axis, in ascending order of ranks."""
+    """Return the elements with given ranks along the last axis, in ascending order of ranks."""
     if not ranks:
         return lanes[..., :0]
     ranges: list[list[int]] = []
@@ -262,12 +262,12 @@ _CONTINUOUS: Final = {
 
 
 def _discrete(place: Array, is_before: Callable[[Array, Array], Array]) -> Array:
-    """Return one of the ranks beside a place."""
+    """Return one of the two ranks next to a position."""
     before = floor(place)
     return maximum(where(is_before(subtract(place, before), before), before, add(before, 1)), 0)
 
 
-# Methods that take one element: the rank, given the number of elements and the fraction.
+# Methods that select one element: the rank, given the number of elements and the fraction.
 _DISCRETE: Final[dict[str, Callable[[int, Array], Array]]] = {
     "inverted_cdf": lambda n, q: _discrete(subtract(multiply(q, n), 1), lambda part, _: equal(part, 0)),
     "closest_observation": lambda n, q: _discrete(
@@ -281,7 +281,7 @@ _DISCRETE: Final[dict[str, Callable[[int, Array], Array]]] = {
 
 
 def _places(method: str, n: int, q: Array) -> tuple[Array, Array]:
-    """Return where between two ranks a quantile lies, and the weight of the upper one."""
+    """Return the position of a quantile between two ranks, and the weight of the upper rank."""
     if method == "averaged_inverted_cdf":
         place = subtract(multiply(q, n), 1)
         return place, where(equal(place, floor(place)), 0.5, ones_like(q))
@@ -320,28 +320,28 @@ def quantile(
     q : Array, float or sequence of float
         The fractions, from 0 to 1.
     method : str
-        How to choose a value between two elements, by NumPy's names: the nine of Hyndman and Fan
+        How to choose a value between two elements, with NumPy's names: the nine methods of Hyndman and Fan
         (``"linear"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``,
         ``"inverted_cdf"``, ``"averaged_inverted_cdf"``, ``"closest_observation"``,
         ``"interpolated_inverted_cdf"``), ``"lower"``, ``"higher"``, ``"midpoint"`` and ``"nearest"``.
     weights : Array, optional
-        How often each element counts: not negative, of the shape of `x`, or of one axis where `axis` is
-        one. Only for the method ``"inverted_cdf"``.
+        The weight of each element: not negative, of the shape of `x`, or one-dimensional if `axis` is one
+        axis. Only for the method ``"inverted_cdf"``.
 
     Returns
     -------
     Array
-        New array: the axes of `q`, followed by those of `x` that are kept. NaN if an element is NaN.
+        New array with the axes of `q`, then the remaining axes of `x`. NaN if an element is NaN.
 
     Raises
     ------
     ArgumentValueError
-        If a fraction is out of range, the method is another, or a weight is negative, NaN or infinite, or
-        all are 0.
+        If a fraction is out of range, if `method` is unknown, if a weight is negative, NaN or infinite, or if
+        all weights are 0.
     DTypeError
         If `x` or `q` is complex.
     ShapeError
-        If there is no element, or the weights have another shape.
+        If there are no elements, or if the weights have another shape.
 
     References
     ----------
@@ -373,12 +373,12 @@ def percentile(
     Returns
     -------
     Array
-        New array, as of `quantile`.
+        New array, as for `quantile`.
 
     Raises
     ------
     ArgumentValueError, AxisError, DTypeError, ShapeError
-        As `quantile`.
+        As for `quantile`.
     """
     return _quantile("percentile", x, q, axis, method, keepdims, weights, 100)
 
@@ -427,7 +427,7 @@ def _fractions(operation: str, q: object, lanes: Array, whole: int) -> tuple[Arr
         given = asarray(q, dtype=dt.float64)
         weight = dt.float64
     else:
-        # A number has no dtype of its own.
+        # A Python number has no dtype.
         given = asarray(q, dtype=dt.float64 if lanes.dtype in STORAGE else lanes.dtype)
         weight = lanes.dtype
     # Storage dtypes have too few digits for ranks.
@@ -455,7 +455,7 @@ def _chosen(lanes: Array, low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def _between(lanes: Array, place: Array, part: Array) -> Array:
-    """Return what lies between the elements beside each place, nearer to the upper one by `part`."""
+    """Return values between the two elements next to each position; `part` is the upper one's weight."""
     if not _has_nan(lanes):
         lanes = astype(lanes, dt.float64)
     before = floor(place)
@@ -467,12 +467,12 @@ def _between(lanes: Array, place: Array, part: Array) -> Array:
     # The step to an infinite element is infinite, and the difference of two finite elements may overflow.
     nearer = where(isfinite(step), nearer, add(multiply(below, rest), multiply(above, part)))
     nearer = where(equal(part, 1), above, nearer)
-    # Between equal elements, infinite ones too, there is nothing else.
+    # Between equal (also infinite) elements, the value is the element.
     return where(logical_or(equal(below, above), equal(part, 0)), below, nearer)
 
 
 def _weights_of(operation: str, x: object, weights: object, axis: Axis, method: str, lanes: Array) -> Array:
-    """Return the weights, of the shape of the lanes."""
+    """Return the weights in the shape of the lanes."""
     if method != "inverted_cdf":
         raise ArgumentValueError(
             operation, f"method {shown(method)} takes no weights", (), "method='inverted_cdf'"
@@ -501,7 +501,7 @@ def _weighted(operation: str, lanes: Array, fractions: Array, weights: Array) ->
         raise ArgumentValueError(
             operation, "a weight is NaN or infinite, or all are 0", [("weights", str(weights.shape))]
         )
-    # Elements without a weight at the start are not found for the fraction 0 either.
+    # Elements of weight 0 at the start are not selected for the fraction 0 either.
     below = divide(sums, total)
     below = where(equal(below, 0), -1, below)
     if fractions.dtype != below.dtype:

@@ -1,9 +1,10 @@
-"""Set functions: computed by the core; complex numbers are sorted by NumPy.
+"""Set functions, computed by the core; NumPy sorts complex numbers.
 
 Note [Unique elements]
-    Elements are sorted stably and compared with their neighbours: equal ones are adjacent then. NaN is equal
-    to nothing, so each NaN is a value of its own. Of -0.0 and 0.0 the one that comes first in the array is
-    returned. If an array has few values, a table of hashes finds them, and these alone are sorted.
+    Elements are sorted stably and compared with their neighbours, because equal elements are then adjacent.
+    NaN is equal to nothing, so each NaN is a distinct value. If an array has -0.0 and 0.0, the one that comes
+    first is returned. If an array has few distinct values, a hash table finds them, and only these are
+    sorted.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ __all__ = [
 _INTEGERS = ("signed integer", "unsigned integer")
 _COMPLEX = "complex floating"
 
-# Up to so many elements are compared with all elements of the other array, without sorting.
+# Up to this number of elements, each is compared with all elements of the other array, without sorting.
 FEW = 8
-# Integers are looked up in a table where it has at most so many entries for each element of both arrays.
+# Integers are looked up in a table if it has at most this many entries per element of both arrays.
 ENTRIES = 6
 
 
 class UniqueAllResult(NamedTuple):
-    """What :func:`unique_all` returns."""
+    """The result of :func:`unique_all`."""
 
     values: Array
     indices: Array
@@ -66,14 +67,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What :func:`unique_counts` returns."""
+    """The result of :func:`unique_counts`."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverseResult(NamedTuple):
-    """What :func:`unique_inverse` returns."""
+    """The result of :func:`unique_inverse`."""
 
     values: Array
     inverse_indices: Array
@@ -81,17 +82,17 @@ class UniqueInverseResult(NamedTuple):
 
 @primitive
 def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> Array:
-    """Tell for each element of an array whether it is among those of another.
+    """Tell for each element of an array whether another array contains it.
 
     Parameters
     ----------
     x1 : Array or number
         The elements to look for, of any dtype.
     x2 : Array or number
-        The elements to look among. At least one of the two must be an array. A list, as
-        NumPy's users give it, is made one.
+        The elements to look among. At least one of `x1` and `x2` must be an array. A list, as in NumPy,
+        becomes an array.
     invert : bool
-        Whether to tell the opposite.
+        Whether to invert the result.
 
     Returns
     -------
@@ -100,13 +101,13 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> 
 
     Notes
     -----
-    Elements are compared as by ``equal``: in the dtype that those of `x1` and `x2` promote to. NaN is never
+    Elements are compared as by ``equal``, in the promoted dtype of `x1` and `x2`. NaN is never
     found, and -0.0 is equal to 0.0.
     """
     invert = check_bool("isin", "invert", invert)
     if not isinstance(x1, Array) and not isinstance(x2, Array):
         raise ForeignArrayError("isin", "neither x1 nor x2 is an array", (), "One of them must be.")
-    # NumPy's users write isin(x, [1, 2]).
+    # NumPy users write isin(x, [1, 2]).
     if isinstance(x2, (list, tuple, range)) and isinstance(x1, Array):
         x2 = asarray(x2)
     for name, x in (("x1", x1), ("x2", x2)):
@@ -129,8 +130,8 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> 
 def _is_among(x1: Array, x2: Array) -> Array:
     dtype = promote(x1.dtype, x2.dtype)
     if dtype.kind == "real floating" and x1.dtype.kind in _INTEGERS and x2.dtype.kind in _INTEGERS:
-        # uint64 and a signed dtype: float64 would make neighbours equal. Values outside x1's dtype are not in
-        # it.
+        # uint64 with a signed dtype: float64 would make neighbours equal. Values outside the range of x1's
+        # dtype do not occur in it.
         dtype = x1.dtype
         limits = iinfo(dtype)
         x2 = x2[logical_and(greater_equal(x2, limits.min), less_equal(x2, limits.max))]
@@ -148,16 +149,16 @@ def _is_among(x1: Array, x2: Array) -> Array:
         places = from_numpy(numpy().searchsorted(to_numpy(among), to_numpy(wanted)))
     else:
         places = search_among(among, wanted, False)
-    # An index beyond the end belongs to a value larger than all elements; the last one differs from it.
+    # An index beyond the end belongs to a value above all elements, which differs from the last element.
     nearest = gather(among, reshape(minimum(places, among.size - 1), (places.size,)), 0)
     return equal(reshape(nearest, x1.shape), wanted)
 
 
 def _is_in_table(wanted: Array, among: Array, low: int, high: int) -> Array:
-    """Look up integers in a table of those from `low` to `high`, whose last entry is for all others."""
+    """Look up integers in a table for `low` to `high`, whose last entry is for all other integers."""
     table = zeros((high - low + 2,), dt.bool)
     table[reshape(subtract(copy(among, dt.int64), low), (among.size,))] = True
-    # Without a sign, what is below `low` is far above `high`.
+    # As unsigned distances, integers below `low` are far above `high`.
     distances = reinterpret(subtract(copy(wanted, dt.int64), low), dt.uint64)
     places = reinterpret(minimum(distances, high - low + 1), dt.int64)
     return reshape(gather(table, reshape(places, (places.size,)), 0), wanted.shape)
@@ -165,18 +166,19 @@ def _is_in_table(wanted: Array, among: Array, low: int, high: int) -> Array:
 
 @primitive
 def unique_all(x: Array, /) -> UniqueAllResult:
-    """Return the distinct elements of an array, where they are and how many there are of each.
+    """Return the distinct elements of an array, their positions and their counts.
 
     Parameters
     ----------
     x : Array
-        Array of any shape and dtype, taken as flattened in C order.
+        Array of any shape and dtype; it is flattened in C order.
 
     Returns
     -------
     UniqueAllResult
-        ``values`` of shape ``(n,)``; ``indices``, where in `x` each occurs first; ``inverse_indices`` of the
-        shape of `x`, with ``values[inverse_indices]`` equal to `x`; and ``counts``. The last three are int64.
+        ``values`` of shape ``(n,)``; ``indices`` of their first occurrences in `x`; ``inverse_indices`` of
+        the shape of `x`, with ``values[inverse_indices]`` equal to `x`; and ``counts``. The last three are
+        int64.
     """
     x = check_array("unique_all", x)
     order, ordered = _ordered(x)
@@ -192,7 +194,7 @@ def unique_all(x: Array, /) -> UniqueAllResult:
 
 @primitive
 def unique_counts(x: Array, /) -> UniqueCountsResult:
-    """Return the distinct elements of an array and how many there are of each.
+    """Return the distinct elements of an array and their counts.
 
     Returns
     -------
@@ -210,7 +212,7 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
 
 @primitive
 def unique_inverse(x: Array, /) -> UniqueInverseResult:
-    """Return the distinct elements of an array and which of them each element is.
+    """Return the distinct elements of an array, and for each element the index of its value.
 
     Returns
     -------
@@ -236,7 +238,7 @@ def unique_values(x: Array, /) -> Array:
 
 
 def _sorted(x: Array) -> Array:
-    """Return the elements of `x` in order, stably."""
+    """Return the elements of `x` in order, sorted stably."""
     if x.dtype.kind != _COMPLEX:
         return sort_along(reshape(x, (x.size,)), 0, False, False)
     ordered = reshape(copy(x, None, "C"), (x.size,))
@@ -245,7 +247,7 @@ def _sorted(x: Array) -> Array:
 
 
 def _ordered(x: Array) -> tuple[Array, Array]:
-    """Return the indices that put `x`, flattened, in order, and its elements in that order."""
+    """Return the indices that sort the flattened `x`, and its elements in that order."""
     flat = reshape(x, (x.size,))
     if x.dtype.kind == _COMPLEX:
         order = from_numpy(numpy().argsort(to_numpy(flat), stable=True))
@@ -255,7 +257,7 @@ def _ordered(x: Array) -> tuple[Array, Array]:
 
 
 def _first_of_equals(ordered: Array) -> Array:
-    """Return which elements differ from the one before."""
+    """Return a mask of elements that differ from the previous one."""
     first = empty(ordered.shape, dt.bool)
     n = ordered.size
     if n:
@@ -270,7 +272,7 @@ def _first_of_equals(ordered: Array) -> Array:
 
 
 def _counts(starts: Array, size: int) -> Array:
-    """Return how far it is from each start to the next one, or to the end."""
+    """Return the distance from each start to the next start, or to the end."""
     ends = empty(starts.shape, dt.int64)
     n = starts.size
     if n:
@@ -281,6 +283,6 @@ def _counts(starts: Array, size: int) -> Array:
 
 def _inverse(x: Array, order: Array, first: Array) -> Array:
     inverse = empty((x.size,), dt.int64)
-    # The sum counts the values up to and with that of each element.
+    # The sum counts the distinct values up to each element.
     inverse[order] = subtract(scan("cumulative_sum", first, 0, dt.int64, False), 1)
     return reshape(inverse, x.shape)

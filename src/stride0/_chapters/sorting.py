@@ -1,8 +1,8 @@
-"""Sorting functions: kernels of the core, which are always stable.
+"""Sorting functions: the kernels of the core are always stable.
 
 Note [Order of NaN and zeros]
     NaN counts as larger than any number, as in `argmax` and `searchsorted`: it comes last in ascending order
-    and first in descending order. -0.0 and 0.0 are equal, so that they keep the order they came in.
+    and first in descending order. -0.0 and 0.0 are equal, so they keep their original order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["argsort", "sort"]
 
 @primitive
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Return the indices that put an array in order.
+    """Return the indices that sort an array.
 
     Parameters
     ----------
@@ -36,6 +36,6 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     Parameters
     ----------
     stable : bool
-        Whether equal elements must keep their order, in descending order too. Only -0.0 and 0.0 are equal and
-        can be told apart.
+        Whether equal elements must keep their order, in descending order too. Only -0.0 and 0.0 are equal but
+        distinguishable.
     """

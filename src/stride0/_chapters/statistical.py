@@ -29,7 +29,7 @@ def cumulative_prod(
     Parameters
     ----------
     include_initial : bool
-        Whether to put the empty product, 1, in front.
+        Whether the results start with the empty product, 1.
     """
 
 
@@ -42,7 +42,7 @@ def cumulative_sum(
     Parameters
     ----------
     include_initial : bool
-        Whether to put the empty sum, 0, in front.
+        Whether the results start with the empty sum, 0.
     """
 
 
@@ -58,24 +58,24 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, dtype: DType
     Parameters
     ----------
     dtype : DType, optional
-        Floating-point dtype that elements are cast to first, as NumPy and PyTorch have it; the standard has
-        no such parameter.
+        Floating-point dtype to which elements are cast first, as in NumPy and PyTorch; the standard has no
+        such parameter.
 
     Returns
     -------
     Array
-        New array of `dtype`, by default that of `x`, float64 for integers and bool. NaN if there is no
-        element.
+        New array of `dtype`; by default the dtype of `x`, or float64 for integers and bool. NaN if there are
+        no elements.
 
     Raises
     ------
     DTypeError
-        If `dtype` is not a floating-point one.
+        If `dtype` is not a floating-point dtype.
 
     Notes
     -----
-    float32 is summed up and divided in float64, and rounded once. If the sum overflows float32, the mean
-    is infinite all the same, as in NumPy, PyTorch and JAX: code that rescales its data asks for that.
+    float32 is summed and divided in float64, and rounded once. But if the sum overflows float32, the mean is
+    infinite as in NumPy, PyTorch and JAX, because code that rescales its data tests for that.
     """
 
 
@@ -91,7 +91,7 @@ def prod(x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keep
     Returns
     -------
     Array
-        New array; 1 where there is no element.
+        New array; 1 if there are no elements.
     """
 
 
@@ -107,7 +107,7 @@ def sum(x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepd
     Returns
     -------
     Array
-        New array; 0 where there is no element.
+        New array; 0 if there are no elements.
     """
 
 

@@ -38,19 +38,19 @@ __all__ = ["at", "put_along_axis"]
 
 @intercepted
 def put_along_axis(x: Array, indices: Array, values: Array | complex, axis: int | None) -> None:
-    """Write values to indices along an axis, into `x` itself: the inverse of `take_along_axis`.
+    """Write values to indices along an axis of `x`, in place: the inverse of `take_along_axis`.
 
     Parameters
     ----------
     x : Array
         The array to write to.
     indices : Array
-        Array of an integer dtype with as many axes as `x`, which broadcasts against it beside the axis.
+        Array of an integer dtype with as many axes as `x`; except along `axis`, it broadcasts against `x`.
     values : Array or number
-        What to write: broadcasts to the shape of the indices. Of several values for one element, the last
-        one stays.
+        What to write; it broadcasts to the shape of the indices. If an element gets several values, the last
+        one remains.
     axis : int or None
-        None: `x` counts as one axis in C order, and so do the indices.
+        The axis. None flattens `x` and the indices in C order.
 
     Raises
     ------
@@ -88,9 +88,9 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, axis: int 
 
 
 def _unraveled(indices: Array, x: Array) -> tuple[Array, ...]:
-    """Return the indices of each axis of elements that are numbered in C order."""
+    """Convert indices in C order to indices along each axis."""
     if some(greater(indices, x.size - 1)) or some(indices < -x.size):
-        # The message of an array that has one axis.
+        # Raise the error for a one-dimensional array.
         reshape(x, (-1,))[indices]
     left = where(indices < 0, astype(indices, dt.int64) + x.size, astype(indices, dt.int64))
     found = []
@@ -101,21 +101,21 @@ def _unraveled(indices: Array, x: Array) -> tuple[Array, ...]:
 
 
 class At:
-    """What `at` returns: elements of an array that a changed copy replaces. See `at`."""
+    """The result of `at`: elements of an array that a changed copy replaces."""
 
     def __init__(self, x: Array, key: Any) -> None:
         self._x, self._key = x, key
 
     def set(self, values: Array | complex) -> Array:
-        """Return a copy with values in place of the elements."""
+        """Return a copy with values instead of the elements."""
         return _METHODS["set"](self._x, self._key, values)
 
     def add(self, values: Array | complex) -> Array:
-        """Return a copy with values added to the elements: all values, where the key repeats an element."""
+        """Return a copy with values added to the elements; a repeated element gets all its values."""
         return _METHODS["add"](self._x, self._key, values)
 
     def subtract(self, values: Array | complex) -> Array:
-        """Return a copy with values subtracted from the elements, all of them."""
+        """Return a copy with values subtracted from the elements; for a repeated element, all its values."""
         return _METHODS["subtract"](self._x, self._key, values)
 
     def multiply(self, values: Array | complex) -> Array:
@@ -123,7 +123,7 @@ class At:
         return _METHODS["multiply"](self._x, self._key, values)
 
     def divide(self, values: Array | complex) -> Array:
-        """Return a copy with the elements divided by values; of a floating-point dtype."""
+        """Return a copy with the elements divided by values; `x` must have a floating-point dtype."""
         return _METHODS["divide"](self._x, self._key, values)
 
     def power(self, values: Array | complex) -> Array:
@@ -131,16 +131,16 @@ class At:
         return _METHODS["power"](self._x, self._key, values)
 
     def min(self, values: Array | complex) -> Array:
-        """Return a copy with the lesser ones of elements and values."""
+        """Return a copy with the minimum of elements and values."""
         return _METHODS["min"](self._x, self._key, values)
 
     def max(self, values: Array | complex) -> Array:
-        """Return a copy with the greater ones of elements and values."""
+        """Return a copy with the maximum of elements and values."""
         return _METHODS["max"](self._x, self._key, values)
 
 
 def _method(name: str, compute: Callable[[Array, Any, Array], Array]) -> Callable[[Array, Any, Any], Array]:
-    """Return a method of `At` as one call: test configurations check its operands, and none of its steps."""
+    """Return a method of `At` as one call: test configurations check its operands, but not its steps."""
 
     def method(x: Array, key: Any, values: Array | complex) -> Array:
         return compute(x, key, _cast(f"at.{name}", x, values))
@@ -168,7 +168,7 @@ def _set(x: Array, key: Any, values: Array) -> Array:
 
 
 def _by(name: str, function: Callable[[Array, Array], Array]) -> Callable[[Array, Any, Array], Array]:
-    """Return what replaces elements by a function of them and of values."""
+    """Return a function that replaces elements by a function of the elements and values."""
 
     def changed(x: Array, key: Any, values: Array) -> Array:
         old = x[key]
@@ -192,12 +192,12 @@ def _copied(x: Array, key: Any, values: Array) -> Array:
         return astype(x, x.dtype)
     if x.dtype == dt.bool:
         return astype(_copied(astype(x, dt.uint8), key, astype(values, dt.uint8)), dt.bool)
-    # What is added does not matter: it is overwritten.
+    # The added values do not matter, because they are overwritten.
     return scatter_add(x, key, subtract(values, values))
 
 
 def _may_repeat(key: Any) -> bool:
-    """Return whether a key may name an element several times: one with index arrays, sequences among them."""
+    """Return whether a key may select an element several times: it has index arrays or sequences."""
     items = key if isinstance(key, tuple) else (key,)
     return not builtins.all(
         item is None
@@ -224,7 +224,7 @@ _METHODS = {
 
 
 class Keyless:
-    """What `at` returns without a key: indexing adds it."""
+    """The result of `at` without a key: indexing adds the key."""
 
     def __init__(self, x: Array) -> None:
         self._x = x
@@ -238,34 +238,34 @@ _UNSET = object()
 
 @intercepted
 def at(x: Array, key: Any = _UNSET, /) -> Any:
-    """Return what makes changed copies of an array: ``at(x)[key].add(values)``, without a write to `x`.
+    """Return an object for changed copies of an array: ``at(x)[key].add(values)`` does not write to `x`.
 
     Parameters
     ----------
     x : Array
         The array; it is not changed.
     key : optional
-        Instead of the brackets: ``at(x, key)``.
+        The key, instead of brackets: ``at(x, key)``.
 
     Returns
     -------
     object
-        Takes a key in brackets, any that `x` takes. That has the methods ``set``, ``add``, ``subtract``,
-        ``multiply``, ``divide``, ``power``, ``min`` and ``max``, which take an array that broadcasts to the
-        shape of ``x[key]``, or a number, and return a new array of the shape and dtype of `x`.
+        Takes any key of `x` in brackets. The result has the methods ``set``, ``add``, ``subtract``,
+        ``multiply``, ``divide``, ``power``, ``min`` and ``max``. They take a number, or an array that
+        broadcasts to the shape of ``x[key]``, and return a new array of the shape and dtype of `x`.
 
     Raises
     ------
     DTypeError
-        If the values do not promote to the dtype of `x`, or if ``divide`` gets an `x` of an integer dtype.
+        If the values do not promote to the dtype of `x`, or if ``divide`` is used with an integer dtype.
     ArgumentValueError
-        By all methods but ``set``, ``add`` and ``subtract``, if index arrays name an element several times.
+        If index arrays repeat an element, from all methods except ``set``, ``add`` and ``subtract``.
 
     Notes
     -----
-    The form is that of ``x.at[key].add(values)`` of JAX and of array-api-extra's ``at``. If the key names
-    an element several times, ``add`` and ``subtract`` apply all its values, in their order; ``set`` keeps
-    the last value. Methods are differentiable with respect to `x` and the values.
+    The form follows ``x.at[key].add(values)`` of JAX and ``at`` of array-api-extra. If the key repeats an
+    element, ``add`` and ``subtract`` apply all its values in order; ``set`` keeps the last value. Methods are
+    differentiable with respect to `x` and the values.
     """
     given = check_array("at", x)
     return Keyless(given) if key is _UNSET else At(given, key)

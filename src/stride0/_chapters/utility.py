@@ -40,28 +40,28 @@ def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 def diff(
     x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None, append: Array | None = None
 ) -> Array:
-    """Return the differences of neighbours along an axis.
+    """Return the differences of adjacent elements along an axis.
 
     Parameters
     ----------
     axis : int
         The axis.
     n : int
-        How many times to take differences, each time of the differences before.
+        The order of the differences: how often to take differences of the previous result.
     prepend, append : Array, optional
-        Arrays to join to the ends of `x` first, of the shape of `x` but for `axis`.
+        Arrays to join to the ends of `x` first; their shapes equal the shape of `x` except along `axis`.
 
     Returns
     -------
     Array
-        New array, shorter by `n` along `axis`, but not than 0. Of bool: whether neighbours differ.
+        New array, shorter by `n` along `axis` (at least 0). For bool it tells whether neighbours differ.
 
     Raises
     ------
     ArgumentValueError
         If `n` is negative.
     ShapeError
-        If what is to be joined does not fit.
+        If `prepend` or `append` does not fit.
     """
     x = check_array("diff", x)
     axis = normalize_axis("diff", axis, x.ndim)
@@ -97,10 +97,10 @@ def diff(
 
 
 def some(condition: Array) -> bool:
-    """Return whether a condition holds anywhere: of a batched array, in any example."""
+    """Return whether a condition is true for any element; for a batched array, in any example."""
     return bool(any(whole(condition)))
 
 
 def every(condition: Array) -> bool:
-    """Return whether a condition holds everywhere: of a batched array, in every example."""
+    """Return whether a condition is true for all elements; for a batched array, in all examples."""
     return bool(all(whole(condition)))

@@ -97,7 +97,7 @@ class Configuration(NamedTuple):
             raise ArgumentValueError("__array_namespace__", problem, (), accepts)
 
     def device_of(self, number: int) -> Simulated:
-        """Return the properties of a device by number; for another configuration's device, the default ones."""
+        """Return the properties of a device by number (defaults for a device of another configuration)."""
         return self.simulated.get(number) or next(iter(self.simulated.values()))
 
     def dlpack_device(self, number: int) -> tuple[DLDeviceType, int]:
