@@ -1,4 +1,4 @@
-"""Comparison within tolerances, covariances, Kronecker products: beyond the standard, as NumPy has them."""
+"""Comparison within tolerances, covariances, Kronecker products: beyond the standard, as in NumPy."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _floating(x: Array) -> Array:
 
 
 def _dtype_beside(other: object) -> DType | None:
-    """Return the dtype that a Python scalar beside an operand is compared in, if that is an array."""
+    """Return the dtype in which a Python scalar is compared with an operand, if that is an array."""
     if not isinstance(other, Array):
         return None
     return other.dtype if other.dtype.kind in _FLOATING else dt.float64
@@ -71,7 +71,7 @@ def isclose(
     atol: Array | float = 1e-08,
     equal_nan: bool = False,
 ) -> Array:
-    """Return where ``abs(x1 - x2) <= atol + rtol * abs(x2)``.
+    """Return a mask of elements with ``abs(x1 - x2) <= atol + rtol * abs(x2)``.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def isclose(
     Returns
     -------
     Array
-        New bool array. Infinite elements are close to equal ones only.
+        New bool array. Infinite elements are only close to equal elements.
     """
     nans = check_bool("isclose", "equal_nan", equal_nan)
     first = _floating(as_array(x1, "isclose", _dtype_beside(x2), "x1"))
@@ -106,7 +106,7 @@ def allclose(
     atol: Array | float = 1e-08,
     equal_nan: bool = False,
 ) -> bool:
-    """Return whether all elements are close: `isclose` says what that means.
+    """Return whether all elements are close, as defined by `isclose`.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def allclose(
     Returns
     -------
     bool
-        Python's own.
+        A Python bool.
     """
     found = all(isclose(x1, x2, rtol, atol, equal_nan))
     if is_recorded(found):
@@ -133,18 +133,18 @@ def allclose(
 def nan_to_num(
     x: Array, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Array:
-    """Replace NaN and infinities by numbers, in both components of complex ones.
+    """Replace NaN and infinities by numbers; in complex arrays, in both components.
 
     Parameters
     ----------
     x : Array
         Array of any dtype.
     copy : bool
-        Whether to return a new array. If not, `x` is written to, and returned.
+        Whether to return a new array. If not, `x` is changed and returned.
     nan : float
-        What replaces NaN.
+        The number that replaces NaN.
     posinf, neginf : float, optional
-        What replaces the infinities; by default the largest and the smallest number of the dtype.
+        The numbers that replace infinities; by default the largest and the smallest number of the dtype.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def nan_to_num(
     Raises
     ------
     WriteError
-        If `x` is read-only, and not to be copied.
+        If `copy` is false and `x` is read-only.
     """
     given, new = check_array("nan_to_num", x), check_bool("nan_to_num", "copy", copy)
     for name, number in (("nan", nan), ("posinf", posinf), ("neginf", neginf)):
@@ -166,7 +166,7 @@ def nan_to_num(
         parts = reinterpret(contiguous(reshape(given, (-1, 1))), component)
         found = reshape(reinterpret(contiguous(_numbers(parts, nan, posinf, neginf)), given.dtype), shape)
     elif given.dtype.kind in _FLOATING:
-        # Eight steps read the elements: where none are side by side, those of a copy take less time.
+        # Eight steps read the elements: if they are not adjacent, reading a contiguous copy is faster.
         found = _numbers(contiguous(given) if given.ndim == 1 else given, nan, posinf, neginf)
     else:
         return astype(given, given.dtype) if new else given
@@ -204,35 +204,35 @@ def cov(
     Parameters
     ----------
     x : Array
-        Array of one axis or two: a row for each variable, a column for each observation. One axis is one
-        variable.
+        Array with one or two axes: a row for each variable, a column for each observation. An array with one
+        axis is one variable.
     y : Array, optional
-        More variables, of the same form.
+        More variables, in the same form.
     rowvar : bool
-        If false, rows are observations and columns variables.
+        If false, rows are observations and columns are variables.
     bias : bool
-        Whether to divide by the number of observations, not by one less.
+        Whether to divide by the number of observations instead of that number minus 1.
     ddof : int, optional
-        What to subtract from the number of observations instead.
+        The number to subtract from the number of observations instead.
     fweights : Array, optional
-        How often each observation was made: one axis, whole numbers.
+        The number of times that each observation was made: one-dimensional, whole numbers.
     aweights : Array, optional
-        How much each observation counts: one axis.
+        The weight of each observation: one-dimensional.
     dtype : DType, optional
-        The dtype to compute in; by default at least float64.
+        The dtype of the computation; by default at least float64.
 
     Returns
     -------
     Array
-        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one; infinite or NaN if there are
-        no more observations than `ddof`.
+        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one variable; infinite or NaN if there
+        are no more observations than `ddof`.
 
     Raises
     ------
     ShapeError
-        If an array has too many axes, or another number of observations.
+        If an array has too many axes, or a different number of observations.
     ArgumentValueError
-        If a weight is negative, all weights are 0, or `ddof` or one of `fweights` is no whole number.
+        If a weight is negative, all weights are 0, or if `ddof` or one of `fweights` is not a whole number.
     """
     return _of_variables(_covariance("cov", x, y, rowvar, bias, ddof, fweights, aweights, dtype)[1])
 
@@ -308,7 +308,7 @@ def _covariance(
     deviations = subtract(rows, centre)
     weighted = deviations if weights is None else multiply(deviations, weights)
     across = permute_dims(weighted, (1, 0))
-    # Of real deviations the transpose is a view of the other factor: half of the products are enough.
+    # For real deviations, one factor is the transpose of the other: half of the products are enough.
     products = matmul(deviations, conj(across) if across.dtype.kind in KINDS["complex floating"] else across)
     freedom = as_array(total - taken, operation)
     found = divide(
@@ -320,7 +320,7 @@ def _covariance(
 
 
 def _undefined(found: Array, rows: Array, missing: Array) -> Array:
-    """Return `found`, NaN if it is missing: so are the derivatives there, also by deviations of 0."""
+    """Return `found` with NaN where `missing`: the derivatives are NaN too, also by deviations of 0."""
     nans = multiply(sum(rows, axis=1, keepdims=True), math.nan)
     return where(missing, add(nans, permute_dims(conj(nans), (1, 0))), found)
 
@@ -333,7 +333,7 @@ def _of_variables(matrix: Array) -> Array:
 def corrcoef(
     x: Array, y: Array | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None
 ) -> Array:
-    """Return correlation coefficients: covariances over the products of standard deviations.
+    """Return correlation coefficients: covariances divided by the products of standard deviations.
 
     Parameters
     ----------
@@ -343,8 +343,8 @@ def corrcoef(
     Returns
     -------
     Array
-        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one: from -1 to 1, NaN for a variable
-        that is constant.
+        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one variable: from -1 to 1, NaN for a
+        variable that is constant.
     """
     rows, c = _covariance("corrcoef", x, y, rowvar, dtype=dtype)
     variance = real(diagonal(c))
@@ -361,22 +361,22 @@ def corrcoef(
 
 @intercepted
 def kron(x1: Array | complex, x2: Array | complex) -> Array:
-    """Return the Kronecker product: `x2` times each element of `x1`, side by side.
+    """Return the Kronecker product: copies of `x2`, each multiplied by an element of `x1`, side by side.
 
     Parameters
     ----------
     x1, x2 : Array or number
-        Operands, one of them an array; the one with fewer axes gets more of size 1 in front.
+        Operands, at least one an array; the operand with fewer axes gets axes of size 1 in front.
 
     Returns
     -------
     Array
-        New array: each axis has the product of the sizes.
+        New array; the size of each axis is the product of the operands' sizes.
 
     Raises
     ------
     ArgumentTypeError
-        If neither is an array.
+        If neither operand is an array.
     """
     if not isinstance(x1, Array) and not isinstance(x2, Array):
         raise ArgumentTypeError("kron", "neither operand is an array", [("x1", shown(x1)), ("x2", shown(x2))])

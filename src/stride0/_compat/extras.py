@@ -1,8 +1,8 @@
-"""Functions beyond the standard, implemented with those of the standard.
+"""Functions beyond the standard, implemented with functions of the standard.
 
-Some array-agnostic libraries change their behaviour where a namespace has certain names: such names must not
-be added here. xarray's reductions look for all functions that skip NaN and use NumPy's where one is missing.
-The functions do what NumPy's do, without warnings.
+Some array-agnostic libraries change their behaviour if a namespace has certain names: such names must not be
+added here. xarray's reductions look for all functions that skip NaN, and use NumPy's if one is missing. The
+functions behave like NumPy's, without warnings.
 """
 
 from __future__ import annotations
@@ -75,24 +75,24 @@ __all__ = [
 
 @intercepted
 def diag(x: Array, /, *, k: int = 0) -> Array:
-    """Return a diagonal of a matrix, or the matrix that has a vector on a diagonal.
+    """Return a diagonal of a matrix, or a matrix with a vector on a diagonal.
 
     Parameters
     ----------
     x : Array
         A matrix or a vector, of any dtype.
     k : int
-        Which diagonal: 0 the main one, positive above it, negative below.
+        The diagonal: 0 is the main diagonal, positive numbers lie above it, negative numbers below.
 
     Returns
     -------
     Array
-        Of a matrix, a view of shape ``(n,)``; of a vector, a new matrix with zeros elsewhere.
+        For a matrix, a view of shape ``(n,)``; for a vector, a new matrix with zeros elsewhere.
 
     Raises
     ------
     ShapeError
-        If `x` has neither one axis nor two.
+        If `x` has neither one nor two axes.
     """
     x, k = check_array("diag", x), normalize_index("diag", "k", k)
     if x.ndim == 2:
@@ -100,10 +100,10 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     if x.ndim != 1:
         raise ShapeError("diag", "x is neither a vector nor a matrix", [("x", str(x.shape))])
     size = x.size + (k if k >= 0 else -k)
-    # Of `x`, so that within `vmap` there is one for each example.
+    # Made like `x`, so that within `vmap` there is one for each example.
     flat = zeros_like(x, shape=(size * size,))
     start = k if k >= 0 else -k * size
-    # Not by assignment to a view of the matrix: the matrix would have no gradient.
+    # Not by assignment to a view of the matrix, which would lose the gradient of the matrix.
     flat[start : start + x.size * (size + 1) : size + 1] = x
     return reshape(flat, (size, size))
 
@@ -120,17 +120,17 @@ def logspace(
     device: DeviceLike = None,
     endpoint: bool = True,
 ) -> Array:
-    """Return numbers whose logarithms are evenly spaced: a constant ratio lies between neighbours.
+    """Return numbers whose logarithms are evenly spaced, so that the ratio of neighbours is constant.
 
     Parameters
     ----------
     start, stop : int, float or complex
         The ends, as powers of `base`.
     base : int or float
-        What the powers are of.
+        The base of the powers.
     dtype : DType, optional
-        By default complex128 if an end is complex, else float64. Of an integer dtype the numbers are rounded
-        towards zero.
+        By default complex128 if an end is complex, otherwise float64. For an integer dtype the numbers are
+        rounded towards zero.
     endpoint : bool
         Whether ``base**stop`` is the last number.
 
@@ -155,16 +155,16 @@ def pad(
     Parameters
     ----------
     pad_width : int, pair of int, or sequence of pairs of int
-        How many elements before and behind: a pair for each axis, one pair for all, or one number for both.
+        The numbers of elements before and after: a pair for each axis, one pair for all, or one number.
     mode : {"constant"}
-        NumPy has others.
+        NumPy has more modes.
     constant_values : bool, int, float, complex, pair of them, or sequence of pairs
-        The padding values, in the same forms. The corners have the value of the last axis.
+        The padding values, in the same forms. Corners get the value of the last axis.
 
     Raises
     ------
     ArgumentValueError
-        If `mode` is another, a width is negative, or there are pairs for another number of axes.
+        If `mode` is unknown, a width is negative, or the number of pairs differs from the number of axes.
     """
     x = check_array("pad", x)
     if mode != "constant":
@@ -178,7 +178,7 @@ def pad(
     normalize_shape("pad", tuple(n + a + b for n, (a, b) in zip(x.shape, widths, strict=True)))
     values = _pairs("constant_values", constant_values, x.ndim)
     padded = [axis for axis in range(x.ndim) if widths[axis] != [0, 0]]
-    result = x if padded else astype(x, x.dtype)  # each of these axes is a copy
+    result = x if padded else astype(x, x.dtype)  # padding an axis makes a copy
     for axis in padded:
         parts = [
             full(
@@ -219,7 +219,7 @@ def _pairs(name: str, given: Any, count: int) -> list[tuple[Any, Any]]:
 
 
 def _filled(operation: str, x: object, value: float) -> tuple[Array, Array | None]:
-    """Return `x` with a number instead of NaN, and where NaN was; `x` and None if none was."""
+    """Return `x` with a number instead of NaN, and a mask of NaN; if there is no NaN, `x` and None."""
     given = check_array(operation, x)
     if not _may_be_nan(given):
         return given, None
@@ -248,13 +248,13 @@ def _floating(x: object, operation: str, dtype: DTypeLike | None) -> Array:
 
 @intercepted
 def nansum(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the sum of the elements that are not NaN; 0 where there is none."""
+    """Return the sum of the elements that are not NaN; 0 if there are none."""
     return _total("nansum", sum, x, axis, dtype, keepdims, 0.0)
 
 
 @intercepted
 def nanprod(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the product of the elements that are not NaN; 1 where there is none."""
+    """Return the product of the elements that are not NaN; 1 if there are none."""
     return _total("nanprod", prod, x, axis, dtype, keepdims, 1.0)
 
 
@@ -268,9 +268,9 @@ def _total(
     value: float,
 ) -> Array:
     given = check_array(operation, x)
-    # Integers to which elements are cast have no NaN.
+    # After a cast to integers there is no NaN.
     if not is_recorded(given) and (dtype is None or not _may_be_nan(given)):
-        # A total is NaN if an element is: mostly none is, and this is the result.
+        # The total is NaN if an element is. Usually there is no NaN, and this is the result.
         result = reduce(given, axis=axis, dtype=dtype, keepdims=keepdims)
         if not _may_be_nan(result) or not any(isnan(result)):
             return result
@@ -297,7 +297,7 @@ def nancumprod(x: Array, axis: int | None = None, dtype: DTypeLike | None = None
 
 @intercepted
 def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the mean of the elements that are not NaN; NaN if there is none."""
+    """Return the mean of the elements that are not NaN; NaN if there are none."""
     given = _floating(x, "nanmean", dtype)
     filled, missing = _filled("nanmean", given, 0.0)
     return divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
@@ -305,9 +305,9 @@ def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keep
 
 @intercepted
 def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the median of the elements that are not NaN; NaN if there is none.
+    """Return the median of the elements that are not NaN; NaN if there are none.
 
-    Of an even number of elements it is the mean of the two in the middle.
+    For an even number of elements it is the mean of the two middle elements.
 
     Returns
     -------
@@ -356,7 +356,8 @@ def _deviations(
     deviations = subtract(filled, divide(sum(filled, axis=axis, keepdims=True), count))
     enough = subtract(count, less) > 0
     if is_recorded(deviations) and not every(enough):
-        # The only element is always its mean: without this, its derivative is 0 though the result is NaN.
+        # A single element equals its mean: without this, its derivative would be 0 although the result is
+        # NaN.
         deviations = where(enough, deviations, multiply(filled, math.nan))
     if missing is not None:
         deviations = where(missing, 0.0, deviations)
@@ -369,7 +370,8 @@ def nanstd(
 ) -> Array:
     """Return the standard deviation of the elements that are not NaN."""
     deviations, freedom = _deviations("nanstd", x, axis, dtype, ddof)
-    # Squares of deviations may leave the range; and as in `std`, the gradient is 0 if all elements are equal.
+    # Squares of deviations may overflow or underflow. As in `std`, the gradient is 0 if all elements are
+    # equal.
     size = vector_norm(deviations, axis=axis, keepdims=keepdims)
     return divide(size, sqrt(reshape(freedom, size.shape)))
 
@@ -379,7 +381,7 @@ def _extreme(
 ) -> Array:
     given = check_array(operation, x)
     if given.size and not is_recorded(given):
-        # An extreme is NaN if an element is: mostly none is, and this is the result.
+        # The extreme is NaN if an element is. Usually there is no NaN, and this is the result.
         result = reduce(given, axis=axis, keepdims=keepdims)
         if result.dtype.kind not in KINDS["real floating"] or not any(isnan(result)):
             return result
@@ -390,13 +392,13 @@ def _extreme(
 
 @intercepted
 def nanmin(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the smallest element that is not NaN; NaN if all are."""
+    """Return the smallest element that is not NaN; NaN if all elements are NaN."""
     return _extreme("nanmin", min, x, axis, keepdims, math.inf)
 
 
 @intercepted
 def nanmax(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the largest element that is not NaN; NaN if all are."""
+    """Return the largest element that is not NaN; NaN if all elements are NaN."""
     return _extreme("nanmax", max, x, axis, keepdims, -math.inf)
 
 
@@ -405,7 +407,7 @@ def _place(
 ) -> Array:
     given = check_array(operation, x)
     if given.size and _may_be_nan(given) and not is_recorded(given):
-        # The index is that of a NaN if there is one: mostly there is none.
+        # The result is the index of a NaN if there is a NaN, which is rare.
         result = search(given, axis=axis, keepdims=keepdims)
         if not any(isnan(_found(given, result, axis, keepdims))):
             return result
@@ -428,11 +430,11 @@ def _found(x: Array, indices: Array, axis: int | None, keepdims: bool) -> Array:
 
 @intercepted
 def nanargmin(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
-    """Return the index of the smallest element that is not NaN, of several equal ones the first."""
+    """Return the index of the (first) smallest element that is not NaN."""
     return _place("nanargmin", argmin, x, axis, keepdims, math.inf)
 
 
 @intercepted
 def nanargmax(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
-    """Return the index of the largest element that is not NaN, of several equal ones the first."""
+    """Return the index of the (first) largest element that is not NaN."""
     return _place("nanargmax", argmax, x, axis, keepdims, -math.inf)

@@ -8,8 +8,8 @@ __all__: list[str] = []
 
 
 def html(x: Array) -> str:
-    """Return dtype, shape and elements of an array as an HTML table; many elements are summarised."""
-    from html import escape  # which takes long to import
+    """Return dtype, shape and elements of an array as an HTML table; large arrays are summarised."""
+    from html import escape  # takes long to import
 
     facts = {"shape": str(x.shape), "dtype": x.dtype.name}
     x_strides = strides(x)

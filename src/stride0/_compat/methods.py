@@ -1,6 +1,6 @@
-"""Methods of arrays: functions of the namespace with the array as first argument, and some of NumPy's.
+"""Methods of arrays: functions of the namespace with the array as first argument, and some NumPy methods.
 
-`method_table` lists them. Importing this module adds them to the array type. The standard defines none of
+`method_table` lists them. Importing this module adds them to the array type. The standard does not define
 them; `stride0.strict` hides them.
 """
 
@@ -42,15 +42,15 @@ CHAPTERS = (
 )
 
 
-# Methods that are more than a function with the array in front, implemented in `_core/call/methods.pyx`.
+# Methods that do more than pass the array to a function, implemented in `_core/call/methods.pyx`.
 
 
 def conj(x: Array) -> Array:
-    """Return the complex conjugate of each element; of a real array, the array itself."""
+    """Return the complex conjugate of each element; for a real array, the array itself."""
 
 
 def conjugate(x: Array) -> Array:
-    """Return the complex conjugate of each element; of a real array, the array itself."""
+    """Return the complex conjugate of each element; for a real array, the array itself."""
 
 
 def copy(x: Array) -> Array:
@@ -71,7 +71,7 @@ def item(x: Array, *index: int) -> bool | int | float | complex:
     Parameters
     ----------
     *index : int
-        An index for each axis, or one into the flattened array; none if there is just one element.
+        An index for each axis, or one index into the flattened array; empty if the size is 1.
 
     Returns
     -------
@@ -81,30 +81,30 @@ def item(x: Array, *index: int) -> bool | int | float | complex:
     Raises
     ------
     ShapeError
-        If no index is given and there is not just one element.
+        If no index is given and the size is not 1.
     OutOfBoundsError
-        (An IndexError.) If there is no such element.
+        (An IndexError.) If the index is out of bounds.
     """
 
 
 def permute_dims(x: Array, *axes: Any) -> Array:
-    """Return the array with its axes in another order, given as one tuple or one by one: a view."""
+    """Return a view with the axes in another order, given as one tuple or as separate arguments."""
 
 
 def reshape(x: Array, *shape: Any, copy: bool | None = None) -> Array:
-    """Return the elements in another shape, given as one tuple or one by one; a view if memory allows.
+    """Return the array in another shape, given as a tuple or as separate arguments; a view if possible.
 
     Parameters
     ----------
     *shape : int or tuple of int
-        The sizes; one may be -1, which is worked out.
+        The sizes; one size may be -1 and is inferred.
     copy : bool, optional
         True always copies, False never does.
 
     Returns
     -------
     Array
-        Of that shape, in C order of the elements.
+        The array in the new shape, with its elements in C order.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def reshape(x: Array, *shape: Any, copy: bool | None = None) -> Array:
 
 
 def squeeze(x: Array, axis: Axis = None) -> Array:
-    """Return the array without axes of size 1, all of them or those named: a view."""
+    """Return a view without axes of size 1: all of them, or the given axes."""
 
 
 @intercepted
@@ -123,7 +123,7 @@ def tolist(x: Array) -> Any:
 
 
 def transpose(x: Array, *axes: Any) -> Array:
-    """Return the array with its axes reversed, or in the order given as one tuple or one by one: a view."""
+    """Return a view with reversed axes, or in the order given as one tuple or as separate arguments."""
 
 
 def view(x: Array, dtype: Any = None) -> Array:
@@ -132,24 +132,24 @@ def view(x: Array, dtype: Any = None) -> Array:
     Parameters
     ----------
     dtype : DType, optional
-        Of an element size other than the array's: the last axis, which has to be contiguous, changes its
-        size.
+        If its item size differs from the array's, the size of the last axis, which must be contiguous,
+        changes.
 
     Returns
     -------
     Array
-        On the same memory.
+        A view on the same memory.
 
     Raises
     ------
     ShapeError
-        If the last axis is not contiguous, or its bytes are no whole number of elements.
+        If the last axis is not contiguous, or its bytes are not a whole number of elements.
     DTypeError
         If `dtype` is bool and the array is not.
     """
 
 
-# Methods that take more than their functions: arguments of NumPy's, or no axis.
+# Methods that accept more than their functions: NumPy's arguments, or no axis.
 
 
 def _cumulative(function: Any, x: Array, axis: int | None, dtype: DTypeLike | None, initial: bool) -> Array:
@@ -173,7 +173,7 @@ def cumsum(
 
 
 def round(x: Array, decimals: int = 0) -> Array:
-    """Return the elements rounded to that many decimals, halves to even: in the arithmetic of NumPy."""
+    """Return the elements rounded to `decimals` decimals, halves to even, with NumPy's arithmetic."""
     places = operator.index(decimals)
     if places == 0 or (places > 0 and x.dtype.kind in ("signed integer", "unsigned integer")):
         return elementwise.round(x)
@@ -251,7 +251,7 @@ def var(
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a value is NumPy's mark for an argument that was not given."""
+    """Whether a value is NumPy's marker for a missing argument."""
     return type(value).__name__ == "_NoValueType"
 
 
@@ -284,7 +284,7 @@ def _method(name: str) -> Any:
 
 
 def _plain(function: Any) -> int:
-    """Return how many arguments a function takes by position."""
+    """Return the number of positional arguments of a function."""
     return int(getattr(function, "declaration", function).__code__.co_argcount)
 
 
@@ -295,7 +295,7 @@ def _takes(function: Any) -> set[str]:
 
 def _add(name: str, function: Any, plain: int, positional: tuple[str, ...]) -> None:
     wider = globals()[name] if name in method_table.WIDER else function
-    # What an own method does without NumPy's keywords does the method.
+    # Without NumPy's keywords, the method itself runs.
     runs = _method(name) if name in method_table.OWN else wider
     keywords = frozenset(method_table.NEUTRAL.get(name, ())) | (_takes(wider) - _takes(function) - {"x"})
     add_method(
@@ -310,9 +310,9 @@ def _add(name: str, function: Any, plain: int, positional: tuple[str, ...]) -> N
 
 
 class _Missing:
-    """An attribute of NumPy arrays that arrays lack: who asks for it learns what to write instead.
+    """An attribute of NumPy arrays that stride0 arrays lack: the error says what to write instead.
 
-    Not a `__getattr__` of the type: Python calls methods of types that have one more slowly.
+    Not by `__getattr__`, because Python calls methods of types with a `__getattr__` more slowly.
     """
 
     def __init__(self, name: str, row: Row) -> None:
@@ -323,13 +323,13 @@ class _Missing:
 
 
 def _names(x: Array) -> list[str]:
-    """Return the names of attributes that there are: those of the type, to which higher layers add some."""
+    """Return the names of existing attributes: those of the type, including additions by higher layers."""
     return [*_names_of_type(len(Array.__dict__))]
 
 
 @cache
 def _names_of_type(count: int) -> list[str]:
-    """Return them in order, given how many the type has itself."""
+    """Return the sorted names; `count` is the number of names in the type's dictionary, for the cache."""
     return sorted({name for cls in Array.__mro__ for name in vars(cls)} - METHODS.keys())
 
 

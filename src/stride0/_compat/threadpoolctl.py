@@ -1,4 +1,4 @@
-"""A controller of our thread pool for ``threadpoolctl``, registered when ``threadpoolctl`` is imported."""
+"""A controller of stride0's thread pool for ``threadpoolctl``, registered when that is imported."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ NAME = "threadpoolctl"
 
 
 def register(threadpoolctl: Any) -> None:
-    """Register the controller; releases before 3.3 accept none."""
+    """Register the controller; releases before 3.3 do not accept controllers."""
     if not hasattr(threadpoolctl, "register"):
         return
 
     class Controller(threadpoolctl.LibController):  # type: ignore[misc]
-        """Our pool, limited with ``user_api="openmp"``: its threads run kernels, not BLAS."""
+        """stride0's pool, limited by ``user_api="openmp"`` because its threads run kernels, not BLAS."""
 
         user_api = "openmp"
         internal_api = "stride0"
@@ -42,7 +42,7 @@ def register(threadpoolctl: Any) -> None:
 
 
 class Finder:
-    """Finder in `sys.meta_path` for the import of the module, which users without it need not pay for."""
+    """Finder in `sys.meta_path` that waits for the import of the module; until then it costs nothing."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != NAME:

@@ -1,8 +1,8 @@
 """NumPy's ufuncs on stride0 arrays: ``numpy.exp(x)`` is ``exp(x)``, ``numpy.float64(2) * x`` is ``2 * x``.
 
-A ufunc that the namespace has no function for works on views of the memory and gives ndarrays, as it would if
-arrays had no ``__array_ufunc__``; so do its other methods, such as ``numpy.add.reduce``, and calls with
-arguments by name. Beside an ndarray as another operand all calls are refused.
+If the namespace has no function for a ufunc, the ufunc works on views of the memory and returns ndarrays, as
+it would if arrays had no ``__array_ufunc__``. So do its other methods, such as ``numpy.add.reduce``, and
+calls with keyword arguments. If another operand is an ndarray, all calls are refused.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from stride0._core.array.modes import is_strict, refuse_foreign_function
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 
 SAME: Final = (*_elementwise.__all__, "matmul", "vecdot")
-"""Functions whose ufunc, if NumPy has one, is called like them."""
+"""Functions whose ufunc, if NumPy has it, has the same name."""
 
-# NumPy's names of the others.
+# NumPy's names of the other functions.
 RENAMED: Final = {
     "absolute": "abs",
     "arccos": "acos",
@@ -44,7 +44,7 @@ COMPARISONS: Final = ("equal", "greater", "greater_equal", "less", "less_equal",
 
 @cache
 def functions() -> dict[Any, tuple[Callable[..., Any], bool]]:
-    """Return our functions, and whether they compare, by NumPy's ufunc objects."""
+    """Return stride0's functions, and whether they are comparisons, by NumPy ufunc."""
     np = numpy()
     chapters = (_elementwise, _linear_algebra)
     ours = {name: getattr(chapter, name) for chapter in chapters for name in chapter.__all__}
@@ -59,16 +59,16 @@ def call(x: Array, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
     if method == "__call__":
         function, compares = functions().get(ufunc, (None, False))
         if compares:
-            # NumPy converts its scalars to 0-d arrays before it compares them.
+            # NumPy converts its scalars to 0-d arrays before comparisons.
             inputs = tuple(
                 value[()] if type(value) is np.ndarray and not value.ndim else value for value in inputs
             )
         if function is not None and not named:
             if is_strict() and not any(isinstance(value, (np.generic, np.ndarray)) for value in inputs):
-                # With a scalar or a NumPy array's it may be an operator, which the function checks.
+                # With a NumPy scalar or array it may be an operator, which the function checks.
                 refuse_foreign_function(ufunc.__name__)
             return function(*inputs)
-        # `ndarray += x` is refused too, as by our operators.
+        # `ndarray += x` is refused too, as by stride0's operators.
         for number, value in enumerate(inputs, 1):
             if isinstance(value, np.ndarray):
                 raise ForeignArrayError(
@@ -95,8 +95,8 @@ class Ufuncs:
 
     def __get__(self, x: Array | None, owner: type) -> Callable[..., Any] | None:
         # NumPy looks the attribute up in the type. Array classes such as numpy.ma's look it up in an
-        # instance, to decide whether to leave `other + x` to x. None leaves it to x, which refuses types that
-        # it does not know.
+        # instance, to decide whether to leave `other + x` to x. With None they leave it to x, which refuses
+        # types that it does not know.
         return call if x is None else None
 
 

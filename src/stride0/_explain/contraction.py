@@ -1,4 +1,4 @@
-"""What `einsum` does with labels: a table of labels against strides, and the pairs that are contracted."""
+"""Explanations of `einsum`: a table of labels and strides, and the contracted pairs."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _OPERATION = "einsum"
 
 
 class ContractionStep(NamedTuple):
-    """A product of two operands, or the sum of one.
+    """A product of two operands, or the sum of one operand.
 
     Attributes
     ----------
     operands : tuple of str
-        What they are called.
+        Names of the operands.
     subscripts : str
-        Of this step alone.
+        Subscripts of this step.
     result : str
-        What its result is called.
+        Name of its result.
     products : int
-        How many products it sums up, or copies.
+        The number of products that it sums or copies.
     """
 
     operands: tuple[str, ...]
@@ -47,24 +47,24 @@ class ContractionStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Contraction:
-    """A contraction of operands whose axes have labels: a text when printed, a table in a notebook.
+    """A contraction of operands with labelled axes: a text when printed, a table in a notebook.
 
     Attributes
     ----------
     subscripts : str
-        As given.
+        The given subscripts.
     labels : tuple of str
-        What each label is called, those of the result first.
+        Names of the labels; the labels of the result come first.
     sizes : tuple of int
-        Of each label.
+        Size of each label.
     summed : tuple of bool
-        Whether the result lacks the label.
+        Whether each label is summed, because the result lacks it.
     strides : tuple of tuple of int
-        For each operand, its stride along each label, in elements; 0 where it lacks the label.
+        For each operand, its stride along each label, in elements; 0 if it lacks the label.
     result_strides : tuple of int
-        The same of a result in C order.
+        The same for a result in C order.
     steps : tuple of ContractionStep
-        In which pairs the operands are contracted.
+        The pairs in which the operands are contracted.
     """
 
     subscripts: str
@@ -119,7 +119,7 @@ class Contraction:
 
 
 def _cells(row: tuple[str, ...], tag: str, marks: bool = False) -> str:
-    """The cells of a row; with `marks`, strides of 0 stand out."""
+    """The cells of a row; with `marks`, strides of 0 are highlighted."""
     first = f'<th style="text-align:left">{html.escape(row[0])}</th>'
     style = "text-align:right;font-family:monospace"
     return first + "".join(
@@ -130,14 +130,14 @@ def _cells(row: tuple[str, ...], tag: str, marks: bool = False) -> str:
 
 
 def describe(subscripts: str, operands: tuple[object, ...]) -> Contraction:
-    """Return what `einsum` does with operands: arrays, or shapes.
+    """Describe a contraction by `einsum` of operands, which are arrays or shapes.
 
     Raises
     ------
     ArgumentTypeError
-        If an operand is neither.
+        If an operand is neither an array nor a shape.
     ArgumentValueError, ShapeError
-        As by `einsum`.
+        As for `einsum`.
     """
     shapes = [shape_of(f"operands[{k}]", x) for k, x in enumerate(operands)]
     read = parse_string(_OPERATION, subscripts, [len(shape) for shape in shapes])
@@ -164,7 +164,7 @@ def describe(subscripts: str, operands: tuple[object, ...]) -> Contraction:
 
 
 def _along(labels: Labels, shape: Shape, steps: tuple[int, ...], order: Labels) -> tuple[int, ...]:
-    """Return the stride of an operand along each label: the sum over its axes that move."""
+    """Return the stride of an operand along each label: the sum over its axes with that label."""
     return tuple(
         sum(step for own, size, step in zip(labels, shape, steps, strict=True) if own == label and size != 1)
         for label in order
@@ -192,6 +192,6 @@ def _steps(read: Subscripts, shapes: list[Shape], sizes: list[int]) -> tuple[Con
 
 
 def _written(read: Subscripts, labels: Labels) -> str:
-    """Write labels as in subscripts; an axis of an ellipsis as its place."""
+    """Write labels as in subscripts; an axis of an ellipsis as its number."""
     words = [read.names[label] for label in labels]
     return "".join(word if len(word) == 1 else f"({word.removesuffix(' of the ellipsis')})" for word in words)

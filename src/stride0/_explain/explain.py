@@ -27,47 +27,47 @@ __all__ = ["Contraction", "Explanation", "Insertion", "explain"]
 class Explanation(Facts):
     """How operands broadcast: a text when printed, a picture in a notebook.
 
-    Tuples have one entry per operand. For ``matmul``, axes are counted among the leading ones, which are
-    those that broadcast.
+    Tuples have one entry per operand. For ``matmul``, axes are counted among the leading axes, which are the
+    axes that broadcast.
 
     Attributes
     ----------
     operation : str
-        Name of the operation, ``"broadcast"`` where none was given.
+        Name of the operation, by default ``"broadcast"``.
     names : tuple of str
-        What the operands are called.
+        Names of the operands.
     shapes : tuple of tuple of int
-        As they are.
+        Shapes of the operands.
     dtypes : tuple of DType
-        ``float64`` for operands that were given as a shape.
+        Dtypes of the operands; ``float64`` for an operand given as a shape.
     strides : tuple of tuple of int
-        As they are, in elements.
+        Strides of the operands, in elements.
     offsets : tuple of int
-        Place of the first element of each in its storage.
+        Offset of each operand's first element in its storage.
     core_ndim : int
-        How many of the last axes do not broadcast: 2 for ``matmul``, else 0.
+        The number of last axes that do not broadcast: 2 for ``matmul``, otherwise 0.
     result_shape : tuple of int or None
-        None if the shapes do not fit.
+        The broadcast shape; None if the shapes do not fit.
     result_dtype : DType or None
-        None too where it is not known, as for functions of your own.
+        The dtype of the result; None if the shapes do not fit or it is not known, as for your own functions.
     stretched : tuple of tuple of int
-        Axes of the result along which an operand is broadcast, counted from the last one, -1.
+        Axes of the result along which an operand is broadcast, counted from the last axis, -1.
     stretched_strides : tuple of tuple of int or None
         Strides with which the operation reads the operands; None if the shapes do not fit.
     stored_nbytes, addressed_nbytes : tuple of int
-        Bytes of the elements of an operand, and of the elements that the operation reads.
+        Size in bytes of an operand's elements, and of the elements that the operation reads.
     plan : dict or None
-        What the planner does: ``"shape"``, ``"order"`` (axes of the result, innermost first), ``"merged"``
+        The plan: ``"shape"``, ``"order"`` (axes of the result, innermost first), ``"merged"``
         (the loops, innermost first; their strides are in bytes), ``"layout"`` and ``"result_strides"``. None
-        for ``matmul``, for more than three operands, and where the shapes do not fit.
+        for ``matmul``, for more than three operands, and if the shapes do not fit.
     error : BroadcastError or ShapeError or None
-        What the operation would raise.
+        The error that the operation would raise.
     clashes : tuple of int
         All axes at which sizes do not fit.
     insertions : tuple of Insertion
-        If the shapes do not fit: all axes whose insertion, one at a time, makes them fit.
+        If the shapes do not fit: all single axes whose insertion makes them fit.
     pending : PendingSteps or None
-        Of one deferred array, what will compute it; then the text shows that.
+        For one deferred array, the steps that will compute it; then the text shows these.
     """
 
     pending: PendingSteps | None = None
@@ -87,7 +87,7 @@ class Explanation(Facts):
         Parameters
         ----------
         path : str or path-like, optional
-            File to save it to.
+            File in which to save it.
 
         Returns
         -------
@@ -115,34 +115,34 @@ def explain(subscripts: str, /, *arrays_or_shapes: Array | Shape) -> Contraction
 def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | None = None) -> Explanation: ...
 @intercepted
 def explain(*arrays_or_shapes: Any, op: str | Callable[..., Any] | None = None) -> Explanation | Contraction:
-    """Explain how operands broadcast, or why they do not; or, of subscripts and operands, what `einsum` does.
+    """Explain how operands broadcast, or why they do not; or how `einsum` contracts operands.
 
     Parameters
     ----------
     *arrays_or_shapes : Array or tuple of int
-        The operands. One given by its shape alone is taken as an array of ``float64`` in C order; nothing is
-        allocated for it.
+        The operands. An operand given by its shape counts as an array of ``float64`` in C order; nothing is
+        allocated for it. For `einsum`, the subscripts and then the operands.
     op : str or callable, optional
-        The operation that they are operands of: an elementwise function of the standard, ``matmul``, of which
-        the leading axes broadcast, or any function of your own. Its parameters name the operands.
+        The operation on these operands: an elementwise function of the standard, ``matmul`` (its leading axes
+        broadcast), or your own function. Its parameters give the names of the operands.
 
     Returns
     -------
     Explanation or Contraction
-        Its text shows the shapes aligned from the right, the broadcast axes, the strides before and after,
-        how many bytes are stored and how many are addressed, and the loops of the plan; or the axis that
-        fails and every inserted axis that makes the shapes fit. In a notebook it is a picture.
-        Of one deferred array (`fused`) it shows the steps that will compute it, and what is written; of
-        a string in front of the operands, the subscripts of `einsum`, labels against strides.
+        The text shows the shapes aligned from the right, the broadcast axes, the strides before and after
+        broadcasting, the stored and the addressed bytes, and the loops of the plan; or the failing axis and
+        every inserted axis that makes the shapes fit. In a notebook it is a picture. For one deferred array
+        (`fused`) it shows the steps that will compute it, and which values are written. For `einsum` it shows
+        labels and strides.
 
     Raises
     ------
     ArgumentTypeError
         If an operand is neither an array nor a tuple of integers.
     ArgumentValueError
-        If there are no operands, or `op` does not broadcast, or takes another number of them.
+        If there are no operands, or if `op` does not broadcast or takes another number of operands.
     ShapeError
-        If a shape is impossible.
+        If a shape is invalid.
     """
     if arrays_or_shapes and isinstance(arrays_or_shapes[0], str):
         if op is not None:

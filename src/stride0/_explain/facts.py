@@ -39,7 +39,7 @@ _LABELS: dict[str, tuple[str, ...]] = {
 }
 _LEAST = {"clip": 1}
 
-# A plan has room for three operands and a result, and counts bytes in 64 bits.
+# A plan holds three operands and a result, and counts bytes in 64 bits.
 _MAX_PLANNED = 3
 _MAX_REACH = 2**59
 
@@ -50,13 +50,13 @@ class Insertion(NamedTuple):
     Attributes
     ----------
     expression : str
-        As in Python code: ``x2[:, None]``.
+        The Python expression: ``x2[:, None]``.
     operand : int
-        Which of the operands is indexed.
+        Number of the indexed operand.
     axis : int
-        Where the new axis is, counted from the front.
+        Position of the new axis, counted from the front.
     result_shape : tuple of int
-        The shape that the operands broadcast to then.
+        The broadcast shape after the insertion.
     """
 
     expression: str
@@ -142,7 +142,7 @@ def gather(operands: Sequence[object], op: str | Callable[..., Any] | None) -> F
 
 
 def _resolve(op: object, count: int) -> tuple[str, Sequence[str], builtins.bool]:
-    """Return the name of an operation, those of its operands, and whether the operation is known."""
+    """Return the names of an operation and its operands, and whether the operation is known."""
     if not count:
         raise ArgumentValueError("explain", "there is nothing to explain", (), "at least one array or shape")
     numbered = ("x",) if count == 1 else tuple(f"x{k + 1}" for k in range(count))
@@ -178,12 +178,12 @@ def lead_of(shape: Shape, core: int) -> Shape:
 
 
 def core_of(shape: Shape, core: int) -> Shape:
-    """Return the axes that do not."""
+    """Return the axes that do not broadcast."""
     return shape[max(len(shape) - core, 0) :]
 
 
 def lead_of_result(shapes: Sequence[Shape], result: Shape, core: int) -> Shape:
-    # A vector in a product of matrices takes an axis away from the result.
+    # A vector in a matrix product removes an axis from the result.
     return result[: len(result) - core + sum(len(shape) == 1 for shape in shapes)] if core else result
 
 
@@ -203,11 +203,11 @@ def _common(operation: str, shapes: Sequence[Shape]) -> Shape | None:
 
 
 def _error(operation: str, names: Sequence[str], shapes: Sequence[Shape]) -> BroadcastError | ShapeError:
-    """Return what an operation raises for shapes that do not fit."""
+    """Return the error of an operation for shapes that do not fit."""
     if operation != "matmul":
         return BroadcastError(operation, zip(names, shapes, strict=True))
     try:
-        # It raises before it reads an element.
+        # It raises before it reads elements.
         matmul(*[_memoryless(shape, int8) for shape in shapes])
     except (BroadcastError, ShapeError) as error:
         return error
@@ -215,7 +215,7 @@ def _error(operation: str, names: Sequence[str], shapes: Sequence[Shape]) -> Bro
 
 
 def _memoryless(shape: Shape, dtype: DType) -> Array:
-    """Return an array that has a shape and the strides of C order, and no elements that could be read."""
+    """Return an array with a shape and the strides in C order, but without readable elements."""
     return restride(empty((), dtype), shape, c_strides(shape))
 
 
@@ -229,10 +229,10 @@ def _clashes(shapes: Sequence[Shape]) -> tuple[int, ...]:
 
 
 def _insertions(operation: str, names: Sequence[str], shapes: Sequence[Shape]) -> Iterator[Insertion]:
-    """Yield every axis that makes the shapes fit when it is inserted."""
+    """Yield every axis whose insertion makes the shapes fit."""
     for k, shape in enumerate(shapes):
         seen = set()
-        # Beside an axis of size 1 several places give the same shape; the rightmost one reads best.
+        # Next to an axis of size 1 several positions give the same shape; the rightmost one reads best.
         for axis in range(len(shape), -1, -1):
             longer = (*shape[:axis], 1, *shape[axis:])
             if longer in seen or len(longer) > MAX_NDIM:
@@ -253,13 +253,13 @@ def _read(shape: Shape, own: Shape, lead: Shape, core: int) -> Shape:
 
 
 def _broadcast_axes(shape: Shape, result: Shape) -> tuple[int, ...]:
-    """Return the broadcast axes of an operand, from the last one on."""
+    """Return the broadcast axes of an operand, starting with the last."""
     axes = range(-1, -1 - len(result), -1)
     return tuple(k for k in axes if (shape[k] if -k <= len(shape) else 1) != result[k])
 
 
 def _distinct(shape: Shape, strides: Shape) -> int:
-    """Return how many elements are stored; an upper bound if windows overlap."""
+    """Return the number of stored elements; an upper bound if windows overlap."""
     if 0 in shape:
         return 0
     moving = [(size, abs(stride)) for size, stride in zip(shape, strides, strict=True) if stride and size > 1]
@@ -276,7 +276,7 @@ def _plan(operands: Sequence[object], shapes: Sequence[Shape], result: Shape) ->
 
 
 def _result_dtype(operation: str, dtypes: Sequence[DType]) -> DType | None:
-    """Return the dtype of the result, if operands alone decide."""
+    """Return the dtype of the result, if it depends only on the operands."""
     if operation == "clip":
         return None
     dtype = functools.reduce(promote, dtypes[1:] if operation == "where" else dtypes)

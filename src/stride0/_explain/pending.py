@@ -1,4 +1,4 @@
-"""The chain that will compute a deferred array, as a text."""
+"""Text for the chain that will compute a deferred array."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class PendingSteps:
     shape : tuple of int
         The iteration space of the pass.
     leaves : tuple
-        Dtype and strides in bytes (or the value) of each array that the pass reads.
+        Dtype and strides in bytes (or the value) of each array or scalar that the pass reads.
     steps : tuple
         Name, dtype, inputs and whether the result is written to memory. Inputs are numbers of leaves and
         then of steps.
     reductions : tuple
-        The same of the reductions at the end.
+        The same for the reductions at the end.
     number : int
-        Of the array itself, among steps and then reductions.
+        Number of the array itself, among steps and then reductions.
     """
 
     shape: tuple[int, ...]

@@ -1,7 +1,7 @@
 """The picture of an explanation.
 
 Above, a table with one column per axis and one row per operand; below, the operands as the loops see them,
-cell by cell: solid where an element is stored, dashed where it is repeated.
+cell by cell: solid for a stored element, dashed for a repeated one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _MARGIN = 24
 _CHIP = 40  # height of an axis in the table
 _CELL = 22  # height of a cell
 _GAP = 3  # between cells
-_SHOWN = 8  # cells along an axis; more are abbreviated
-_DIGITS = 7  # of numbers in cells; longer ones are left out
+_SHOWN = 8  # most cells along an axis; more are abbreviated
+_DIGITS = 7  # most digits of a number in a cell; longer ones are omitted
 _INSERTIONS = 6
 
 _SYMBOLS = {
@@ -55,13 +55,13 @@ class _Chip(NamedTuple):
     kind: str
 
 
-# The columns are axes counted from the last one that broadcasts, -1, then those of matrices.
+# The columns are the axes that broadcast, counted from the last (-1), then the axes of matrices.
 _Column = int | str
 _MATRIX = ("rows", "columns")
 
 
 def _chips(e: Facts) -> dict[tuple[int, _Column], _Chip]:
-    """Return the cells of the table; the row after those of the operands belongs to the result."""
+    """Return the cells of the table; the row after the operands is for the result."""
     chips: dict[tuple[int, _Column], _Chip] = {}
     fits = e.result_shape is not None
     lead = lead_of_result(e.shapes, e.result_shape, e.core_ndim) if e.result_shape is not None else ()
@@ -76,7 +76,7 @@ def _chips(e: Facts) -> dict[tuple[int, _Column], _Chip]:
                 chips[k, axis] = _Chip(f"{size} → {lead[axis]}", "stride 0", f"{_series(k)} again")
             else:
                 kind = _series(k) if stride or size == 1 else f"{_series(k)} again"
-                # A size of 1 is not at fault.
+                # A size of 1 is not marked.
                 kind = "x" if axis in e.clashes and size != 1 else kind
                 chips[k, axis] = _Chip(str(size), f"stride {stride}", kind)
         columns = _MATRIX if len(core) == 2 else _MATRIX[1 - k : 2 - k]
@@ -125,7 +125,7 @@ def _draw_table(canvas: Canvas, e: Facts, top: float) -> float:
     places: dict[_Column, tuple[float, float]] = {}
     for column in columns:
         if axes and len(places) == len(axes):
-            left += 14  # axes that do not broadcast are set apart
+            left += 14  # a gap before axes that do not broadcast
         found = [chip for (_, at), chip in chips.items() if at == column]
         width = max(
             [width_of(chip.size, 14) for chip in found] + [width_of(chip.stride, 10.5) for chip in found]
@@ -173,11 +173,11 @@ class _Grid(NamedTuple):
     strides: Shape
     offset: int
     series: str
-    clashes: tuple[int, ...]  # axes to be marked
+    clashes: tuple[int, ...]  # axes to mark
 
 
 def _grids(e: Facts) -> list[_Grid]:
-    """Return what is drawn: operands as they are read, or as they are where the shapes do not fit."""
+    """Return the grids: operands as they are read, or unbroadcast if the shapes do not fit."""
     if e.core_ndim:
         return _matrices(e) if all(len(shape) <= e.core_ndim for shape in e.shapes) else _stacks(e)
     if e.result_shape is None or e.stretched_strides is None:
@@ -200,7 +200,7 @@ def _grids(e: Facts) -> list[_Grid]:
 
 
 def _stacks(e: Facts) -> list[_Grid]:
-    """Return grids whose cells are matrices, and whose numbers tell which one."""
+    """Return grids whose cells are matrices; equal numbers are the same matrix."""
     leads = [lead_of(shape, e.core_ndim) for shape in e.shapes]
     lead = None if e.result_shape is None else lead_of_result(e.shapes, e.result_shape, e.core_ndim)
     grids = []
@@ -228,13 +228,13 @@ def _cells(shape: Shape) -> str:
 
 
 def _matrices(e: Facts) -> list[_Grid]:
-    """Return the matrices themselves, if there is one on each side. A vector on the right is a column."""
+    """Return the matrices themselves, if each operand has one. A vector on the right is a column."""
     grids = []
     for k, (shape, own_strides) in enumerate(zip(e.shapes, e.strides, strict=True)):
         caption = f"strides {own_strides}"
         if k == 1 and len(shape) == 1:
             shape, own_strides = (*shape, 1), (*own_strides, 0)
-        # It is the inner sizes that clash; 1 is no exception.
+        # The inner sizes clash, even if one of them is 1.
         clashes = () if e.error is None or not shape else ((-1,), (-2,))[k]
         grids.append(_Grid(e.names[k], caption, shape, own_strides, e.offsets[k], _series(k), clashes))
     if e.result_shape is not None:
@@ -246,12 +246,12 @@ def _matrices(e: Facts) -> list[_Grid]:
 
 
 def _shown(size: int, most: int, first: int) -> list[int | None]:
-    """Return the indices that are shown of an axis; None stands for those left out."""
+    """Return the shown indices of an axis; None stands for omitted indices."""
     return list(range(size)) if size <= most else [*range(first), None, size - 1]
 
 
 def _slices(shape: Shape) -> list[tuple[int, ...] | None]:
-    """Return the indices of the two-dimensional slices that are shown."""
+    """Return the indices of the shown two-dimensional slices."""
     found: list[tuple[int, ...] | None] = []
     for number in _shown(size_of(shape[:-2]), 4, 2):
         index: list[int] = []
@@ -282,7 +282,7 @@ def _draw_grids(canvas: Canvas, e: Facts, top: float) -> float:
 
 
 def _draw_grid(canvas: Canvas, grid: _Grid, x: float, top: float) -> tuple[float, float, float]:
-    """Draw the slices of a grid under each other; return its width, its lower end and where its middle is."""
+    """Draw the slices of a grid below each other; return its width, its lower end and its middle."""
     if 0 in grid.shape:
         canvas.rect(x, top, 84, _CELL, f"{grid.series} again")
         canvas.text(x + 42, top + 15, "no elements", 10.5, "quiet", "middle")
@@ -336,7 +336,7 @@ def _draw_grid(canvas: Canvas, grid: _Grid, x: float, top: float) -> tuple[float
     return width + indent, y - 12, middle
 
 
-# --- below
+# --- notes
 
 
 def _draw_notes(canvas: Canvas, e: Facts, top: float) -> float:

@@ -1,6 +1,6 @@
-"""An SVG document that is readable everywhere: no scripts, no fonts or files of others.
+"""An SVG document that is readable everywhere: without scripts, external fonts or files.
 
-It has its own background, with styles for light and dark pages. The same elements give the same bytes.
+It has its own background, with styles for light and dark pages. The same facts give the same bytes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ __all__ = ["SERIES", "Canvas", "width_of"]
 
 SERIES = "abcd"
 
-# Fill and stroke of each kind of thing, light and dark: a to d for operands, r for a result, n for what is
-# neutral, x for what fails. A stroke is also the colour of text: 4.5 in contrast to the background, or more.
+# Fill and stroke of each kind of element, light and dark: a to d for operands, r for a result, n for neutral,
+# x for failures. The stroke is also the text colour: its contrast to the background is at least 4.5.
 _LIGHT = {
     "a": ("#d9e8ff", "#1f66c7"),
     "b": ("#ffe3c8", "#a64b00"),
@@ -48,12 +48,12 @@ _FIXED = (
 
 
 def width_of(words: str, size: float) -> float:
-    """Return a bound of the width of a text: 0.61 of the font size per character, in the widest font."""
+    """Return an upper bound of a text's width: 0.61 of the font size per character, in the widest font."""
     return math.ceil(len(words) * size * 0.61)
 
 
 class Canvas:
-    """Elements of a document, and how far to the right they reach."""
+    """Elements of a document, and their extent to the right."""
 
     def __init__(self, margin: float) -> None:
         self.margin = margin
@@ -88,7 +88,7 @@ class Canvas:
             )
 
     def rule(self, y: float) -> None:
-        """Draw a line from margin to margin, as wide as all there is so far."""
+        """Draw a line from margin to margin, as wide as the document so far."""
         self.line(self.margin, y, self.right, y, "rule")
 
     def document(self, bottom: float, title: str, description: str) -> str:
@@ -116,7 +116,7 @@ def _classes(kind: str) -> str:
 
 
 def _style() -> str:
-    # In a notebook a style applies to the whole page: every rule must be limited to our own documents.
+    # In a notebook a style applies to the whole page, so every rule is limited to these documents.
     def scoped(rules: Iterator[str] | Sequence[str]) -> str:
         return "".join(f".stride0 {rule}" for rule in rules)
 

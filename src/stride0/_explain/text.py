@@ -29,7 +29,7 @@ def headline(e: Facts) -> str:
 
 
 def memory(e: Facts, k: int) -> tuple[str, str]:
-    """Return how much of an operand is stored and how much is addressed."""
+    """Return the stored and the addressed size of an operand."""
     stored, addressed = e.stored_nbytes[k], e.addressed_nbytes[k]
     times = addressed // stored if stored and addressed % stored == 0 else 0
     often = f" ({_count(times)} times)" if times > 1 else ""
@@ -37,7 +37,7 @@ def memory(e: Facts, k: int) -> tuple[str, str]:
 
 
 def result_memory(e: Facts) -> tuple[str, ...]:
-    """Return how many elements the result has and, if it is known, how many bytes they take."""
+    """Return the number of elements of the result and, if it is known, their size in bytes."""
     assert e.result_shape is not None
     size, dtype = size_of(e.result_shape), e.result_dtype
     count = f"{_count(size)} element{'s' * (size != 1)}"
@@ -57,7 +57,7 @@ def _count(number: int) -> str:
 
 
 def _bytes(number: int) -> str:
-    """Write a number of bytes with up to three digits, or exactly where it is small."""
+    """Write a number of bytes with up to three digits, or exactly if it is small."""
     if number < 10_000:
         return f"{number:,} B"
     if number >= 1000 << 80:
@@ -117,7 +117,7 @@ def _remarks(e: Facts, k: int, lead: Shape) -> str:
 
 
 def _strides(e: Facts) -> list[str]:
-    """Return the strides before and after; those of the result, if it is known."""
+    """Return the strides before and after broadcasting, and the result's strides if these are known."""
     assert e.result_shape is not None and e.stretched_strides is not None
     lead = lead_of_result(e.shapes, e.result_shape, e.core_ndim)
     seen = [(*lead, *core_of(shape, e.core_ndim)) for shape in e.shapes]
@@ -152,7 +152,7 @@ def _plan(e: Facts) -> list[str]:
         loop_strides = [
             stride // dtype.itemsize for stride, dtype in zip(loop["strides"][:-1], e.dtypes, strict=True)
         ]
-        # An array that is made for the result has no negative strides: the smallest is that of the loop.
+        # A new result has no negative strides: the smallest of the merged axes' strides is the loop's.
         loop_strides.append(min(e.plan["result_strides"][axis] for axis in loop["axes"]))
         axes = [axis - len(e.result_shape) for axis in reversed(loop["axes"])]
         rows.append([", ".join(map(str, axes)), str(loop["size"]), *map(str, loop_strides)])
@@ -171,7 +171,7 @@ def _plan(e: Facts) -> list[str]:
 def _failing(e: Facts) -> list[str]:
     assert e.error is not None
     hint = e.error.hint() if isinstance(e.error, BroadcastError) else ""
-    # The insertion of the hint is listed below, among the others.
+    # Remove the hint, because its insertion is listed below.
     lines = [str(e.error).removesuffix(hint).rstrip()]
     if len(e.clashes) > 1:
         others = ", ".join(map(str, e.clashes[1:]))
@@ -190,7 +190,7 @@ def _failing(e: Facts) -> list[str]:
 
 
 def _aligned(tuples: Sequence[Sequence[object]]) -> list[str]:
-    """Return tuples as texts of one width, aligned axis by axis from the right."""
+    """Return tuples as strings of equal width, aligned axis by axis from the right."""
     ndim = max(map(len, tuples), default=0)
     entries = [[str(value) for value in row] for row in tuples]
     widths = [max(len(row[k]) for row in entries if -k <= len(row)) for k in range(-ndim, 0)]
@@ -198,7 +198,7 @@ def _aligned(tuples: Sequence[Sequence[object]]) -> list[str]:
     for row in entries:
         cells = [value.rjust(widths[k - len(row)]) for k, value in enumerate(row)]
         body = "(" + ", ".join([cells[0].lstrip(), *cells[1:]]) if cells else "("
-        # The comma after a single entry sticks out to the right, as in the text of an error.
+        # The comma after a single entry sticks out to the right, as in error messages.
         lines.append((body, ",)" if len(row) == 1 else ")"))
     width = max((len(body) for body, _ in lines), default=0)
     texts = [body.rjust(width) + close for body, close in lines]
@@ -206,7 +206,7 @@ def _aligned(tuples: Sequence[Sequence[object]]) -> list[str]:
 
 
 def _columns(*columns: Sequence[str]) -> list[str]:
-    """Return the lines of a table, without spaces at their ends."""
+    """Return the lines of a table without trailing spaces."""
     widths = [max(map(len, column)) for column in columns]
     rows = zip(*columns, strict=True)
     return [

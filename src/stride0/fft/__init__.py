@@ -1,4 +1,4 @@
-"""The FFT extension of the standard: pocketfft, as NumPy brings it, called from C.
+"""The FFT extension of the standard: NumPy's pocketfft, called from C, and kernels of stride0.
 
 References
 ----------
@@ -10,7 +10,7 @@ import typing as _typing
 from stride0.fft._functions import *  # noqa: F403
 from stride0.fft._functions import __all__ as __all__
 
-if not _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name
+if not _typing.TYPE_CHECKING:  # with a __getattr__ type checkers would accept every name
 
     def __getattr__(name: str) -> _typing.Any:
         from stride0._tables.numpy_names import missing

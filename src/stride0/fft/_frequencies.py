@@ -1,4 +1,4 @@
-"""Frequencies of the FFT extension, `stride0.fft`: which they are, and their order."""
+"""Frequencies of the FFT extension, `stride0.fft`: their values and their order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
 @intercepted_in("fft")
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """Return the frequencies that the elements of :func:`fft` belong to.
+    """Return the frequencies of the elements of :func:`fft`.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None
 ) -> Array:
-    """Return the frequencies that the elements of :func:`rfft` belong to.
+    """Return the frequencies of the elements of :func:`rfft`.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def rfftfreq(
 def _frequency_arguments(
     op: str, n: object, d: object, dtype: object, device: object
 ) -> tuple[int, float, DType]:
-    """Return the length, the distance of the samples times the length, and the dtype of the result."""
+    """Return the length, the length times the sample spacing, and the dtype of the result."""
     check_device(op, device)
     length = normalize_index(op, "n", n)
     if length < 1 or length.bit_length() > 63:
@@ -77,9 +77,9 @@ def _as_dtype(x: Array, dtype: DType) -> Array:
 
 @primitive_in("fft")
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """Move the frequency 0 from the front to the middle."""
+    """Move the zero frequency from the front to the middle."""
 
 
 @primitive_in("fft")
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """Move the frequency 0 from the middle back to the front: the inverse of :func:`fftshift`."""
+    """Move the zero frequency from the middle to the front: the inverse of :func:`fftshift`."""

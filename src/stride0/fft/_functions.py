@@ -7,7 +7,7 @@ from typing import Literal
 
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive_in
-from stride0._core.fourier import fourier as _fourier  # noqa: F401 (it registers what is declared here)
+from stride0._core.fourier import fourier as _fourier  # noqa: F401 (registers the implementations)
 from stride0.fft._frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 
 __all__ = [
@@ -63,7 +63,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
 
 @primitive_in("fft")
 def rfftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "backward") -> Array:
-    """Return the discrete Fourier transform of a real signal along several axes: half of the last one.
+    """Return the discrete Fourier transform of a real signal along several axes: half of the last axis.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def rfftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "bac
     Returns
     -------
     Array
-        New array, complex, of the precision of `x`, and of size ``s[-1] // 2 + 1`` along the last of `axes`.
+        New complex array of the precision of `x`, with size ``s[-1] // 2 + 1`` along the last of `axes`.
     """
 
 
@@ -84,9 +84,9 @@ def irfftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "ba
     Parameters
     ----------
     s : sequence of int, optional
-        Lengths of the result, for each axis; of the last one `x` needs ``s[-1] // 2 + 1`` elements. More
-        are left out, zeros are added. -1 stands for all elements; for the last axis, with m of them, for
-        ``2 * (m - 1)``. Needs `axes`.
+        Lengths of the result along each axis. Along the last of `axes`, `x` needs ``s[-1] // 2 + 1``
+        elements; more are dropped, and missing ones are zeros. -1 means all elements; for the last axis with
+        m elements it means ``2 * (m - 1)``. Needs `axes`.
     """
 
 

@@ -15,7 +15,7 @@ from stride0.linalg._functions import *  # noqa: F403
 __all__ = [*_functions.__all__, *_decompositions.__all__, *_beyond.__all__]
 
 
-if not _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name
+if not _typing.TYPE_CHECKING:  # with a __getattr__ type checkers would accept every name
 
     def __getattr__(name: str) -> _typing.Any:
         from stride0._tables.numpy_names import missing

@@ -1,4 +1,4 @@
-"""Functions of `linalg` beyond the standard: triangular systems, least squares, exponentials of matrices."""
+"""Functions of `linalg` beyond the standard: triangular systems, least squares, matrix exponentials."""
 
 from __future__ import annotations
 
@@ -56,12 +56,13 @@ from stride0.linalg._functions import diagonal
 
 __all__ = ["LstsqResult", "expm", "lstsq", "solve_triangular"]
 
-# Rows up to which a triangular system is solved by substitution; products of matrices do the rest.
+# Triangular systems with up to this number of rows are solved by substitution, larger ones by matrix
+# products.
 FEW_ROWS: Final = 64
 
 
 class LstsqResult(NamedTuple):
-    """What :func:`lstsq` returns."""
+    """The result of :func:`lstsq`."""
 
     solution: Array
     residuals: Array
@@ -80,25 +81,25 @@ def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False, unit_diago
     ----------
     x1 : Array
         Coefficients, of shape ``(..., M, M)`` and a floating-point dtype; integers and bool become float64.
-        Only the triangle that `upper` names is read.
+        Only the triangle selected by `upper` is read.
     x2 : Array
-        Right-hand sides, of such a dtype: one vector of shape ``(M,)`` for all systems, or shape
-        ``(..., M, K)``, with leading axes that broadcast against those of `x1`.
+        Right-hand sides, with the same rules for dtypes: one vector of shape ``(M,)`` for all systems, or
+        shape ``(..., M, K)``, whose leading axes broadcast against the leading axes of `x1`.
     upper : bool
         Whether the matrices are upper triangular.
     unit_diagonal : bool
-        Whether the diagonal counts as 1, and is not read.
+        Whether the diagonal is taken as 1 and not read.
 
     Returns
     -------
     Array
-        New array of shape ``(..., M)`` for a vector, else ``(..., M, K)``, of the dtype that those of `x1`
-        and `x2` promote to.
+        New array of shape ``(..., M)`` for a vector, otherwise ``(..., M, K)``, of the promoted dtype of `x1`
+        and `x2`.
 
     Raises
     ------
     ShapeError
-        If `x1` is not square, or `x2` has another number of rows.
+        If `x1` is not square, or if `x2` has another number of rows.
     LinAlgError
         If an element of the diagonal is 0.
 
@@ -118,7 +119,7 @@ def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False, unit_diago
     dtype = promote(x1.dtype, x2.dtype)
     sides = expand_dims(x2, axis=-1) if x2.ndim == 1 else x2
     lead = broadcast_shapes(name, [("leading axes of x1", x1.shape[:-2]), ("x2", sides.shape[:-2])])
-    # In C order, whatever the order of the right-hand sides is.
+    # In C order, whatever the memory order of the right-hand sides.
     out = empty((*lead, *sides.shape[-2:]), dtype)
     assign(out, sides, name)
     _eliminate(copy(x1, dtype), out, upper, unit_diagonal)
@@ -135,7 +136,7 @@ def _check_diagonal(op: str, x: Array) -> None:
 
 
 def _eliminate(a: Array, x: Array, upper: bool, unit: bool) -> None:
-    """Replace right-hand sides by solutions: of half of the rows, then of the others."""
+    """Replace right-hand sides by solutions: first for half of the rows, then for the other half."""
     size = a.shape[-1]
     if size <= FEW_ROWS:
         substitute(a, x, upper, unit)
@@ -156,35 +157,35 @@ def _eliminate(a: Array, x: Array, upper: bool, unit: bool) -> None:
 def lstsq(
     x1: Array, x2: Array, /, *, rtol: float | Array | None = None, rcond: float | Array | None = None
 ) -> LstsqResult:
-    """Return the solution of least squares, and of least norm, of a system of linear equations.
+    """Return the least-squares solution, with the smallest norm, of a system of linear equations.
 
     Parameters
     ----------
     x1 : Array
         Coefficients, of shape ``(..., M, N)`` and a floating-point dtype; integers and bool become float64.
     x2 : Array
-        Right-hand sides, of such a dtype: one vector of shape ``(M,)`` for all systems, or shape
-        ``(..., M, K)``, with leading axes that broadcast against those of `x1`.
+        Right-hand sides, with the same rules for dtypes: one vector of shape ``(M,)`` for all systems, or
+        shape ``(..., M, K)``, whose leading axes broadcast against the leading axes of `x1`.
     rtol : float or Array, optional
-        Singular values that are not larger than it times the largest one count as 0. By default
-        ``max(M, N) * eps``. An array has one for each matrix.
+        Singular values up to `rtol` times the largest one count as 0. By default ``max(M, N) * eps``. An
+        array has one tolerance for each matrix.
     rcond : float or Array, optional
-        The same by the name that it has in NumPy, PyTorch and JAX, by which SciPy passes it.
+        The same as `rtol`: its name in NumPy, PyTorch and JAX, which SciPy uses.
 
     Returns
     -------
     LstsqResult
-        ``solution`` of shape ``(..., N)`` for a vector, else ``(..., N, K)``, of the dtype that those of `x1`
-        and `x2` promote to; ``residuals``, real, of shape ``(...)`` or ``(..., K)``: sums of squares
-        of the elements of ``x2 - x1 @ solution``, whatever the rank is; ``rank``, int64, of shape
-        ``(...)``; and ``singular_values`` of `x1`, of shape ``(..., min(M, N))``. All are new arrays.
+        ``solution`` of shape ``(..., N)`` for a vector, otherwise ``(..., N, K)``, of the promoted dtype of
+        `x1` and `x2`; ``residuals``, real, of shape ``(...)`` or ``(..., K)``: sums of squares of the
+        elements of ``x2 - x1 @ solution``, for any rank; ``rank``, int64, of shape ``(...)``; and
+        ``singular_values`` of `x1`, of shape ``(..., min(M, N))``. All are new arrays.
 
     Raises
     ------
     ShapeError
-        If `x2` has another number of rows than `x1`.
+        If `x1` and `x2` have different numbers of rows.
     LinAlgError
-        If `x1` has NaN or infinity in it.
+        If `x1` contains NaN or infinity.
 
     References
     ----------
@@ -222,7 +223,7 @@ def _least_squares(x1: Array, x2: Array, rtol: float | Array | None) -> Array:
 
 
 def _solved(x1: Array, x2: Array, limit: float | Array) -> tuple[Array, Array, Array]:
-    """Return the singular values of matrices, the solutions of least squares, and the ranks."""
+    """Return the singular values of matrices, the least-squares solutions, and the ranks."""
     found = least_squares(x1, x2, limit)
     if found is not None:
         s, solution, ranks = found
@@ -256,7 +257,7 @@ def expm(x: Array, /) -> Array:
     Returns
     -------
     Array
-        New array of the shape and dtype of `x`; NaN if a matrix has NaN or infinity in it.
+        New array of the shape and dtype of `x`; NaN if a matrix contains NaN or infinity.
 
     References
     ----------
@@ -272,7 +273,7 @@ def expm(x: Array, /) -> Array:
     if x.shape[-1] == 1:
         return where(finite, exp(x), math.nan)
     degree, limit = _PADE[promote(x.dtype, dt.complex64)]
-    # A matrix of a stack is scaled by its own norm: its result does not depend on the others.
+    # Each matrix of a stack is scaled by its own norm, so its result does not depend on the other matrices.
     norm = max(sum(abs(x), axis=-2, keepdims=True), axis=-1, keepdims=True)
     halvings = []
     while any(large := greater(norm, limit)):
@@ -284,14 +285,14 @@ def expm(x: Array, /) -> Array:
     return where(finite, out, math.nan)
 
 
-# By the complex dtype of the precision: the degree of the approximant, and the norm up to which its error is
-# below the unit roundoff (Higham, table 2.3 and section 3).
+# By complex dtype: the degree of the approximant, and the norm up to which its error is below the unit
+# roundoff (Higham, table 2.3 and section 3).
 _PADE: Final = {dt.complex64: (7, 3.925724783138660), dt.complex128: (13, 5.371920351148152)}
 
 
 @cache
 def _coefficients(degree: int) -> list[float]:
-    """Return those of the numerator of the diagonal Padé approximant, the first of which is 1."""
+    """Return the coefficients of the diagonal Padé approximant's numerator, starting with 1."""
     f = math.factorial
     whole = [f(2 * degree - j) // (f(degree - j) * f(j)) for j in range(degree + 1)]
     return [c / whole[0] for c in whole]

@@ -1,4 +1,4 @@
-"""Decompositions and their kin in `linalg`: their declarations, and what is made of them."""
+"""Declarations of decompositions and solvers in `linalg`, and functions based on decompositions."""
 
 from __future__ import annotations
 
@@ -44,43 +44,43 @@ __all__ = [
 
 
 class LinAlgError(Stride0Error, ValueError):
-    """A matrix that an algorithm refuses: singular, not positive definite, or with NaN."""
+    """An algorithm does not accept a matrix: it is singular, not positive definite, or contains NaN."""
 
 
-# Tracebacks name the module from which users import it.
+# Let tracebacks name the module from which users import the class.
 LinAlgError.__module__ = "stride0.linalg"
 
 
 class EighResult(NamedTuple):
-    """What :func:`eigh` returns."""
+    """The result of :func:`eigh`."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class EigResult(NamedTuple):
-    """What :func:`eig` returns."""
+    """The result of :func:`eig`."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class QRResult(NamedTuple):
-    """What :func:`qr` returns."""
+    """The result of :func:`qr`."""
 
     Q: Array
     R: Array
 
 
 class SlogdetResult(NamedTuple):
-    """What :func:`slogdet` returns."""
+    """The result of :func:`slogdet`."""
 
     sign: Array
     logabsdet: Array
 
 
 class SVDResult(NamedTuple):
-    """What :func:`svd` returns."""
+    """The result of :func:`svd`."""
 
     U: Array
     S: Array
@@ -91,7 +91,7 @@ class SVDResult(NamedTuple):
 
 
 def index_of(position: int, shape: tuple[int, ...]) -> str:
-    """Return the index of an element, of which the position in C order is known, as a fact of an error."""
+    """Return the index of an element, given its position in C order, as a fact for an error."""
     return str(tuple(int(i) for i in numpy().unravel_index(position, shape)))
 
 
@@ -143,7 +143,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     ----------
     x : Array
         Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
-        Only the triangle that `upper` names is read.
+        Only the triangle selected by `upper` is read.
     upper : bool
         Whether to return ``U`` of ``x = U^H U`` instead of ``L`` of ``x = L L^H``.
 
@@ -166,7 +166,7 @@ def det(x: Array, /) -> Array:
     Returns
     -------
     Array
-        New array of shape ``(...)``, of the dtype of `x`. 1 where M is 0.
+        New array of shape ``(...)``, of the dtype of `x`. 1 if M is 0.
     """
 
 
@@ -178,7 +178,7 @@ def eig(x: Array, /) -> EigResult:
     -------
     EigResult
         ``eigenvalues`` of shape ``(..., M)``, in no particular order, and ``eigenvectors`` of shape
-        ``(..., M, M)``, of unit length, in the columns. Both are complex, of the precision of `x`.
+        ``(..., M, M)``, the columns, of unit length. Both are complex, of the precision of `x`.
     """
 
 
@@ -190,7 +190,7 @@ def eigh(x: Array, /) -> EighResult:
     -------
     EighResult
         ``eigenvalues`` of shape ``(..., M)``, real, of the precision of `x`, in ascending order, and
-        ``eigenvectors`` of shape ``(..., M, M)``, of the dtype of `x`, orthonormal, in the columns.
+        ``eigenvectors`` of shape ``(..., M, M)``, the orthonormal columns, of the dtype of `x`.
     """
 
 
@@ -251,7 +251,7 @@ def relative_tolerance(op: str, x: Array, rtol: object) -> float | Array:
 
 
 def significant(s: Array, limit: float | Array) -> Array:
-    """Return which of the singular values, the largest of which is the first, count."""
+    """Return a mask of the singular values, in descending order, that are not negligible."""
     return greater(s, multiply(s[..., :1], limit))
 
 
@@ -279,7 +279,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     Parameters
     ----------
     mode : {"reduced", "complete"}
-        With ``K = min(M, N)``: K columns of Q and rows of R, or M of each.
+        With ``K = min(M, N)``: K columns of Q and K rows of R, or M of each.
 
     Returns
     -------
@@ -290,19 +290,19 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     Raises
     ------
     ArgumentValueError
-        If `mode` is another.
+        If `mode` is unknown.
     """
 
 
 @primitive_in("linalg")
 def slogdet(x: Array, /) -> SlogdetResult:
-    """Return sign and logarithm of the absolute value of the determinant, if the determinant may overflow.
+    """Return the determinant as sign and logarithm of the absolute value, which do not overflow.
 
     Returns
     -------
     SlogdetResult
         ``sign`` of the dtype of `x`, a number of absolute value 1, or 0; ``logabsdet``, real, of the
-        precision of `x`, minus infinity where the determinant is 0. Both of shape ``(...)``.
+        precision of `x`, minus infinity if the determinant is 0. Both have shape ``(...)``.
     """
 
 
@@ -315,19 +315,19 @@ def solve(x1: Array, x2: Array, /) -> Array:
     x1 : Array
         Coefficients, of shape ``(..., M, M)`` and a floating-point dtype; integers and bool become float64.
     x2 : Array
-        Right-hand sides, of such a dtype: one vector of shape ``(M,)`` for all systems, or shape
-        ``(..., M, K)``, with leading axes that broadcast against those of `x1`.
+        Right-hand sides, with the same rules for dtypes: one vector of shape ``(M,)`` for all systems, or
+        shape ``(..., M, K)``, whose leading axes broadcast against the leading axes of `x1`.
 
     Returns
     -------
     Array
-        New array of shape ``(..., M)`` for a vector, else ``(..., M, K)``, of the dtype that those of `x1`
-        and `x2` promote to.
+        New array of shape ``(..., M)`` for a vector, otherwise ``(..., M, K)``, of the promoted dtype of `x1`
+        and `x2`.
 
     Raises
     ------
     ShapeError
-        If `x1` is not square, or `x2` has another number of rows.
+        If `x1` is not square, or if `x2` has another number of rows.
     """
 
 
@@ -338,14 +338,14 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     Parameters
     ----------
     full_matrices : bool
-        Whether to return all singular vectors, and not only those of the ``K = min(M, N)`` singular values.
+        Whether to return all singular vectors, not only the vectors of the ``K = min(M, N)`` singular values.
 
     Returns
     -------
     SVDResult
         ``U`` of shape ``(..., M, M)`` or ``(..., M, K)``, ``S`` of shape ``(..., K)`` and ``Vh`` of shape
         ``(..., N, N)`` or ``(..., K, N)``, with ``x = U @ diag(S) @ Vh``. ``S`` is real, of the precision
-        of `x`, in descending order; the others have the dtype of `x`.
+        of `x`, in descending order; ``U`` and ``Vh`` have the dtype of `x`.
     """
 
 

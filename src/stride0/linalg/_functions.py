@@ -39,24 +39,24 @@ __all__ = [
 
 @primitive_in("linalg")
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """Return cross products of vectors of three elements.
+    """Return cross products of vectors with three elements.
 
     Parameters
     ----------
     x1, x2 : Array
-        Arrays with size 3 along `axis`, one of them of a numeric dtype; the other axes broadcast.
+        Arrays with size 3 along `axis`, at least one of a numeric dtype; the other axes broadcast.
 
     Returns
     -------
     Array
-        New array of the dtype that those of `x1` and `x2` promote to.
+        New array of the promoted dtype of `x1` and `x2`.
 
     Raises
     ------
     ShapeError
         If the vectors do not have three elements.
     DTypeError
-        If both arrays are of bool, which cannot be subtracted.
+        If both arrays are bool, which cannot be subtracted.
     """
     x1, x2 = check_products("cross", x1, x2)
     if x1.dtype.kind == "bool":
@@ -80,7 +80,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def _component(x: Array, axis: int, k: int) -> Array:
-    """Return ``x[..., k, ...]`` at an axis counted from the last one, as a view."""
+    """Return ``x[..., k, ...]`` at an axis counted from the last, as a view."""
     sizes, x_strides = list(x.shape), list(strides(x))
     del sizes[axis]
     start = k * x_strides.pop(axis)
@@ -94,7 +94,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     Returns
     -------
     Array
-        View of `x`, of shape ``(..., K)``; empty if there is no such diagonal.
+        View of `x`, of shape ``(..., K)``; empty if the diagonal is outside of the matrix.
     """
 
 
@@ -110,21 +110,22 @@ def matrix_norm(
         Whether to keep the last two axes, with size 1.
     ord : {"fro", "nuc", 1, 2, inf, -1, -2, -inf}
         Frobenius norm (also None); sum of the singular values; largest sum of absolute values of a column,
-        largest singular value, largest such sum of a row; and the smallest of each.
+        largest singular value, largest sum of absolute values of a row; for negative numbers the smallest of
+        these.
 
     Returns
     -------
     Array
-        New array of shape ``(...)``, real, of the precision of `x`. 0 where a matrix is empty.
+        New real array of shape ``(...)``, of the precision of `x`. 0 for an empty matrix.
 
     Raises
     ------
     ArgumentValueError
-        If there is no such norm.
+        If `ord` is unknown.
     ShapeError
-        If `x` has fewer than two axes, or there is no column, row or singular value to take the smallest of.
+        If `x` has fewer than two axes, or if `ord` is negative and there is no column, row or singular value.
     LinAlgError
-        If singular values are asked for and a matrix has NaN or infinity in it.
+        If `ord` needs singular values and a matrix contains NaN or infinity.
     """
 
 
@@ -137,17 +138,18 @@ def matrix_power(x: Array, n: int, /) -> Array:
     x : Array
         Shape ``(..., M, M)``.
     n : int
-        The exponent: 0 gives the identity, a negative one powers of the inverse.
+        The exponent: 0 gives the identity, a negative exponent gives powers of the inverse.
 
     Returns
     -------
     Array
-        New array of the shape and dtype of `x`; float64 if `n` is negative and `x` of integers or bool.
+        New array of the shape and dtype of `x`; float64 if `n` is negative and `x` has an integer dtype or
+        bool.
 
     Raises
     ------
     LinAlgError
-        If `n` is negative and a matrix singular.
+        If `n` is negative and a matrix is singular.
     """
     x = check_square("matrix_power", x)
     n = normalize_index("matrix_power", "n", n)
@@ -181,7 +183,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     Returns
     -------
     Array
-        New array of shape ``(N, M)``, of the dtype that those of `x1` and `x2` promote to.
+        New array of shape ``(N, M)``, of the promoted dtype of `x1` and `x2`.
 
     Raises
     ------
@@ -204,7 +206,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
     Returns
     -------
     Array
-        New array of shape ``(...)``; 0 where there is no such diagonal.
+        New array of shape ``(...)``; 0 if the diagonal is outside of the matrix.
     """
     elements = diagonal_of("trace", x, offset)
     return reduce("sum", elements, (elements.ndim - 1,), False, sum_dtype("trace", elements, dtype))
@@ -219,17 +221,17 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     x : Array
         Array of a floating-point dtype; integers and bool become float64.
     axis : int or tuple of int, optional
-        The axes that make up a vector; by default all.
+        The axes of a vector; by default all.
     keepdims : bool
         Whether to keep these axes, with size 1.
     ord : int or float
-        p of the p-norm ``sum(abs(x)**p)**(1/p)``, any number. inf is the largest and -inf the smallest
-        absolute value, 0 the number of elements that are not 0.
+        The exponent p of the norm ``sum(abs(x)**p)**(1/p)``: any number. inf gives the largest and -inf the
+        smallest absolute value; 0 gives the number of elements that are not 0.
 
     Returns
     -------
     Array
-        New array, real, of the precision of `x`. For an empty array: 0, or infinity if `ord` is negative.
+        New real array of the precision of `x`. For an empty array: 0, or infinity if `ord` is negative.
 
     Raises
     ------
@@ -238,6 +240,6 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
 
     Notes
     -----
-    Elements are scaled where their powers would overflow or underflow: the norm of ``[3e200, 4e200]`` is
-    5e200. float32 is summed up in float64.
+    Elements are scaled if their powers would overflow or underflow: the norm of ``[3e200, 4e200]`` is 5e200.
+    float32 is summed in float64.
     """
