@@ -1,9 +1,9 @@
-"""A pytest plugin: the fixture `xp`, stride0 in one configuration after the other.
+"""A pytest plugin: the fixture `xp` gives stride0 in several configurations, one after another.
 
-With ``STRIDE0_AS_ARRAY_API_STRICT=1`` it imports the package, which then takes the place of array-api-strict.
+With ``STRIDE0_AS_ARRAY_API_STRICT=1`` it imports the package, which then replaces array-api-strict.
 
-It lies beside the package and not in it, since pytest imports plugins at its start, and whoever does not use
-the fixture should not pay for importing stride0.
+It is next to the package, not inside, because pytest imports plugins at its start. Tests that do not use the
+fixture should not pay for importing stride0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-# What `stride0.testing.flags` is given.
+# Arguments of `stride0.testing.flags`, by name of configuration.
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "default": {},
     "strict": {"strict": True, "strict_names": True},
@@ -92,7 +92,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def parse(name: str, settings: str) -> dict[str, Any]:
-    """Return what stands behind the colon of a line: ``writable=False, devices=("a", "cpu")``."""
+    """Parse the settings after the colon of a line: ``writable=False, devices=("a", "cpu")``."""
     try:
         call = ast.parse(f"flags({settings})", mode="eval").body
         assert isinstance(call, ast.Call) and not call.args
@@ -104,7 +104,7 @@ def parse(name: str, settings: str) -> dict[str, Any]:
 
 
 def check_flags(name: str, settings: dict[str, Any]) -> None:
-    # Whoever has configurations of his own uses the fixture, so that the package may be imported by now.
+    # Users with their own configurations use the fixture, so the package may be imported now.
     from stride0.testing import flags
 
     try:
@@ -120,7 +120,7 @@ def check_name(name: str, known: Iterable[str]) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    # Whoever has a fixture `xp` of his own never gets here: then nothing asks for this one.
+    # With a user's own fixture `xp`, nothing requests this one.
     if "xp_config" in metafunc.fixturenames:
         chosen = metafunc.config.stash[KEY]
         metafunc.parametrize("xp_config", list(chosen), indirect=True)
@@ -128,7 +128,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def xp_config(request: pytest.FixtureRequest) -> str:
-    """Name of the configuration that the fixture xp gives."""
+    """Name of the configuration of the fixture xp."""
     name: str = request.param
     known = request.config.stash[ALL]
     for marker, leaves_out in (("xp_skip", True), ("xp_only", False)):
@@ -151,7 +151,7 @@ def xp_config(request: pytest.FixtureRequest) -> str:
 
 
 def why_not(mark: pytest.Mark, settings: dict[str, Any]) -> str | None:
-    """Return why a mark of SciPy's tests leaves out stride0 in a configuration; None if it does not."""
+    """Return why a mark of SciPy's tests excludes stride0 in a configuration, or None."""
     given = mark.kwargs
     if "stride0" in mark.args:
         return str(given.get("reason") or "stride0")

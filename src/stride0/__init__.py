@@ -1,10 +1,10 @@
 """stride0: the Python Array API standard on strided memory.
 
-This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
-`optim`, `random`, `special`, `testing`, the functions of `_compat.extras` and `_compat.comparing`, of the
-chapters `contractions`, `counting`, `selection` and `updates`, `Array`, `DType`, `Device`, exceptions.
+This module is the namespace: the names of the standard; stride0's own `strided`, `autograd`, `memory`,
+`optim`, `random`, `special` and `testing`; the functions of `_compat.extras`, `_compat.comparing` and the
+chapters `contractions`, `counting`, `selection` and `updates`; `Array`, `DType`, `Device`, and exceptions.
 
-The examples in docstrings expect these imports, as those of NumPy do:
+The examples in docstrings assume these imports, as in NumPy:
 
 >>> import numpy as np
 >>> import stride0 as xp
@@ -54,7 +54,7 @@ from stride0._chapters.statistical import *  # noqa: F403
 from stride0._chapters.updates import *  # noqa: F403
 from stride0._chapters.utility import *  # noqa: F403
 
-# What importing them adds to the array type, and registers.
+# These imports extend the array type and register functions.
 from stride0._compat import comparing as _comparing
 from stride0._compat import extras as _extras
 from stride0._compat import html as _html  # noqa: F401
@@ -128,7 +128,7 @@ __all__ += _utility.__all__
 __all__ += _extras.__all__
 __all__ += _dtype.__all__
 
-# Modules, and functions of modules, that are imported when they are first asked for: most programs never do.
+# Modules, and functions of modules, that are imported when first read, because most programs do not use them.
 _LATER = {
     "autograd": "",
     "memory": "",
@@ -140,7 +140,7 @@ _LATER = {
 }
 
 
-if _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name
+if _typing.TYPE_CHECKING:  # with a __getattr__ type checkers would accept every name
     from stride0 import autograd as autograd
     from stride0 import memory as memory
     from stride0 import optim as optim
@@ -152,7 +152,7 @@ else:
 
     def __getattr__(name: str) -> _typing.Any:
         if name not in _LATER:
-            # Python's own protocols ask for names with two underscores all the time.
+            # Python's own protocols often look for names with two underscores.
             if name.startswith("__"):
                 raise AttributeError(f"module 'stride0' has no attribute {name!r}")
             from stride0._tables.numpy_names import missing
@@ -163,7 +163,7 @@ else:
 
 
 def __dir__() -> list[str]:
-    # `stride0.numpy` is imported by its own name, and not part of the namespace.
+    # `stride0.numpy` is imported separately, and is not part of the namespace.
     return sorted({*globals(), *_LATER} - {"numpy"})
 
 

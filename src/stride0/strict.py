@@ -1,6 +1,6 @@
 """``pytest -p stride0.strict``: importing it calls `stride0.testing.as_array_api_strict`.
 
-The name `stride0.strict` stays the context manager, which the import system finds in `sys.modules`.
+The name `stride0.strict` remains the context manager, which the import system finds in `sys.modules`.
 """
 
 import sys

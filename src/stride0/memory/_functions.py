@@ -9,24 +9,24 @@ from stride0._core.memory.storage import cache_statistics, empty_cache, memory_s
 
 __all__ = ["empty_cache", "get_limit", "set_limit", "stats"]
 
-# More than any machine has, and sums of it do not overflow.
+# More than any machine has, but sums of it do not overflow.
 _LARGEST = 1 << 60
 
 
 def stats(*, reset_peak: bool = False) -> dict[str, int]:
-    """Return how much memory arrays own, and how much is cached.
+    """Return the memory that arrays own, and the cached memory.
 
     Parameters
     ----------
     reset_peak : bool
-        After reading the peak, start a new one from what is owned now.
+        After reading the peak, restart it from the bytes owned now.
 
     Returns
     -------
     dict
-        ``live_bytes`` and ``peak_bytes``: what arrays own now, and owned at most, in bytes of their elements.
-        ``allocations``: how many storages were made, and ``reused``: how many of them from a cached block.
-        ``cached_blocks`` and ``cached_bytes``: what is cached now, ``offered_bytes``: the reclaimable part,
+        ``live_bytes`` and ``peak_bytes``: bytes of elements that arrays own now, and the most they have
+        owned. ``allocations``: number of created storages; ``reused``: how many of these reused a cached
+        block. ``cached_blocks`` and ``cached_bytes``: cached now; ``offered_bytes``: the reclaimable part,
         which the system takes when it is short of memory. ``limit``: see `set_limit`.
 
     Examples
@@ -46,8 +46,8 @@ def get_limit() -> int:
     Returns
     -------
     int
-        The limit. At first an eighth of the memory that this process may use (of the machine, or of its
-        control group), or what the environment variable ``STRIDE0_CACHE_LIMIT`` says.
+        The limit. By default 1/8 of the memory that this process may use (of the machine or its control
+        group), or the value of the environment variable ``STRIDE0_CACHE_LIMIT``.
 
     Examples
     --------
@@ -67,17 +67,16 @@ def set_limit(limit: int | None) -> None:
     Parameters
     ----------
     limit : int or None
-        Bytes. 0: nothing is cached. None: the default, see `get_limit`; with it, blocks that the system
-        cannot reclaim when it is short of memory (those below 8 MiB, and all where there are no huge pages)
-        are limited to an eighth of the limit. Of larger ones, those beyond an eighth of any limit are made
-        reclaimable, oldest first.
+        Bytes. 0: nothing is cached. None: the default, see `get_limit`; then blocks that the system cannot
+        reclaim when it is short of memory (blocks below 8 MiB, or all blocks without huge pages) are limited
+        to 1/8 of the limit. Larger blocks beyond 1/8 of any limit are made reclaimable, oldest first.
 
     Raises
     ------
     ArgumentTypeError
         (A TypeError.) If the limit is neither an integer nor None.
     ArgumentValueError
-        (A ValueError.) If it is negative.
+        (A ValueError.) If the limit is negative.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Optimisers on nested structures of arrays: pure functions, in the shape of Optax's.
+"""Optimisers on nested structures of arrays: pure functions, designed like Optax.
 
-An optimiser is a pair of functions: `init` makes a state of parameters, `update` makes updates and the next
-state of gradients and a state. `apply_updates` adds updates to parameters. Nothing is changed in place.
+An optimiser is a pair of functions: `init` makes a state from parameters; `update` makes updates and the next
+state from gradients and a state. `apply_updates` adds updates to parameters. Nothing is changed in place.
 
     >>> import stride0 as xp
     >>> from stride0.autograd import grad

@@ -2,8 +2,9 @@
 
 References
 ----------
-Names and shape as in Optax, steps as those of PyTorch's optimisers. Kingma, Ba: Adam, ICLR 2015. Byrd, Lu,
-Nocedal, Zhu: A limited memory algorithm for bound constrained optimization, SIAM J. Sci. Comput. 16 (1995).
+Names and design follow Optax; steps are the same as in PyTorch's optimisers. Kingma, Ba: Adam, ICLR 2015.
+Byrd, Lu, Nocedal, Zhu: A limited memory algorithm for bound constrained optimization, SIAM J. Sci. Comput. 16
+(1995).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from stride0.autograd._transforms import value_and_grad
 
 __all__ = ["Minimum", "Optimizer", "adam", "apply_updates", "minimize_lbfgs", "sgd"]
 
-# A number, or a function from the number of updates so far to one.
+# A number, or a function that takes the number of updates so far and returns a number.
 Rate = float | Callable[[int], float]
 
 
@@ -59,7 +60,7 @@ class Optimizer(NamedTuple):
 
 
 class _State(NamedTuple):
-    """How many updates there were, and moving averages, each structured like the parameters."""
+    """The number of updates so far, and moving averages, each structured like the parameters."""
 
     steps: int
     averages: tuple[Any, ...]
@@ -68,9 +69,9 @@ class _State(NamedTuple):
 def _each(
     operation: str, function: Callable[..., Array], tree: Any, *others: Any, constants: bool = False
 ) -> Any:
-    """Return what a function gives for each leaf and those in the same place of other trees.
+    """Apply a function to each leaf of a tree and the corresponding leaves of other trees.
 
-    Integers, text, dtypes and functions within the tree are no leaves: they stay, or None takes their places.
+    Integers, strings, dtypes and functions are not leaves: they stay, or are replaced by None.
     """
     leaves, structure = flatten(tree, 1)
     columns = [matched(operation, structure, other, "the trees") for other in others]
@@ -117,8 +118,8 @@ def apply_updates(parameters: Any, updates: Any) -> Any:
     Parameters
     ----------
     parameters, updates : nested structures of arrays
-        Both of the same structure. Integers, text, dtypes and functions within the parameters stay as they
-        are, here and in all optimisers; their gradients and updates are None.
+        Both of the same structure. Integers, strings, dtypes and functions within the parameters do not
+        change, here and in all optimisers; their gradients and updates are None.
 
     Returns
     -------
@@ -154,16 +155,16 @@ def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> O
     Parameters
     ----------
     learning_rate : float or callable
-        How much of the gradient an update is; or a function that takes the number of updates so far.
+        The factor of the gradient in an update; or a function that takes the number of updates so far.
     momentum : float
-        How much of the previous direction each direction keeps, from 0 up to 1.
+        The factor of the previous direction in each direction, from 0 to 1 (excluded).
     nesterov : bool
-        Whether the step is taken from where the momentum leads.
+        Whether to use Nesterov momentum.
 
     Returns
     -------
     Optimizer
-        Its steps are those of ``torch.optim.SGD``.
+        It takes the same steps as ``torch.optim.SGD``.
 
     Raises
     ------
@@ -205,21 +206,21 @@ def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> O
 def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Optimizer:
     """Make an optimiser: Adam, which scales each element's step by the size of its gradients.
 
-    Each of the real and imaginary parts of a complex parameter is scaled by its own size.
+    Real and imaginary parts of a complex parameter are scaled separately.
 
     Parameters
     ----------
     learning_rate : float or callable
         The size of a step; or a function that takes the number of updates so far.
     b1, b2 : float
-        How much moving averages of gradients and of their squares keep, from 0 up to 1.
+        Decay factors of the moving averages of gradients and of their squares, from 0 to 1 (excluded).
     eps : float
-        Added to the root of the average of squares.
+        Number added to the square root of the average of squares.
 
     Returns
     -------
     Optimizer
-        Its steps are those of ``torch.optim.Adam``.
+        It takes the same steps as ``torch.optim.Adam``.
 
     Raises
     ------
@@ -263,7 +264,7 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
 
 
 class Minimum(NamedTuple):
-    """What `minimize_lbfgs` found.
+    """The result of `minimize_lbfgs`.
 
     Attributes
     ----------
@@ -272,11 +273,11 @@ class Minimum(NamedTuple):
     value : float
         Value of the function there.
     iterations, evaluations : int
-        How many steps, and how many calls of the function with its gradient.
+        The numbers of steps, and of calls of the function with its gradient.
     success : bool
         Whether the method has converged.
     message : str
-        Why it ended.
+        Why the method ended.
 
     Examples
     --------
@@ -303,7 +304,7 @@ def minimize_lbfgs(
     f : callable
         Takes the parameters and `args`, returns a real floating-point 0-d array.
     parameters : nested structure of arrays
-        The first guess, of real floating-point dtypes.
+        The initial guess, of real floating-point dtypes.
     *args
         Further arguments of `f`.
     options : dict, optional
@@ -313,14 +314,14 @@ def minimize_lbfgs(
     Returns
     -------
     Minimum
-        The parameters found are new arrays of the same shapes and dtypes.
+        The parameters are new arrays of the same shapes and dtypes.
 
     Raises
     ------
     ArgumentTypeError
         If a parameter has another dtype, or `options` is not a dict.
     ImportError
-        Without SciPy.
+        If SciPy cannot be imported.
 
     Examples
     --------
@@ -364,7 +365,7 @@ def minimize_lbfgs(
 
     start = concat([astype(reshape(leaf, (-1,)), float64) for leaf in leaves])
     objective = on_numpy(value_and_grad(lambda x: astype(f(apart(x), *args), float64)))
-    # SciPy copies where it begins.
+    # SciPy copies the initial guess.
     found = optimize.minimize(objective, to_numpy(start), jac=True, method="L-BFGS-B", options=options or {})
     place = apart(from_numpy(found.x))
     return Minimum(

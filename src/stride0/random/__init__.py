@@ -1,7 +1,7 @@
 """Random numbers: NumPy's generators and streams, with arrays of stride0.
 
-The same seed gives the numbers of `numpy.random.default_rng`, in the order of the same calls. Bit generators
-and `SeedSequence` are NumPy's own.
+The same seed and the same calls give the same numbers as `numpy.random.default_rng`. Bit generators and
+`SeedSequence` are NumPy's own.
 """
 
 import typing as _typing
@@ -21,7 +21,7 @@ __all__ = [
     "default_rng",
 ]
 
-if _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name
+if _typing.TYPE_CHECKING:  # with a __getattr__ type checkers would accept every name
     MT19937: _typing.Any
     PCG64: _typing.Any
     PCG64DXSM: _typing.Any

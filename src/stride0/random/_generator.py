@@ -1,4 +1,4 @@
-"""The class `Generator`: the methods of NumPy's, on arrays of stride0."""
+"""The class `Generator`: the methods of NumPy's generator, on stride0 arrays."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from stride0._core.memory.dtype import DType, DTypeLike, float64, int64
 
 __all__ = ["Generator", "default_rng"]
 
-Parameter = Any  # a number, an array, or what makes one
+Parameter = Any  # a number, an array, or an array-like
 Size = int | Sequence[int] | None
 
 
 class Generator:
-    """A stream of random numbers: NumPy's `Generator`, with arrays of stride0.
+    """A stream of random numbers: NumPy's `Generator`, with stride0 arrays.
 
     Parameters
     ----------
@@ -31,15 +31,15 @@ class Generator:
 
     Notes
     -----
-    The methods are NumPy's, with its parameters. Parameters of a distribution are numbers or arrays, which
-    broadcast; `size` is the shape of the result, by default that of the parameters broadcast. Results are
-    new arrays, of no axes where NumPy has a number. `dtype` is one of the namespace; `out` is an array of
-    the shape and dtype of the result, which is written to it and then returned. Draws are constants: no
-    parameter may be tracked, and a gradient goes through ``loc + scale * rng.standard_normal(size)``. What
-    NumPy raises is raised as it is.
+    Methods and parameters are the same as NumPy's. Parameters of a distribution are numbers or arrays, which
+    broadcast; `size` is the shape of the result, by default the broadcast shape of the parameters. Results
+    are new arrays (0-d instead of NumPy's numbers). `dtype` is a dtype of the namespace. `out` is an array of
+    the shape and dtype of the result; it is filled and returned. Draws are constants: parameters must not be
+    tracked; for a gradient write ``loc + scale * rng.standard_normal(size)``. NumPy's errors are raised
+    unchanged.
 
-    A generator may be used by several threads, which take turns; a generator of `spawn` for each is faster
-    and gives the same numbers whatever the threads do. It can be pickled and copied.
+    Several threads may use a generator; they take turns. A generator from `spawn` for each thread is faster,
+    and gives the same numbers whatever the threads do. Generators can be pickled and copied.
 
     Examples
     --------
@@ -61,11 +61,11 @@ class Generator:
 
     @property
     def bit_generator(self) -> Any:
-        """The source of the stream, one of NumPy's."""
+        """The source of the stream, a NumPy bit generator."""
         return self._generator.bit_generator
 
     def spawn(self, n_children: int) -> list[Generator]:
-        """Return generators of independent streams, made of the seed and of the number of such calls.
+        """Return generators of independent streams, determined by the seed and the number of these calls.
 
         Examples
         --------
@@ -76,7 +76,7 @@ class Generator:
         return [Generator(child.bit_generator) for child in self._generator.spawn(n_children)]
 
     def bytes(self, length: int) -> bytes:
-        """Return as many random bytes.
+        """Return `length` random bytes.
 
         Examples
         --------
@@ -85,10 +85,10 @@ class Generator:
         """
         return self._generator.bytes(length)  # type: ignore[no-any-return]
 
-    # --- from the stream itself, into memory of stride0
+    # --- drawn from the stream into stride0's memory
 
     def random(self, size: Size = None, dtype: DTypeLike = float64, out: Array | None = None) -> Array:
-        """Draw floats from 0 up to 1, without 1, of float64 or float32.
+        """Draw floats from 0 (included) to 1 (excluded), in float64 or float32.
 
         Examples
         --------
@@ -104,19 +104,19 @@ class Generator:
     def standard_normal(
         self, size: Size = None, dtype: DTypeLike = float64, out: Array | None = None
     ) -> Array:
-        """Draw from the normal distribution of mean 0 and variance 1, in float64 or float32."""
+        """Draw from the normal distribution with mean 0 and variance 1, in float64 or float32."""
         return self._fill("standard_normal", size, dtype, out)
 
     def standard_exponential(
         self, size: Size = None, dtype: DTypeLike = float64, method: str = "zig", out: Array | None = None
     ) -> Array:
-        """Draw from the exponential distribution of mean 1, by the ziggurat or the inverse, "inv"."""
+        """Draw from the exponential distribution with mean 1, by the ziggurat ("zig") or inverse ("inv")."""
         return self._fill("standard_exponential", size, dtype, out, method=method)
 
     def standard_gamma(
         self, shape: Parameter, size: Size = None, dtype: DTypeLike = float64, out: Array | None = None
     ) -> Array:
-        """Draw from the gamma distribution of a shape and of scale 1, in float64 or float32."""
+        """Draw from the gamma distribution with a given shape and scale 1, in float64 or float32."""
         if out is None and size is None:
             return self._draw("standard_gamma", shape, dtype=_numpy_dtype(dtype))
         return self._fill("standard_gamma", size, dtype, out, given=(shape,))
@@ -129,7 +129,7 @@ class Generator:
         dtype: DTypeLike = int64,
         endpoint: bool = False,
     ) -> Array:
-        """Draw integers from `low` up to `high`, with it if `endpoint`; from 0 up to `low` without `high`.
+        """Draw integers from `low` to `high` (included if `endpoint`); without `high`, from 0 to `low`.
 
         Examples
         --------
@@ -141,7 +141,7 @@ class Generator:
         """
         return self._draw("integers", low, high, size=size, dtype=_numpy_dtype(dtype), endpoint=endpoint)
 
-    # --- of what is given
+    # --- drawn from given elements
 
     def choice(
         self,
@@ -152,7 +152,7 @@ class Generator:
         axis: int = 0,
         shuffle: bool = True,
     ) -> Array:
-        """Draw elements along an axis of an array, or integers below `a`, with probabilities `p`.
+        """Draw slices along an axis of an array, or integers below `a`, with probabilities `p`.
 
         Examples
         --------
@@ -174,7 +174,7 @@ class Generator:
         >>> rng, x = xp.random.default_rng(1), xp.asarray([[1, 2], [3, 4], [5, 6]])
         >>> y = rng.permutation(x)
 
-        Rows move as they are, and `x` stays as it is:
+        Whole rows move, and `x` does not change:
 
         >>> y[:, 1] - y[:, 0], x[0]
         (Array([1, 1, 1], dtype=int64), Array([1, 2], dtype=int64))
@@ -182,7 +182,7 @@ class Generator:
         return self._draw("permutation", x, axis=axis)
 
     def permuted(self, x: Parameter, *, axis: int | None = None, out: Array | None = None) -> Array:
-        """Return an array with the elements of each slice along an axis, or of all, in random order.
+        """Return an array with the elements along an axis, or all elements, in random order.
 
         Examples
         --------
@@ -191,7 +191,7 @@ class Generator:
         Array([[0, 1, 2],
                [3, 4, 5]], dtype=int64)
 
-        Each row has an order of its own, and keeps its elements.
+        Each row keeps its elements, in a different order.
         """
         drawn = self._draw("permuted", x, axis=axis)
         if out is None:
@@ -223,19 +223,19 @@ class Generator:
         return self._draw("beta", a, b, size=size)
 
     def binomial(self, n: Parameter, p: Parameter, size: Size = None) -> Array:
-        """Draw how many of `n` trials succeed, each with probability `p`."""
+        """Draw the number of successes in `n` trials, each with probability `p`."""
         return self._draw("binomial", n, p, size=size)
 
     def chisquare(self, df: Parameter, size: Size = None) -> Array:
-        """Draw from chi-square distributions of `df` degrees of freedom."""
+        """Draw from chi-square distributions with `df` degrees of freedom."""
         return self._draw("chisquare", df, size=size)
 
     def dirichlet(self, alpha: Parameter, size: Size = None) -> Array:
-        """Draw from a Dirichlet distribution; the last axis has that of `alpha`."""
+        """Draw from a Dirichlet distribution; the last axis has the size of `alpha`."""
         return self._draw("dirichlet", alpha, size=size)
 
     def exponential(self, scale: Parameter = 1.0, size: Size = None) -> Array:
-        """Draw from exponential distributions of mean `scale`."""
+        """Draw from exponential distributions with mean `scale`."""
         return self._draw("exponential", scale, size=size)
 
     def f(self, dfnum: Parameter, dfden: Parameter, size: Size = None) -> Array:
@@ -247,7 +247,7 @@ class Generator:
         return self._draw("gamma", shape, scale, size=size)
 
     def geometric(self, p: Parameter, size: Size = None) -> Array:
-        """Draw how many trials it takes to succeed, each with probability `p`."""
+        """Draw the number of trials until the first success, each with probability `p`."""
         return self._draw("geometric", p, size=size)
 
     def gumbel(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
@@ -257,7 +257,7 @@ class Generator:
     def hypergeometric(
         self, ngood: Parameter, nbad: Parameter, nsample: Parameter, size: Size = None
     ) -> Array:
-        """Draw how many of `nsample` items without replacement are good ones."""
+        """Draw the number of good items among `nsample` items drawn without replacement."""
         return self._draw("hypergeometric", ngood, nbad, nsample, size=size)
 
     def laplace(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
@@ -269,7 +269,7 @@ class Generator:
         return self._draw("logistic", loc, scale, size=size)
 
     def lognormal(self, mean: Parameter = 0.0, sigma: Parameter = 1.0, size: Size = None) -> Array:
-        """Draw numbers whose logarithms are normal, of that mean and standard deviation."""
+        """Draw numbers whose logarithms are normal with mean `mean` and standard deviation `sigma`."""
         return self._draw("lognormal", mean, sigma, size=size)
 
     def logseries(self, p: Parameter, size: Size = None) -> Array:
@@ -277,7 +277,7 @@ class Generator:
         return self._draw("logseries", p, size=size)
 
     def multinomial(self, n: Parameter, pvals: Parameter, size: Size = None) -> Array:
-        """Draw how often each outcome occurs in `n` trials; the last axis is that of `pvals`.
+        """Draw the count of each outcome in `n` trials; the last axis has the size of `pvals`.
 
         Examples
         --------
@@ -290,7 +290,7 @@ class Generator:
     def multivariate_hypergeometric(
         self, colors: Parameter, nsample: int, size: Size = None, method: str = "marginals"
     ) -> Array:
-        """Draw how many items of each colour are among `nsample` without replacement."""
+        """Draw the number of items of each colour among `nsample` items drawn without replacement."""
         return self._draw("multivariate_hypergeometric", colors, nsample, size=size, method=method)
 
     def multivariate_normal(
@@ -303,7 +303,7 @@ class Generator:
         *,
         method: str = "svd",
     ) -> Array:
-        """Draw vectors from a normal distribution of a mean and a covariance matrix.
+        """Draw vectors from a normal distribution with a given mean and covariance matrix.
 
         Examples
         --------
@@ -315,7 +315,7 @@ class Generator:
         return self._draw("multivariate_normal", mean, cov, size=size, **more)
 
     def negative_binomial(self, n: Parameter, p: Parameter, size: Size = None) -> Array:
-        """Draw how many trials fail before `n` succeed, each with probability `p`."""
+        """Draw the number of failures before `n` successes, each with probability `p`."""
         return self._draw("negative_binomial", n, p, size=size)
 
     def noncentral_chisquare(self, df: Parameter, nonc: Parameter, size: Size = None) -> Array:
@@ -327,7 +327,7 @@ class Generator:
         return self._draw("noncentral_f", dfnum, dfden, nonc, size=size)
 
     def normal(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
-        """Draw from normal distributions of mean `loc` and standard deviation `scale`.
+        """Draw from normal distributions with mean `loc` and standard deviation `scale`.
 
         Examples
         --------
@@ -345,11 +345,11 @@ class Generator:
         return self._draw("pareto", a, size=size)
 
     def poisson(self, lam: Parameter = 1.0, size: Size = None) -> Array:
-        """Draw from Poisson distributions of mean `lam`."""
+        """Draw from Poisson distributions with mean `lam`."""
         return self._draw("poisson", lam, size=size)
 
     def power(self, a: Parameter, size: Size = None) -> Array:
-        """Draw from 0 to 1 with density ``a * x**(a - 1)``."""
+        """Draw numbers from 0 to 1 with density ``a * x**(a - 1)``."""
         return self._draw("power", a, size=size)
 
     def rayleigh(self, scale: Parameter = 1.0, size: Size = None) -> Array:
@@ -357,11 +357,11 @@ class Generator:
         return self._draw("rayleigh", scale, size=size)
 
     def standard_cauchy(self, size: Size = None) -> Array:
-        """Draw from the Cauchy distribution of mode 0."""
+        """Draw from the standard Cauchy distribution (mode 0)."""
         return self._draw("standard_cauchy", size=size)
 
     def standard_t(self, df: Parameter, size: Size = None) -> Array:
-        """Draw from Student's t distributions of `df` degrees of freedom."""
+        """Draw from Student's t distributions with `df` degrees of freedom."""
         return self._draw("standard_t", df, size=size)
 
     def triangular(self, left: Parameter, mode: Parameter, right: Parameter, size: Size = None) -> Array:
@@ -369,7 +369,7 @@ class Generator:
         return self._draw("triangular", left, mode, right, size=size)
 
     def uniform(self, low: Parameter = 0.0, high: Parameter = 1.0, size: Size = None) -> Array:
-        """Draw floats from `low` up to `high`."""
+        """Draw floats from `low` to `high`."""
         return self._draw("uniform", low, high, size=size)
 
     def vonmises(self, mu: Parameter, kappa: Parameter, size: Size = None) -> Array:
@@ -381,7 +381,7 @@ class Generator:
         return self._draw("wald", mean, scale, size=size)
 
     def weibull(self, a: Parameter, size: Size = None) -> Array:
-        """Draw from Weibull distributions of scale 1."""
+        """Draw from Weibull distributions with scale 1."""
         return self._draw("weibull", a, size=size)
 
     def zipf(self, a: Parameter, size: Size = None) -> Array:
@@ -389,7 +389,7 @@ class Generator:
         return self._draw("zipf", a, size=size)
 
     def _draw(self, name: str, *given: Any, **more: Any) -> Array:
-        """The array that a method of NumPy's generator returns, on its memory."""
+        """An array on the memory that a method of NumPy's generator returns."""
         parameters = {key: _given(value) for key, value in more.items()}
         return from_numpy(getattr(self._generator, name)(*map(_given, given), **parameters))
 
@@ -402,7 +402,7 @@ class Generator:
         given: tuple[Any, ...] = (),
         **more: Any,
     ) -> Array:
-        """The array that such a method fills: `out`, or one of stride0's memory."""
+        """The array that such a method fills: `out`, or a new array in stride0's memory."""
         kind = dtype_argument(f"random.{name}", dtype)
         shape = () if size is None else normalize_shape(f"random.{name}", size)
         if out is not None:
@@ -415,7 +415,7 @@ class Generator:
 
 
 def _given(value: Any) -> Any:
-    """A parameter as NumPy takes it: an array as a view."""
+    """A parameter for NumPy: an array becomes a view."""
     return to_numpy(value) if isinstance(value, Array) else value
 
 
@@ -449,13 +449,13 @@ def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: DType) -> Non
 
 
 def _stored(out: Array, drawn: Array) -> Array:
-    """What was drawn, assigned to an array of the caller's, so that tapes and deferred results see it."""
+    """Assign the drawn numbers to the caller's array, so that tapes and deferred results see the write."""
     out[...] = drawn
     return out
 
 
 class _Method:
-    """A method whose calls are intercepted, as those of functions are: strict mode and flags hold for it."""
+    """A method whose calls are intercepted, so that strict mode and flags apply to it."""
 
     def __init__(self, function: FunctionType) -> None:
         self._function = intercepted_in("random")(function)
@@ -476,18 +476,18 @@ def default_rng(seed: Any = None) -> Generator:
     Parameters
     ----------
     seed : int, sequence of int, SeedSequence, BitGenerator or Generator, optional
-        What the stream depends on; without one, on entropy of the operating system. A bit generator is
-        wrapped, as is a generator of NumPy; one of stride0 is returned as it is.
+        Determines the stream; by default entropy of the operating system. A bit generator or a NumPy
+        generator is wrapped; a stride0 generator is returned unchanged.
 
     Returns
     -------
     Generator
-        With the numbers of ``numpy.random.default_rng(seed)``.
+        A generator with the same numbers as ``numpy.random.default_rng(seed)``.
 
     Raises
     ------
     TypeError, ValueError
-        As by NumPy's. A seed that contains itself raises ArgumentValueError.
+        As for NumPy. A seed that contains itself raises ArgumentValueError.
     """
     if isinstance(seed, Generator):
         return seed

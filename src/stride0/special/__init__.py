@@ -1,12 +1,12 @@
 """Special functions, under SciPy's names.
 
-SciPy's own functions call these where they are given arrays of stride0. Some have kernels of ours; the others
-call SciPy's ufuncs on the memory of the arrays, and raise ImportError where SciPy cannot be imported.
+SciPy's own functions call these if they get stride0 arrays. Some functions have kernels here; the others call
+SciPy's ufuncs on the memory of the arrays, and raise ImportError if SciPy cannot be imported.
 """
 
 from stride0._core.elementwise.special import *  # noqa: F403
 from stride0._core.elementwise.special import __all__ as _KERNELS
-from stride0.special import _complex  # noqa: F401  # what importing it registers
+from stride0.special import _complex  # noqa: F401  # registers implementations
 from stride0.special._composed import *  # noqa: F403
 from stride0.special._composed import __all__ as _COMPOSED
 from stride0.special._exponentials import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""Functions that have kernels for real operands: of complex ones SciPy computes them."""
+"""Functions that have kernels for real operands; SciPy computes them for complex operands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stride0.special._scipy import by_scipy
 
 __all__: list[str] = []
 
-# SciPy's ufuncs, by our names.
+# SciPy's ufuncs by stride0's names.
 _UNARY = {name: name for name in ("erf", "erfc", "erfcx", "gamma", "log_ndtr", "ndtr")} | {"digamma": "psi"}
 _BINARY = ("xlog1py", "xlogy")
 

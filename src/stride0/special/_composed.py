@@ -1,4 +1,4 @@
-"""Functions of `stride0.special` with parameters of their own, or several results."""
+"""Functions of `stride0.special` with further parameters, or with several results."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def polygamma(n: Operand, x: Operand, /) -> Array:
     Parameters
     ----------
     n : Array or Python scalar
-        Integers from 0 on; its shape broadcasts with that of `x`.
+        Integers from 0 on; its shape broadcasts with the shape of `x`.
     x : Array or Python scalar
-        Of a real dtype. Integers and bool count as float64.
+        Operand of a real dtype. Integers and bool count as float64.
     """
     if type(n) is int and n == 0:
         return digamma(x)
@@ -118,14 +118,14 @@ def polygamma(n: Operand, x: Operand, /) -> Array:
 
 @primitive_in("special")
 def zeta(x: Operand, q: Operand | None = None, /) -> Array:
-    """Return Hurwitz's zeta function; Riemann's, which is that of `q` = 1, where `q` is not given.
+    """Return the Hurwitz zeta function; by default `q` is 1, which is the Riemann zeta function.
 
     Parameters
     ----------
     x : Array or Python scalar
-        Of a real dtype; without `q`, also of a complex one. Integers and bool count as float64.
+        Operand of a real dtype; without `q`, also of a complex dtype. Integers and bool count as float64.
     q : Array or Python scalar, optional
-        Of a real dtype; its shape broadcasts with that of `x`.
+        Operand of a real dtype; its shape broadcasts with the shape of `x`.
     """
     if q is None:
         return by_scipy("special.zeta", ("x",), x, ufunc="zeta of one argument")
@@ -139,9 +139,9 @@ def lambertw(z: Operand, /, k: Operand = 0, tol: float = 1e-8) -> Array:
     Parameters
     ----------
     z : Array or Python scalar
-        Of any numeric dtype.
+        Operand of any numeric dtype.
     k : Array or Python scalar
-        Which branch: 0 is the principal one.
+        The branch: 0 is the principal branch.
     tol : float
         Relative tolerance at which the iteration ends.
 
@@ -167,12 +167,12 @@ def factorial(n: Operand, /) -> Array:
     Parameters
     ----------
     n : Array or Python scalar
-        Of a real dtype and any shape.
+        Operand of a real dtype and any shape.
 
     Returns
     -------
     Array
-        New array of the floating-point dtype of `n`; of integers and bool, float64.
+        New array of the floating-point dtype of `n`; float64 for integers and bool.
     """
     (found,), target = floating_operands("special.factorial", (n,), ("n",))
     return where(less(found, 0), 0, gamma(add(astype(found, target, copy=False), 1)))
@@ -185,14 +185,14 @@ def multigammaln(a: Operand, d: int, /) -> Array:
     Parameters
     ----------
     a : Array or Python scalar
-        Of a real dtype, greater than ``(d - 1) / 2``.
+        Operand of a real dtype, greater than ``(d - 1) / 2``.
     d : int
         The dimension, at least 1.
 
     Returns
     -------
     Array
-        New array of the floating-point dtype of `a`; of integers, float64.
+        New array of the floating-point dtype of `a`; float64 for integers.
 
     Raises
     ------
@@ -259,7 +259,7 @@ def airy(z: Operand, /) -> AiryResult:
     return AiryResult(*several_by_scipy("special.airy", ("z",), z))
 
 
-# The order modulo 2 of the spherical Bessel functions that are odd in a real argument.
+# The order, modulo 2, for which a spherical Bessel function is odd in a real argument.
 _ODD_FUNCTIONS = {"spherical_in": 1, "spherical_jn": 1, "spherical_kn": 0, "spherical_yn": 0}
 
 

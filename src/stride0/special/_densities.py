@@ -1,20 +1,20 @@
 """Densities of the gamma, the beta and Student's t distribution, and their logarithms.
 
-The derivatives of incomplete functions and of distributions consist of these densities. The densities use
-public functions only, so that they have derivatives themselves.
+The derivatives of incomplete functions and of distributions consist of these densities. The densities only
+use public functions, so that they have derivatives too.
 
 Note [Saddle points]
-    ``exp(a * log(x) - x - gammaln(a))`` loses as many digits as `a` has: large terms cancel. Loader's form
-    has no large terms. It consists of Stirling's formula, whose error `_stirling_error` computes, and the
-    deviance ``a * log(a / m) + m - a``, which is 0 where `m` is `a` and is computed from their difference.
-    Both hold for any positive parameters.
+    ``exp(a * log(x) - x - gammaln(a))`` loses as many digits as `a` has, because large terms cancel. Loader's
+    form has no large terms. It consists of Stirling's formula, whose error `_stirling_error` computes, and
+    the deviance ``a * log(a / m) + m - a``, which is 0 if `m` is `a` and is computed from their difference.
+    Both are valid for all positive parameters.
 
 Note [Ends of the support]
-    At 0, derivatives of ``x**(a - 1)`` are 0, finite or infinite. Loader's form has a factor ``1 / x``, so
-    it cannot tell. Near 0 and for small parameters, where no terms are large, the power itself is used: its
-    derivatives are powers again. Near 1, the beta distribution is mirrored. Each form gets a harmless
-    argument where the other form is used. Otherwise infinite derivatives of values that are not selected
-    would spoil products.
+    At 0, derivatives of ``x**(a - 1)`` are 0, finite or infinite. Loader's form has a factor ``1 / x``, so it
+    cannot tell. Near 0 and for small parameters, if no terms are large, the power itself is used: its
+    derivatives are powers again. Near 1, the beta distribution is mirrored. Where one form is used, the other
+    form gets a harmless argument: otherwise infinite derivatives of values that are not selected would spoil
+    products.
 
 References
 ----------
@@ -53,13 +53,13 @@ from stride0.special._scipy import floating_operands
 from stride0.special._ufuncs import rgamma
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-# Of the asymptotic series of the error in powers of 1 / z**2, highest first: of 1 / z**13 down to 1 / z.
+# Coefficients of the error's asymptotic series: of 1 / z**13, 1 / z**11, ..., 1 / z.
 _STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
 # From this argument on the series is exact in float64.
 _LARGE = 10.0
 # Up to here, powers and their products with `rgamma` stay within the range of float32.
 _SMALL = 20.0
-# So small that x changes no digit of a smooth function of x near 0; 0 in float32.
+# Smaller x change no digit of a smooth function of x near 0; it is 0 in float32.
 _TINY = 1e-100
 
 
@@ -70,10 +70,10 @@ def _operands(op: str, *operands: Any) -> tuple[Array, ...]:
 
 
 def is_singular(exponent: Array, x: Array) -> Array:
-    """Tell where `x` is so near to 0 that smooth factors of ``x**exponent`` are constant.
+    """Return a mask of `x` so near to 0 that smooth factors of ``x**exponent`` are constant.
 
     If the exponent is not an integer, derivatives of the power are 0 or infinite at 0. Derivatives of smooth
-    factors do not change that, but their products with infinite derivatives may have the other sign.
+    factors do not change that, but their products with infinite derivatives may have the wrong sign.
     """
     return logical_and(less_equal(x, _TINY), not_equal(exponent, floor(exponent)))
 
@@ -97,7 +97,7 @@ def _stirling_error(z: Array) -> Array:
 
 
 def _deviance(a: Array, m: Array) -> Array:
-    """Return ``a * log(a / m) + m - a``, accurately where the two are nearly equal."""
+    """Return ``a * log(a / m) + m - a``, accurate also if `a` and `m` are nearly equal."""
     apart = a - m
     v = apart / (a + m)
     square = v * v
@@ -111,7 +111,7 @@ def _deviance(a: Array, m: Array) -> Array:
 
 
 def _gamma_forms(a: Any, x: Any) -> tuple[Array, Array, tuple[Array, Array], tuple[Array, Array]]:
-    """Return where the density is 0, where powers are used, and the arguments of both forms."""
+    """Return masks of where the density is 0 and powers are used, and the arguments of both forms."""
     a, x = _operands("special.gammainc", a, x)
     positive = greater(a, 0)
     small = logical_or(less(x, 1.0), logical_and(less(a, _SMALL), less(x, _SMALL)))
@@ -149,7 +149,7 @@ def log_gamma_density(a: Any, x: Any) -> Array:
 def _beta_forms(
     a: Any, b: Any, x: Any, y: Any
 ) -> tuple[tuple[Array, Array, Array], tuple[Array, Array], Array, tuple[Array, Array]]:
-    """Return what both forms of the density need.
+    """Return the masks and arguments of both forms of the density.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def _beta_exponent(a: Array, b: Array, x: Array, y: Array) -> Array:
 
 
 def beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
-    """Return ``x**(a - 1) * y**(b - 1) / beta(a, b)``, that of `betainc` by `x`; `y` is ``1 - x``."""
+    """Return ``x**(a - 1) * y**(b - 1) / beta(a, b)``, the derivative of `betainc`; `y` is ``1 - x``."""
     (none, near, mirrored), (a, b), least, (x, y) = _beta_forms(a, b, x, y)
     n = a + b
     first, second = where(mirrored, b, a), where(mirrored, a, b)
@@ -226,7 +226,7 @@ def log_beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
 
 
 def log1p_square(x: Any) -> Array:
-    """Return ``log1p(x * x)``, also if the square leaves the range."""
+    """Return ``log1p(x * x)``, also if the square overflows or underflows."""
     large = greater(abs(x), 1.0)
     inverse = 1.0 / where(large, x, 1)
     inside = where(large, 0, x)
@@ -249,6 +249,6 @@ def log_t_density(df: Any, t: Any) -> Array:
 def t_density(df: Any, t: Any) -> Array:
     """Return the density of Student's t distribution with `df` degrees of freedom."""
     df, t = _operands("special.stdtr", df, t)
-    # The density is 0 there; if `df` is infinite, because it underflows.
+    # The density is 0 there; for an infinite `df` because it underflows.
     end = logical_or(isinf(t), logical_and(isinf(df), greater(abs(t), 100.0)))
     return where(end, 0, exp(log_t_density(df, where(end, 0, t))))

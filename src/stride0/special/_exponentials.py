@@ -1,4 +1,4 @@
-"""`logsumexp` and its kin: functions of `stride0.special` that reduce, without overflow."""
+"""`logsumexp`, `softmax` and `log_softmax`: reductions of `stride0.special` that do not overflow."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ if TYPE_CHECKING:
 
 __all__ = ["log_softmax", "logsumexp", "softmax"]
 
-# From this size on, a pass over memory that is saved is worth a block of `fused`.
+# From this size on, saving a pass over memory is worth a block of `fused`.
 _LARGE = 8192
 
 
 class LogsumexpResult(NamedTuple):
-    """Result of `logsumexp` where the sign is asked for."""
+    """Result of `logsumexp` with `return_sign`."""
 
     out: Array
     sign: Array
 
 
 def _one_pass(x: Array) -> AbstractContextManager[Any]:
-    """Return a context in which what is computed from `x` takes few passes over memory."""
+    """Return a context in which computations with `x` take few passes over memory."""
     return fused() if x.size >= _LARGE and not fused.current() else nullcontext()
 
 
@@ -83,12 +83,12 @@ def logsumexp(
     Parameters
     ----------
     a : Array or Python scalar
-        Of a numeric dtype.
+        Operand of a numeric dtype.
     axis : int or tuple of int, optional
         The axes to reduce; by default all.
     b : Array or Python scalar, optional
-        Factors of the exponentials, which may be negative; the shapes of `a` and `b` broadcast. Where it is
-        0, `a` may be anything. By default 1.
+        Factors of the exponentials, which may be negative; the shapes of `a` and `b` broadcast. If it is 0,
+        `a` may be anything. By default 1.
     keepdims : bool
         Whether to keep the reduced axes, with size 1.
     return_sign : bool
@@ -97,14 +97,14 @@ def logsumexp(
     Returns
     -------
     Array or LogsumexpResult
-        New array of the floating-point dtype that the operands promote to: minus infinity for no elements,
-        NaN where the sum is negative. With `return_sign` a named tuple of `out` and `sign`, each such an
-        array; of complex operands, `out` is real and `sign` the sum divided by its absolute value.
+        New array of the promoted floating-point dtype: minus infinity for an empty array, NaN if the sum is
+        negative. With `return_sign`, a named tuple of two arrays, `out` and `sign`; for complex operands
+        `out` is real and `sign` is the sum divided by its absolute value.
 
     Raises
     ------
     AxisError
-        If there is no such axis, or one is named twice.
+        If an axis does not exist or is named twice.
     BroadcastError
         If the shapes of `a` and `b` do not broadcast.
     """
@@ -134,7 +134,7 @@ def logsumexp(
 
 
 def _shape_without(x: Array, axis: Axis) -> tuple[int, ...]:
-    """Return the shape without the axes of a reduction, which are known to be right."""
+    """Return the shape without the axes of a reduction, which have been checked."""
     if axis is None:
         return ()
     axes = {k % x.ndim for k in (axis if isinstance(axis, tuple) else (axis,))}
@@ -142,7 +142,7 @@ def _shape_without(x: Array, axis: Axis) -> tuple[int, ...]:
 
 
 def _shift(x: Array, axis: Axis) -> Array:
-    """Return the largest elements along axes, which are kept; 0 where they are infinite or none."""
+    """Return the largest elements along axes, which are kept; 0 if they are infinite or do not exist."""
     largest = max(x, axis=axis, keepdims=True) if x.size else sum(x, axis=axis, keepdims=True)
     return where(isfinite(largest), largest, 0)
 
@@ -150,8 +150,8 @@ def _shift(x: Array, axis: Axis) -> Array:
 def _real_logsumexp(x: Array, axis: Axis, factors: list[Array]) -> tuple[Array, Array]:
     """Return logarithms of absolute values of the sums, and signs, with kept axes.
 
-    The largest elements are left out of the sum of the others, so that what is much smaller than they are
-    still counts where their logarithm is nearly 0.
+    The largest elements are excluded from the sum of the others, so that much smaller elements still count if
+    the logarithm of the largest elements is nearly 0.
     """
     shift = _shift(x, axis)
     is_largest = equal(x, shift)
@@ -169,7 +169,7 @@ def _real_logsumexp(x: Array, axis: Axis, factors: list[Array]) -> tuple[Array, 
 
 
 def _complex_logsumexp(x: Array, axis: Axis, factors: list[Array], return_sign: bool) -> tuple[Array, Array]:
-    """Return the same of complex numbers; logarithms of the sums themselves where no sign is asked for."""
+    """Return the same for complex numbers; without `return_sign`, logarithms of the sums themselves."""
     shift = _shift(real(x), axis)
     powers = exp(subtract(x, shift))
     total = sum(multiply(factors[0], powers) if factors else powers, axis=axis, keepdims=True)
@@ -177,7 +177,7 @@ def _complex_logsumexp(x: Array, axis: Axis, factors: list[Array], return_sign: 
 
 
 def _real_operand(op: str, x: Operand) -> tuple[Array, DType]:
-    """Return an operand in the dtype to compute in, and the dtype of the result."""
+    """Return an operand in the dtype of the computation, and the dtype of the result."""
     (found,), target = floating_operands(op, (x,), ("x",))
     if target.kind == "complex floating":
         refuse_dtype(op, target, "a real dtype")

@@ -2,23 +2,23 @@
 
 Note [Derivatives by parameters]
     The derivative of ``gammainc(a, x)`` by `a` is the integral of ``density(t) * (log(t) - psi(a))`` from 0
-    to `x`, and minus that from `x` to infinity, since both together are 0. The second factor changes its sign
-    at ``exp(psi(a))``: the one of the two integrals that does not contain this point has an integrand of one
-    sign, so nothing cancels. For a small `a` the density is nearly a point at 0, so a term is split off by
-    the recurrence from `a` to ``a + 1``, and the integral is that of ``a + 1``. `betainc` has the same
-    structure, with ``psi(a) - psi(a + b)``, and its derivative by `b` is that by the first parameter of the
-    mirrored function.
+    to `x`. It is also minus the integral from `x` to infinity, because both integrals together are 0. The
+    second factor changes its sign at ``exp(psi(a))``. The integral that does not contain this point has an
+    integrand of constant sign, so nothing cancels. For a small `a` the density is concentrated near 0, so the
+    recurrence from `a` to ``a + 1`` splits off a term, and the integral is computed for ``a + 1``. `betainc`
+    has the same structure, with ``psi(a) - psi(a + b)``; its derivative by `b` is the derivative of the
+    mirrored function by the first parameter.
 
-    A further derivative multiplies the density by the polynomial in the derivatives of its logarithm that
-    Bell found, and changes nothing else. Its terms differ in sign, so that it is accurate to the size of the
-    largest of them.
+    A further derivative multiplies the density by a Bell polynomial in the derivatives of its logarithm, and
+    changes nothing else. The terms of the polynomial differ in sign, so the result is as accurate as its
+    largest term.
 
     With ``t = x * exp(-u)``, or ``x * exp(u)``, or ``1 - t = (1 - x) * exp(-u)``, the integrand is
-    ``exp(-E(u))`` times a linear or logarithmic factor, from 0 to infinity, where E is convex or grows like a
-    logarithm first. Its scales near 0 are known, and beyond some `U` it is 0 in float64. Substituting ``u = m
-    * expm1(T * s)``, with the smallest scale for `m`, makes it smooth in `s` from 0 to 1, and a rule of Gauss
-    and Legendre with as many nodes as the worst case needs is exact to nearly all digits. Each element has
-    its own scales, so its result depends on no other element.
+    ``exp(-E(u))`` times a linear or logarithmic factor, from 0 to infinity, where E is convex or at first
+    grows like a logarithm. Its scales near 0 are known, and beyond some `U` it is 0 in float64. Substituting
+    ``u = m * expm1(T * s)``, with the smallest scale as `m`, makes it smooth in `s` from 0 to 1. A
+    Gauss-Legendre rule with enough nodes for the worst case is then exact to nearly all digits. Each element
+    has its own scales, so its result does not depend on other elements.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ from stride0.special._ufuncs import betaln
 if TYPE_CHECKING:
     from stride0._core.array.array import Operand
 
-# Beyond exp(-_END) nothing counts.
+# Integrands below exp(-_END) are negligible.
 _END = 45.0
 
 
@@ -81,34 +81,34 @@ def _doubles(op: str, *operands: Operand) -> tuple[Any, ...]:
 
 
 def _bell(first: Any, higher: list[Any]) -> Any:
-    """Return what a density is multiplied by in its derivative by a parameter, of order ``len(higher) + 1``.
+    """Return the factor of a density in its derivative by a parameter, of order ``len(higher) + 1``.
 
-    `first` is the derivative of its logarithm, `higher` has the further ones: a complete Bell polynomial.
+    `first` and `higher` are the derivatives of its logarithm; the factor is a complete Bell polynomial.
     """
     return _bell_of_two(first, None, [[None], [None], *([each] for each in higher)])
 
 
 def gamma_factor(a: Any, x: Any, order: int) -> Any:
-    """Return the derivative of `gamma_density` by `a`, of this order, divided by the density."""
+    """Return the derivative of `gamma_density` by `a`, of a given order, divided by the density."""
     return _bell(log(x) - psi(a), [-polygamma(i, a) for i in range(1, order)])
 
 
 @primitive_in("special")
 def gammainc_a(a: Operand, x: Operand, order: int = 1, /) -> Array:
-    """Return a derivative of `gammainc` by `a`, the first by default: Note [Derivatives by parameters]."""
+    """Return a derivative of `gammainc` by `a`, by default the first: Note [Derivatives by parameters]."""
     first, last, target = _doubles("special.gammainc_a", a, x)
     return astype(_gammainc_a(first, last, order), target, copy=False)
 
 
 def _gammainc_a(a: Array, x: Array, order: int) -> Array:
-    """Return the same of arrays of float64."""
+    """Return the same for float64 arrays."""
     centre = psi(a + 1.0)
     below = less(x, exp(centre))
     k = log(x) - centre
     alpha = where(below, a + 1.0, a)
     side = where(below, -1.0, 1.0)
     scale = 1.0 / maximum(side * (x - alpha), sqrt(x))
-    # Above, exp(u) makes an end of its own.
+    # Above, exp(u) limits the interval too.
     end = where(below, _END * scale, minimum(_END * scale, 1.0 + log1p(_END / x)))
     length = log1p(end / scale)
     s, weights = _nodes(48)
@@ -128,7 +128,7 @@ def _gammainc_a(a: Array, x: Array, order: int) -> Array:
 
 
 def _psi_difference(a: Array, b: Array | float) -> Array:
-    """Return ``psi(a + b) - psi(a)``, by Taylor's series where `b` is small."""
+    """Return ``psi(a + b) - psi(a)``, by a Taylor series for small `b`."""
     series = b * (
         polygamma(1, a) + b / 2 * (polygamma(2, a) + b / 3 * (polygamma(3, a) + b / 4 * polygamma(4, a)))
     )
@@ -140,7 +140,7 @@ def _log_moments(
 ) -> list[list[Any]]:
     """Return the derivatives of ``gammaln(a + b) - gammaln(lower) - gammaln(b)``, except the first ones.
 
-    `lower` is `a` plus a constant. Item ``[i][j]`` is that of order `i` in `a` and `j` in `b`.
+    `lower` is `a` plus a constant. Item ``[i][j]`` is the derivative of order `i` in `a` and `j` in `b`.
     """
     found: list[list[Any]] = [[None] * (orders[1] + 1) for _ in range(orders[0] + 1)]
     for i in range(orders[0] + 1):
@@ -156,7 +156,7 @@ def _log_moments(
 
 
 def _bell_of_two(by_a: Any, by_b: Any, higher: list[list[Any]]) -> Any:
-    """Return what `_bell` does, of derivatives by two parameters; `higher` has all but the first ones."""
+    """Return the same as `_bell` for two parameters; `higher` has all derivatives except the first."""
     orders = len(higher) - 1, len(higher[0]) - 1
     found: list[list[Any]] = [[1.0] * (orders[1] + 1) for _ in range(orders[0] + 1)]
 
@@ -167,7 +167,7 @@ def _bell_of_two(by_a: Any, by_b: Any, higher: list[list[Any]]) -> Any:
         for j in range(orders[1] + 1):
             if i + j == 0:
                 continue
-            # One derivative is split off, by a where there is one.
+            # Split off one derivative, by a if possible.
             n, m = (i - 1, j) if i else (i, j - 1)
             found[i][j] = functools.reduce(
                 operator.add,
@@ -184,13 +184,13 @@ def _bell_of_two(by_a: Any, by_b: Any, higher: list[list[Any]]) -> Any:
 
 
 def beta_factor(a: Any, b: Any, x: Any, y: Any, orders: tuple[int, int]) -> Any:
-    """Return the derivative of `beta_density` by `a` and `b`, of these orders, divided by the density."""
+    """Return the derivative of `beta_density` by `a` and `b`, of given orders, divided by the density."""
     common = psi(a + b)
     return _bell_of_two(log(x) - psi(a) + common, log(y) - psi(b) + common, _log_moments(a, b, orders, a))
 
 
 def _by_parameters(a: Array, b: Array, x: Array, y: Array, orders: tuple[int, int]) -> Array:
-    """Return the derivative of `betainc` by `a`, once at least, and by `b`; all in float64."""
+    """Return the derivative of `betainc` by `a` (at least once) and by `b`; all in float64."""
     difference = _psi_difference(a + 1.0, b)
     n = a + b
     below = less(x, exp(-difference))
@@ -200,7 +200,7 @@ def _by_parameters(a: Array, b: Array, x: Array, y: Array, orders: tuple[int, in
     r = where(below, x / y, y / x)
     slope = p - q * r
     curvature = abs(q) * r * (1.0 + r)
-    # Of a concave E, the slope at 0 is no bound.
+    # If E is concave, its slope at 0 is not a bound.
     end = minimum(where(less(q, 0), math.inf, _END / slope), (_END + maximum(q, 0) * log1p(r)) / p)
     scale = 1.0 / (1.0 + r + slope + sqrt(curvature))
     length = log1p(end / scale)
@@ -233,9 +233,9 @@ def _by_parameters(a: Array, b: Array, x: Array, y: Array, orders: tuple[int, in
 @primitive_in("special")
 def betainc_ab(a: Operand, b: Operand, x: Operand, y: Operand, by_a: int, by_b: int, /) -> Array:
     """
-    Return a derivative of `betainc` by its parameters, `y` being ``1 - x``: Note [Derivatives by parameters].
+    Return a derivative of `betainc` by its parameters; `y` is ``1 - x``. Note [Derivatives by parameters].
 
-    It is of order `by_a` in `a` and `by_b` in `b`, one of them not 0.
+    Its orders are `by_a` in `a` and `by_b` in `b`; they are not both 0.
     """
     first, second, share, other, target = _doubles("special.betainc_ab", a, b, x, y)
     if by_a >= by_b:

@@ -1,10 +1,11 @@
 """Derivatives of the digamma function of complex numbers, which SciPy does not have.
 
 Note [Derivatives of digamma]
-    On the right, the first terms of the series in ``(z + k)**-(n + 1)``, and for the others the asymptotic
-    series in Bernoulli's numbers, which serves far from 0. On the left, the reflection by the cotangent. Its
-    derivatives are ``1 / sin(pi * z)**2`` times polynomials in the cotangent, and both factors are computed
-    from ``exp(2j * pi * z)``, less 1 where it has to be, which neither cancels nor overflows.
+    In the right half-plane the first terms of the series in ``(z + k)**-(n + 1)`` are summed, and for the
+    other terms the asymptotic series in Bernoulli numbers is used, which is accurate far from 0. In the left
+    half-plane the function is reflected by the cotangent. Derivatives of the cotangent are ``1 / sin(pi *
+    z)**2`` times polynomials in the cotangent. Both factors are computed from ``exp(2j * pi * z)``, minus 1
+    if necessary, which neither cancels nor overflows.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from stride0.special._zeta import BERNOULLI
 
 __all__ = ["polygamma_z"]
 
-# Where the asymptotic series begins for the first derivative; those of higher orders need larger numbers.
+# The start of the asymptotic series for the first derivative; higher orders need larger numbers.
 _FAR = 14
 
 
@@ -30,7 +31,7 @@ _FAR = 14
 def polygamma_z(z: Array, order: int = 1, /) -> Array:
     """Return a derivative of the digamma function of complex numbers: Note [Derivatives of digamma]."""
     at = astype(z, dt.complex128, copy=False)
-    # The function of the conjugate is the conjugate.
+    # The function of the conjugate is the conjugate of the function.
     below = less(imag(at), 0)
     at = where(below, conj(at), at)
     left = less(real(at), 0.5)
@@ -45,7 +46,7 @@ def _on_the_right(z: Array, order: int) -> Array:
     steps = _FAR + order
     far = reciprocal(z + float(steps))
     square = far * far
-    # Times the factorial of order - 1, and the power of that order.
+    # Times (order - 1)! and a power of that order.
     tail: Any = 0.0
     for j in range(len(BERNOULLI), 0, -1):
         tail = (tail + BERNOULLI[j - 1] * math.comb(2 * j + order - 1, 2 * j)) * square
@@ -59,7 +60,7 @@ def _on_the_right(z: Array, order: int) -> Array:
 
 def _reflected(z: Array, order: int) -> Array:
     """Return a derivative of ``-pi / tan(pi * z)`` on the upper half-plane."""
-    # Without the whole part, which changes nothing. On the right any number serves.
+    # Drop the integer part, which changes nothing. In the right half-plane any number may be used.
     left = less(real(z), 0.5)
     z = where(left, z - round(real(z)), 0.25)
     turn = 2j * math.pi * z
@@ -74,7 +75,7 @@ def _reflected(z: Array, order: int) -> Array:
 
 @cache
 def _cotangent(order: int) -> list[int]:
-    """Return Q, in which a derivative of the cotangent by its argument is ``Q(cot) / sin**2``."""
+    """Return Q such that a derivative of the cotangent is ``Q(cot) / sin**2``."""
     if order == 1:
         return [-1]
     q = _cotangent(order - 1)

@@ -1,6 +1,6 @@
 """Calls of SciPy functions on views of our memory, without copies.
 
-SciPy is imported by the first call that needs it, never with the package: it is optional.
+SciPy is imported by the first call that needs it, never by the package itself, because SciPy is optional.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ __all__ = ["by_scipy", "declared_ufunc", "floating_operands", "several_by_scipy"
 
 Declared = TypeVar("Declared", bound=Callable[..., Array])
 
-# Letters of NumPy's loops, by the dtype of the result: of real operands, and of complex ones.
+# Letters of NumPy's loops, by the dtype of the result: for real and for complex operands.
 _REAL_LETTER = {dt.float32: "f", dt.float64: "d", dt.complex64: "f", dt.complex128: "d"}
 _COMPLEX_LETTER = {"f": "F", "d": "D"}
 _DTYPES = {"f": dt.float32, "d": dt.float64, "F": dt.complex64, "D": dt.complex128}
-# Where SciPy's public function is no ufunc, but calls one.
+# Ufuncs behind public SciPy functions that are not ufuncs themselves.
 _INNER = {"zeta": "_zeta", "zeta of one argument": "_riemann_zeta", "lambertw": "_lambertw"} | {
     f"spherical_{kind}n": f"_spherical_{kind}n" for kind in "jyik"
 }
@@ -38,7 +38,7 @@ _INTEGERS = ("signed integer", "unsigned integer", "bool")
 
 @cache
 def scipy_function(name: str) -> Any:
-    """Return a function of ``scipy.special``: a ufunc where it is one."""
+    """Return a function of ``scipy.special``: a ufunc, if it is one."""
     try:
         from scipy import special
     except ImportError as error:
@@ -54,7 +54,7 @@ def scipy_function(name: str) -> Any:
         import scipy
 
         raise ImportError(f"special.{name}: SciPy {scipy.__version__} has no such function", name="scipy")
-    # Where SciPy dispatches by namespaces, the ufunc is wrapped.
+    # If SciPy dispatches by namespaces, the ufunc is wrapped.
     wrapped = getattr(function, "__wrapped__", None)
     return wrapped if hasattr(wrapped, "types") else function
 
@@ -64,13 +64,13 @@ def floating_operands(
 ) -> tuple[tuple[Array, ...], DType]:
     """Return operands as arrays, and the floating-point dtype to which they promote.
 
-    Python scalars have no influence on the precision; beside integers alone it is that of float64.
+    Python scalars do not influence the precision; integers count as float64.
     """
     arrays = [x.dtype for x in operands if type(x) is Array]
     target = promote_all(arrays) if arrays else dt.float64
     if "floating" not in target.kind:
         target = dt.float64
-    # Python integers stay integers for the loops that take some.
+    # Python integers stay integers for loops that take integers.
     found = tuple(
         x
         if type(x) is Array
@@ -85,10 +85,10 @@ def floating_operands(
 
 @cache
 def _loop(name: str, kinds: tuple[str, ...], target: DType) -> str:
-    """Return the loop of a ufunc for operands of these kinds, "" where there is none.
+    """Return the loop of a ufunc for operands of these kinds, "" if there is none.
 
-    Loops with integers are preferred where the operands there are integers, as they need no conversion;
-    complex ones are a last resort.
+    Loops with integers are preferred if the operands are integers, because they need no conversion; complex
+    loops are a last resort.
     """
     real = _REAL_LETTER[target]
     found = []
@@ -105,12 +105,12 @@ def _loop(name: str, kinds: tuple[str, ...], target: DType) -> str:
 
 
 def by_scipy(op: str, names: tuple[str, ...], *operands: Operand, ufunc: str = "") -> Array:
-    """Call a ufunc of SciPy, that of the operation ``"special.betainc"`` say, on operands that broadcast.
+    """Call a SciPy ufunc, for example of the operation ``"special.betainc"``, on operands that broadcast.
 
     Returns
     -------
     Array
-        New, of the floating-point dtype that the operands promote to; storage dtypes compute in float32.
+        New array of the promoted floating-point dtype; storage dtypes are computed in float32.
     """
     return several_by_scipy(op, names, *operands, ufunc=ufunc)[0]
 
@@ -129,7 +129,7 @@ def several_by_scipy(
     kinds = tuple([x.dtype.kind for x in arrays])
     loop = _loop(name, kinds, computed)
     if computed is dt.float32 and not set(_INTEGERS).isdisjoint(kinds):
-        # Loops that take integers as such exist in float64 alone.
+        # Loops that take integers exist only for float64.
         whole = _loop(name, kinds, dt.float64)
         if "l" in whole:
             loop, computed = whole, dt.float64
@@ -155,7 +155,7 @@ def several_by_scipy(
 
 
 def declared_ufunc(declaration: Declared) -> Declared:
-    """Return the function of `stride0.special` that is declared, by SciPy's ufunc of its name.
+    """Implement a declared function of `stride0.special` by SciPy's ufunc of the same name.
 
     A declaration has a signature of positional parameters and a docstring, and no body.
     """

@@ -1,11 +1,11 @@
-"""Derivatives of Hurwitz's zeta function by its exponent.
+"""Derivatives of the Hurwitz zeta function by its exponent.
 
 Note [Derivatives of zeta]
-    The formula of Euler and Maclaurin: the first terms of the series, the integral of the others, half of the
-    first of these, and a series in Bernoulli's numbers. It holds for exponents below 1, too, where it is the
-    analytic continuation, and loses digits there as the terms of the series grow. Each part is a power of
-    ``n + q`` times a rational function of the exponent, and is computed as a polynomial in a small change of
-    the exponent, whose coefficients are its derivatives divided by factorials.
+    The formula of Euler and Maclaurin: the first terms of the series, the integral of the other terms, half
+    of the first of these, and a series in Bernoulli numbers. It is also valid for exponents below 1, where it
+    is the analytic continuation, but loses digits there as the terms of the series grow. Each part is a power
+    of ``n + q`` times a rational function of the exponent. It is computed as a polynomial in a small change
+    of the exponent, whose coefficients are its derivatives divided by factorials.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BERNOULLI", "zeta_x"]
 
-# Terms of the series that are added up.
+# Number of summed terms of the series.
 _TERMS = 16
-# Bernoulli's numbers of the orders 2, 4, ...
+# Bernoulli numbers of order 2, 4, ...
 BERNOULLI = (
     *(1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798),
     *(-174611 / 330, 854513 / 138, -236364091 / 2730, 8553103 / 6, -23749461029 / 870),
@@ -45,27 +45,27 @@ BERNOULLI = (
 
 @primitive_in("special")
 def zeta_x(x: Operand, q: Operand, order: int = 1, /) -> Array:
-    """Return a derivative of ``zeta(x, q)`` by `x`, the first by default: Note [Derivatives of zeta].
+    """Return a derivative of ``zeta(x, q)`` by `x`, by default the first: Note [Derivatives of zeta].
 
-    For a positive `q`; where `x` is below 1, it is that of the analytic continuation.
+    For a positive `q`; if `x` is below 1, the derivative of the analytic continuation.
     """
     (given, shift), target = floating_operands("special.zeta_x", (x, q), ("x", "q"))
     s, at = (astype(each, dt.float64, copy=False) for each in (given, shift))
     found = where(less_equal(at, 0), math.nan, _zeta_x(s, at, order))
-    # Its limit, where the terms are infinity times zero.
+    # The limit, where terms would be infinity times zero.
     found = where(logical_and(equal(at, math.inf), greater(s, 1)), 0.0, found)
     return astype(found, target, copy=False)
 
 
 def _zeta_x(s: Array, q: Array, order: int) -> Array:
-    """Return the same of arrays of float64."""
+    """Return the same for float64 arrays."""
     total: Any = 0.0
     for n in range(_TERMS):
         base = q + float(n)
         total = total + (-log(base)) ** order * pow(base, -s)
     end = q + float(_TERMS)
     size = log(end)
-    # Of what is multiplied by end**-s, the coefficients of a change of s.
+    # The coefficients, in powers of a change of s, of the factor of end**-s.
     apart = reciprocal(s - 1.0)
     factors: list[Any] = [end * apart * (-apart) ** k for k in range(order + 1)]
     factors[0] = factors[0] + 0.5
@@ -82,7 +82,7 @@ def _zeta_x(s: Array, q: Array, order: int) -> Array:
     for k in range(order + 1):
         tail = tail + factors[k] * (-size) ** (order - k) / math.factorial(order - k)
     share = pow(end, -s)
-    # For a large exponent nothing is left of it, while the polynomials overflow.
+    # For a large exponent this part is 0, while the polynomials overflow.
     rest = where(equal(share, 0), 0.0, math.factorial(order) * share * tail)
     found: Array = total + rest
     return found

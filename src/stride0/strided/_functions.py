@@ -62,7 +62,7 @@ def is_writable(x: Array, /) -> bool:
     Returns
     -------
     bool
-        False for read-only memory, of a view whose elements share memory, and in a test configuration of
+        False for read-only memory, for a view whose elements share memory, and in a test configuration of
         read-only arrays.
     """
     given, configuration = check_array("is_writable", x), CONFIGURATION.current()
@@ -76,7 +76,7 @@ def is_contiguous(x: Array, /) -> bool:
     Returns
     -------
     bool
-        True for every array without elements.
+        True for every empty array.
     """
     return is_c_contiguous(check_array("is_contiguous", x))
 
@@ -88,13 +88,13 @@ def contiguous(x: Array, /) -> Array:
     Returns
     -------
     Array
-        `x` itself if it is contiguous, else a copy.
+        `x` itself if it is contiguous, otherwise a copy.
     """
 
 
 @primitive_in("strided")
 def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset: int | None = None) -> Array:
-    """A view of any shape and strides on the storage of an array.
+    """A view on the storage of an array, with any shape and strides.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
     strides : sequence of int
         Stride of each axis, in elements; zero and negative strides are allowed.
     offset : int, optional
-        Offset of the view's first element in the storage, in elements; by default that of `x`.
+        Offset of the view's first element in the storage, in elements; by default the offset of `x`.
 
     Returns
     -------

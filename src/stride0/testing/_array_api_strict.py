@@ -1,4 +1,4 @@
-"""`stride0.testing.as_array_api_strict`: a module in place of array-api-strict, with its public interface."""
+"""`stride0.testing.as_array_api_strict`: a replacement for array-api-strict with its public interface."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from stride0.testing._strict_errors import StrictRuntimeError, chosen, enter_as_
 __all__ = ["as_array_api_strict"]
 
 NAME: Final = "array_api_strict"
-# The release whose interface this is.
+# The release of array-api-strict whose interface this is.
 VERSION: Final = "2.6.1"
 NEXT: Final = "2026.12"
-"""What array-api-strict calls the draft."""
+"""array-api-strict's name of the draft."""
 DEVICES: Final[dict[str, dict[str, Any]]] = {
     "cpu": {},
     "device1": {},
@@ -39,7 +39,7 @@ DEVICES: Final[dict[str, dict[str, Any]]] = {
 }
 INSPECTION: Final = "2023.12"
 CPU_NAME: Final = "CPU_DEVICE"
-# Modules of array-api-strict that users import names from.
+# Modules of array-api-strict from which users import names.
 PARTS: Final = (
     *("_array_object", "_constants", "_creation_functions", "_data_type_functions", "_devices", "_dtypes"),
     *("_elementwise_functions", "_flags", "_indexing_functions", "_info", "_linear_algebra_functions"),
@@ -59,7 +59,7 @@ def as_array_api_strict(
     on: bool = True, *, modules: Collection[str] | None = None, exempt: Collection[str] = ()
 ) -> ModuleType:
     """
-    Make ``import array_api_strict`` give stride0 in strict mode, with the interface of array-api-strict.
+    Let ``import array_api_strict`` import stride0 in strict mode, with the interface of array-api-strict.
 
     Call it before anything imports ``array_api_strict``: at the top of the first ``conftest.py``, by
     ``pytest -p stride0.strict``, or by ``STRIDE0_AS_ARRAY_API_STRICT=1`` with ``pytest -p pytest_stride0``.
@@ -67,33 +67,34 @@ def as_array_api_strict(
     Parameters
     ----------
     on : bool
-        False takes everything back.
+        False undoes everything.
     modules, exempt : collection of str, optional
-        For whose calls it is strict, as `stride0.strict` takes them. By default the names in
+        The modules that are checked or exempt, as for `stride0.strict`. By default the names in
         ``STRIDE0_STRICT_MODULES`` and ``STRIDE0_STRICT_EXEMPT``; without these, all code.
 
     Returns
     -------
     module
-        What ``import array_api_strict`` gives from now on: the names of the standard, ``Array``, ``Device``,
-        ``ALL_DEVICES``, ``ArrayAPIStrictFlags``, ``set_array_api_strict_flags``,
+        The module that ``import array_api_strict`` imports now: the names of the standard, ``Array``,
+        ``Device``, ``ALL_DEVICES``, ``ArrayAPIStrictFlags``, ``set_array_api_strict_flags``,
         ``get_array_api_strict_flags``, ``reset_array_api_strict_flags`` and ``__version__``. With
-        ``on=False``, the module that is taken away.
+        ``on=False``, the removed module.
 
     Raises
     ------
     ArgumentValueError
-        If array-api-strict itself is imported already.
+        If array-api-strict itself has already been imported.
     ArgumentTypeError
-        If `on` is no bool, or `modules` or `exempt` is no collection of names.
+        If `on` is not a bool, or `modules` or `exempt` is not a collection of names.
 
     Notes
     -----
-    It holds for the whole process: the flags, the five devices, and ``__array_namespace__`` of all arrays,
-    which returns the module. The variables ``ARRAY_API_STRICT_API_VERSION`` and its kin are read.
+    It applies to the whole process: the flags, the five devices, and ``__array_namespace__`` of all arrays,
+    which returns the module. Environment variables such as ``ARRAY_API_STRICT_API_VERSION`` are read.
 
-    Refused calls raise `StrictError`, which is a TypeError, and also the type that array-api-strict raises:
-    IndexError for keys, RuntimeError for what a flag turns off, ValueError for dtypes of devices.
+    Refused calls raise `StrictError`, which is a TypeError and also has the type that array-api-strict
+    raises: IndexError for keys, RuntimeError for names that a flag turns off, ValueError for dtypes of
+    devices.
 
     Examples
     --------
@@ -129,7 +130,7 @@ def as_array_api_strict(
 
 
 class _Module(ModuleType):
-    """The module; it is in force from its making until `_remove`."""
+    """The module; it is active until `_remove`."""
 
     def __init__(self, strictness: strict) -> None:
         super().__init__(NAME, "stride0 in strict mode, with the interface of array-api-strict.")
@@ -181,7 +182,7 @@ class _Module(ModuleType):
         return made
 
     def _inspection(self) -> Any:
-        """Return the inspection, from the version on that brought it."""
+        """Return the inspection API, if the version of the standard has it."""
         if self._state["api_version"] < INSPECTION:
             problem, sentence = "the function is called", f"in it since version {INSPECTION}"
             raise StrictRuntimeError("__array_namespace_info__", problem, sentence, "api_version is older.")
@@ -197,7 +198,7 @@ class _Module(ModuleType):
             del sys.modules[name]
 
     def _of(self, api_version: str | None) -> ModuleType:
-        """Return the module; a version that is asked for is set, as array-api-strict does."""
+        """Return the module; a given version is set, as in array-api-strict."""
         if api_version is not None:
             self.set(api_version=api_version)
         return self
@@ -241,7 +242,7 @@ class _Module(ModuleType):
         data_dependent_shapes: bool | None = None,
         enabled_extensions: Collection[str] | None = None,
     ) -> None:
-        """Set flags; flags that are None stay as they are."""
+        """Set flags; flags that are None do not change."""
         wanted = dict(self._state)
         if api_version is not None:
             _check_version(api_version)
@@ -295,7 +296,7 @@ def _check_extensions(names: Collection[str], version: str) -> None:
 
 
 def _from_environment() -> Flags:
-    """Return the flags that array-api-strict's environment variables ask for."""
+    """Return the flags set by array-api-strict's environment variables."""
     wanted = dict(DEFAULTS)
     for flag in DEFAULTS:
         text = os.environ.get(f"ARRAY_API_STRICT_{flag.upper()}")
@@ -315,7 +316,7 @@ def _from_environment() -> Flags:
 
 
 class _Inspection:
-    """The inspection of the namespace; older versions have a list of devices."""
+    """The inspection API; older versions return a list of devices."""
 
     def __init__(self, module: _Module) -> None:
         self._module = module
@@ -334,7 +335,7 @@ def _flags_class(module: _Module) -> type:
     """Return the class `ArrayAPIStrictFlags` for a module."""
 
     class ArrayAPIStrictFlags:
-        """Sets flags for a ``with`` block; the flags hold for the process."""
+        """Sets flags for a ``with`` block; the flags apply to the process."""
 
         def __init__(self, **wanted: Any) -> None:
             self._wanted = wanted
@@ -352,7 +353,7 @@ def _flags_class(module: _Module) -> type:
 
 
 class _DeviceType(type):
-    """Makes the class `Device` one of array-api-strict's names, whose instances are our devices."""
+    """Lets `Device` take array-api-strict's names of devices; its instances are stride0's devices."""
 
     def __call__(cls, device: str = CPU_NAME) -> Device:
         if device == CPU_NAME or (device != "cpu" and device in DEVICES):
@@ -365,4 +366,4 @@ class _DeviceType(type):
 
 
 class _Device(metaclass=_DeviceType):
-    """A device, by the names of array-api-strict."""
+    """A device, with array-api-strict's names."""

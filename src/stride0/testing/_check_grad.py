@@ -22,7 +22,7 @@ from stride0.autograd._transforms import grad, stop_gradient
 
 __all__ = ["check_grad"]
 
-# Differences of fourth order at this distance: truncation and rounding errors are both some 1e-12.
+# Step of the fourth-order differences: truncation and rounding errors are both about 1e-12.
 STEP = 1e-3
 
 
@@ -34,13 +34,13 @@ def check_grad(
     Parameters
     ----------
     f : callable
-        Takes arrays, or nested structures of them; returns such. Smooth near `xs`. Results that are not of a
-        floating-point dtype are left out.
+        Takes and returns arrays, or nested structures of arrays. Smooth near `xs`. Results that are not of a
+        floating-point dtype are ignored.
     *xs : nested structures of arrays
-        The arguments to differentiate at, of ``float64`` or ``complex128``: in single precision finite
+        The arguments to differentiate at, of dtype ``float64`` or ``complex128``: in single precision, finite
         differences are too inaccurate.
     order : int
-        Up to which derivative.
+        The highest order of derivatives.
     rtol, atol : float
         Relative and absolute tolerance.
     seed : int
@@ -49,14 +49,14 @@ def check_grad(
     Raises
     ------
     AssertionError
-        If a derivative differs, with its order and both values.
+        If a derivative differs; the message has its order and both values.
     TypeError
-        If `f` returns no array of a floating-point dtype.
+        If `f` does not return any array of a floating-point dtype.
 
     Notes
     -----
     The product of the derivative of order k with k random directions is compared. Complex arguments and
-    results are taken as pairs of real numbers, in the convention of `stride0.autograd.grad`.
+    results count as pairs of real numbers, with the convention of `stride0.autograd.grad`.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def check_grad(
             slope = _number(_inner(found, directions))
             expected = _difference(g, points, directions)
             size = max(1.0, abs(slope), abs(expected))
-            # A NaN is no small difference.
+            # Written so that NaN fails too.
             if not abs(slope - expected) <= atol + rtol * size:
                 found_and_expected = f"{slope!r}, finite differences give {expected!r}"
                 raise AssertionError(f"check_grad: the derivative of order {k} is {found_and_expected}")
@@ -116,7 +116,7 @@ def _inner(xs: Any, ys: Any) -> Array:
 
 
 def _weighted(f: Callable[..., Any], points: list[Array], rng: random.Random) -> Callable[..., Array]:
-    """Return `f` as a function with one real result: its results times random weights."""
+    """Return `f` as a function with one real result: the sum of its results times random weights."""
     weights = [_random(y, rng) for y in _floating(f(*points))]
     if not weights:
         raise TypeError("check_grad: the function returned no array of a floating-point dtype")
@@ -135,6 +135,6 @@ def _difference(g: Callable[..., Array], points: list[Array], directions: list[A
 
 
 def _number(x: Array) -> float:
-    # Of a lazy array too: what is compared is no part of the function.
+    # Also for a lazy array, because the comparison is not part of the function.
     with Setting(CONFIGURATION, None):
         return float(stop_gradient(x))

@@ -39,50 +39,51 @@ FILTERED = (namespace_for(None), linalg, fft)
 
 class flags(Setting):
     """
-    Make the library behave like another one, to test array-agnostic code: a context manager and a decorator.
+    Make stride0 behave like another library, to test array-agnostic code: a context manager and decorator.
 
     Parameters
     ----------
     devices : sequence of str, or mapping of str to mapping
-        The devices there are, the default one first; ``"cpu"`` is the real one, others are simulated.
-        Operands on different devices are refused, `to_device` and ``device=`` copy to a device, results are
-        on the device of their operands, and only arrays on the CPU export their memory to NumPy or by DLPack.
-        A mapping says what is different about a device: the flags about dtypes, which hold for all others,
+        The available devices, starting with the default; ``"cpu"`` is real, others are simulated. Operands on
+        different devices are refused, `to_device` and ``device=`` copy to a device, results are on the device
+        of their operands, and only arrays on the CPU export their memory to NumPy or by DLPack. A mapping
+        gives the settings of a device that differ: flags about dtypes, which otherwise apply to all devices,
         and ``dlpack``, its ``(device_type, device_id)``: ``{"cpu": {}, "mps": {"float64": False}}``.
     default_float, default_int, default_complex : DType or str, optional
-        The default dtypes. Without `default_complex`, that of the precision of `default_float`.
+        The default dtypes. `default_complex` by default has the precision of `default_float`.
     float64 : bool
-        False is a library without ``float64`` and ``complex128``: results of these raise `DTypeError`. The
-        default dtypes are then ``float32`` and ``complex64``.
+        False simulates a library without ``float64`` and ``complex128``: results of these dtypes raise
+        `DTypeError`. The default dtypes are then ``float32`` and ``complex64``.
     int64 : bool
-        False is a library without ``int64`` and ``uint64``, and with indices of ``int32``; beside
-        ``float64=False``, JAX as it is by default.
+        False simulates a library without ``int64`` and ``uint64``, whose indices are ``int32``. With
+        ``float64=False`` it behaves like JAX with default settings.
     writable : bool
-        False makes in-place operators and assignments raise `WriteError`. Memory that an array exports
-        meanwhile is read-only too.
+        False makes in-place operators and assignments raise `WriteError`. Memory that an array exports then
+        is read-only too.
     views : bool
-        False makes all results copies that may be views: of indexing, `reshape`, `permute_dims`, ``x.T``.
+        False returns copies instead of views: from indexing, `reshape`, `permute_dims`, ``x.T``.
     lazy : bool
-        True refuses to tell the value of an array: ``bool(x)``, ``int(x)``, ``float(x)``, ``complex(x)``, its
-        use as an index of Python's, as a size or bound, and its export; and shapes that depend on values.
+        True refuses to return the value of an array: ``bool(x)``, ``int(x)``, ``float(x)``, ``complex(x)``,
+        its use as an index of Python sequences, as a size or bound, and its export. It also refuses shapes
+        that depend on values.
     shuffled : bool
-        True gives results whose order the standard leaves open in another order: those of ``unique_*``, of
-        `argsort` with ``stable=False`` (equal elements), and eigenvalues.
+        True changes the order of results whose order the standard leaves open: of ``unique_*``, of `argsort`
+        with ``stable=False`` (equal elements), and of eigenvalues.
     data_dependent_shapes : bool
         False refuses `nonzero`, ``unique_*``, `repeat` with an array, and reading with masks.
     boolean_indexing : bool
         False refuses masks in assignments as well.
     api_version : str
-        An older version of the standard: names and arguments that came later do not exist. ``"draft"`` is the
-        next one.
+        An older version of the standard: later names and arguments do not exist. ``"draft"`` is the next
+        version.
     extensions : sequence of str
-        Those of ``"linalg"`` and ``"fft"`` that exist.
+        The available extensions, out of ``"linalg"`` and ``"fft"``.
     strict_names : bool
         True hides all names of the namespace that the standard does not have.
     strict : bool or stride0.strict, optional
-        Sets strict mode too, with `stride0.strict` for modules by name; by default it is not changed.
+        Also sets strict mode; a `stride0.strict` limits it to modules by name. By default it does not change.
     everywhere : bool
-        True sets all this for every thread and task that has no flags of its own, instead of for this one.
+        True sets the flags for all threads and tasks that have not set flags, instead of for this context.
 
     Raises
     ------
@@ -91,10 +92,10 @@ class flags(Setting):
 
     Notes
     -----
-    A call that a flag refuses raises `StrictError` unless another error is named above. The flags hold as
-    `stride0.strict` does, for the caller's code only. A block within a block sets all flags anew.
+    A call that a flag refuses raises `StrictError`, unless another error is named above. Like
+    `stride0.strict`, the flags apply only to the caller's code. A nested block sets all flags anew.
 
-    Results come out in stride0's own default dtype, and are then cast to that of the configuration.
+    Results are computed in stride0's default dtype and then cast to the default dtype of the configuration.
 
     Examples
     --------
@@ -214,12 +215,12 @@ def _check_bool(parameter: str, value: object) -> None:
         raise ArgumentTypeError("flags", f"{parameter} is {shown(value)}", (), "True or False")
 
 
-# What a device may have of its own.
+# Settings that a device may have.
 OWN = ("default_float", "default_int", "default_complex", "float64", "int64", "dlpack")
 
 
 def _settings(device: str, settings: object) -> dict[str, Any]:
-    """Return what is different about a device, by the names of the flags."""
+    """Return the settings of a device, by the names of the flags."""
     if not isinstance(settings, Mapping):
         problem = f"the settings of the device {device!r} are {shown(settings)}"
         raise ArgumentTypeError("flags", problem, (), '{"float64": False}')
@@ -232,7 +233,7 @@ def _settings(device: str, settings: object) -> dict[str, Any]:
 
 
 def _simulated(device: str, given: Mapping[str, Any]) -> Simulated:
-    """Return a device by the flags about its dtypes; those that were not given follow from the others."""
+    """Return a device, given flags about its dtypes; missing flags follow from the others."""
     has_double, has_long, dlpack = given["float64"], given["int64"], given.get("dlpack")
     _check_bool("float64", has_double)
     _check_bool("int64", has_long)
@@ -258,7 +259,7 @@ def _simulated(device: str, given: Mapping[str, Any]) -> Simulated:
 
 
 def _dtype(parameter: str, value: object, allowed: tuple[DType, DType], wide: bool) -> DType:
-    """Return a default dtype, one of a wide and a narrow one: what was given, else by whether to be wide."""
+    """Return a default dtype, out of a wide and a narrow one: the given dtype, or the choice of `wide`."""
     if value is None:
         return allowed[0 if wide else 1]
     for dtype in allowed:
@@ -305,7 +306,7 @@ class Filtered(ModuleType):
                 if reason := _reason(configuration, ModuleType.__getattribute__(self, "__name__"), name):
                     setting = f"stride0.testing.flags({reason[1]}) is on."
                     raise StrictAttributeError(name, "the namespace is asked for it", reason[0], setting)
-        # Not `super()`: another thread may end the last configuration, and the module is none of these then.
+        # Not `super()`: another thread may end the last configuration, which changes the module's class back.
         return ModuleType.__getattribute__(self, name)
 
     def __dir__(self) -> list[str]:
@@ -320,14 +321,14 @@ class Filtered(ModuleType):
 
 
 def _since(name: str, version: str) -> str:
-    """Return the version that brought a name; "" for one that the standard does not have."""
+    """Return the version that added a name; "" if the standard does not have it."""
     if row := row_of(name, version):
         return row.since
     return COMPLEX_SINCE if name in DTYPES and name.startswith("complex") else EXTENSIONS.get(name, "")
 
 
 def _reason(configuration: Configuration, module: str, name: str) -> tuple[str, str] | None:
-    """Return why a name is hidden, and the flag that hides it; None if it is not."""
+    """Return why a name is hidden, and the flag that hides it; None if it is visible."""
     extension = module.partition(".")[2]
     full = f"{extension}.{name}" if extension and name not in SHARED else name
     since = _since(full, configuration.api_version) if not extension or full in ROWS else ""

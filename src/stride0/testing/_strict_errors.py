@@ -1,4 +1,4 @@
-"""Calls that are refused while stride0 stands in for array-api-strict: the types of its errors, too."""
+"""Errors of refused calls while stride0 replaces array-api-strict: they have its types, too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class StrictIndexError(StrictError, IndexError):
 
 
 class StrictRuntimeError(StrictError, RuntimeError):
-    """What a flag turns off."""
+    """A feature that a flag turns off."""
 
 
 class StrictValueError(StrictError, ValueError):
@@ -27,7 +27,7 @@ class DeviceDTypeError(DTypeError, ValueError):
     """A dtype that a device does not have."""
 
 
-# Parts of the problems for which array-api-strict raises a ValueError.
+# Parts of messages for which array-api-strict raises a ValueError.
 VALUES: Final = ("device is a string", "no object of the namespace", "has a negative element")
 BY_VALUE: Final = ("__dlpack__", "meshgrid")
 
@@ -38,7 +38,7 @@ def chosen(operation: str, problem: str, sentence: str, setting: str = "") -> ty
         return StrictValueError
     if "testing.flags" in setting:
         return StrictRuntimeError
-    # Of an assignment, the value is not the key.
+    # In an assignment, problems of the value do not concern the key.
     key = operation in ("getitem", "setitem") and "value" not in problem and "assigned" not in problem
     return (
         StrictIndexError if key and "Python" not in problem.replace("a Python bool as", "") else StrictError
@@ -48,7 +48,7 @@ def chosen(operation: str, problem: str, sentence: str, setting: str = "") -> ty
 def enter_as_theirs(
     call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Configuration, Call] | None:
-    """Check the operands of a call, as `enter` does; masks have a flag of their own."""
+    """Check the operands of a call, as `enter` does; masks have a separate flag."""
     configuration = current_configuration()
     if call_kind == "getitem" and configuration is not None and not configuration.data_dependent_shapes:
         configuration = configuration._replace(data_dependent_shapes=configuration.boolean_indexing)
@@ -56,7 +56,7 @@ def enter_as_theirs(
 
 
 def leave_as_theirs(entered: tuple[Configuration, Call], out: Any) -> Any:
-    """Return the result of a call, as `leave` does; a dtype that a device lacks is a ValueError, too."""
+    """Return the result of a call, as `leave` does; a dtype that a device lacks also is a ValueError."""
     try:
         return leave(entered, out)
     except DTypeError as error:
