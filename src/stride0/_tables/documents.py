@@ -1,8 +1,8 @@
-"""What the docstrings of several functions share: each text once, with the functions that it belongs to.
+"""Texts that docstrings of several functions share: each text once, with the functions that it belongs to.
 
-A docstring of a chapter says what holds for its function alone. `documented` completes it when it is asked
-for: with the entries below, parameters in the order of the signature, with the place in the standard, and
-with examples.
+A docstring in a chapter only has the text that is specific to its function. When it is read, `documented`
+completes it by the entries below (parameters in the order of the signature), by the place in the standard,
+and by examples.
 """
 
 import inspect
@@ -42,8 +42,8 @@ GROUPS: Final = {
         "argmax argmin argsort cumulative_prod cumulative_sum diff nanargmax nanargmin nancumprod nancumsum "
         "repeat roll sort take take_along_axis unstack fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft"
     ),
-    # Functions that SciPy computes, of one operand and of several: of real ones, or of complex ones as well.
-    # What has several results says itself what it returns.
+    # Functions that SciPy computes, of one or several operands, only real or also complex. Functions with
+    # several results document them themselves.
     "SCIPY_REAL": "ellipe ellipk ellipkm1 gammasgn j0 j1 k0 k0e k1 k1e y0 y1 zetac",
     "SCIPY_COMPLEX": "dawsn erfi exp1 expi loggamma rgamma spence wrightomega",
     "SCIPY_TUPLES": "airy fresnel shichi sici",
@@ -59,7 +59,8 @@ GROUPS: Final = {
     ),
 }
 
-# Names of functions and groups, and the line of the entry, if the section has entries; below it the text.
+# Names of functions and groups, then the line of the entry, if the section has entries; the text follows
+# below.
 SHARED: Final = {
     "Parameters": """
 ANY LIKE | x : Array
@@ -84,52 +85,51 @@ linalg.eigh linalg.eigvalsh | x : Array
 strided.shares_storage | x, y : Array
     Arrays of any shapes and dtypes.
 SCIPY_REAL | {parameters} : Array or Python scalar
-    Of a real dtype and any shape. Integers and bool count as float64.
+    Operand of a real dtype and any shape. Integers and bool count as float64.
 SCIPY_COMPLEX SCIPY_TUPLES | {parameters} : Array or Python scalar
-    Of a real or complex dtype and any shape. Integers and bool count as float64.
+    Operand of a real or complex dtype and any shape. Integers and bool count as float64.
 SCIPY_REALS | {parameters} : Array or Python scalar
-    Of real dtypes; their shapes broadcast. Integers and bool count as float64.
+    Operands of real dtypes; their shapes broadcast. Integers and bool count as float64.
 SCIPY_COMPLEXES | {parameters} : Array or Python scalar
-    Of real dtypes, the last one also complex; their shapes broadcast. Integers and bool count as float64.
+    Operands of real dtypes, the last one also complex; their shapes broadcast. Integers and bool count as
+    float64.
 SINGULAR linalg.matrix_norm linalg.qr | x : Array
     Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
 SOFTMAX | x : Array or Python scalar
-    Of a real dtype.
+    Operand of a real dtype.
 fft.fft fft.ifft fft.irfft fft.hfft | x : Array
-    Array with at least one axis, of a complex dtype; others are cast to one.
+    Array with at least one axis, of a complex dtype; other dtypes are cast to complex.
 fft.fftn fft.ifftn fft.irfftn | x : Array
-    Array of a complex dtype; others are cast to one.
+    Array of a complex dtype; other dtypes are cast to complex.
 fft.rfft fft.ihfft | x : Array
     Array with at least one axis, of a real floating-point dtype; integers and bool become float64.
 fft.fft fft.ifft fft.rfft fft.ihfft | n : int, optional
-    Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
-    elements.
+    Length of the transform: `x` is truncated or padded with zeros to this length. By default the length of
+    `x`.
 fft.irfft fft.hfft | n : int, optional
-    Length of the result along `axis`, of which `x` needs ``n // 2 + 1`` elements: more are left out, zeros
-    are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be given.
+    Length of the result along `axis`. It uses ``n // 2 + 1`` elements of `x`, which is truncated or padded
+    with zeros. By default ``2 * (m - 1)`` for m elements; an odd length must be given.
 FFT | axis : int
     The axis to transform.
 fft.fftn fft.ifftn fft.rfftn | s : sequence of int, optional
-    Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it. -1
-    stands for all elements. Needs `axes`.
+    Length of the transform for each axis: `x` is truncated or padded with zeros to this length. -1 means all
+    elements. Needs `axes`.
 fft.fftn fft.ifftn | axes : sequence of int, optional
     The axes to transform, each once; by default all.
 fft.rfftn fft.irfftn | axes : sequence of int, optional
-    The axes to transform, each once; by default all; the last one is the one that is halved.
+    The axes to transform, each once; by default all. The last of them is halved.
 fft.fft fft.rfft fft.hfft | norm : {"backward", "ortho", "forward"}
-    What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order.
+    The factor of the result: 1, ``1 / sqrt(n)`` or ``1 / n``, in this order.
 fft.fftn fft.rfftn | norm : {"backward", "ortho", "forward"}
-    What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order. n is the
-    product of the lengths.
+    The factor of the result: 1, ``1 / sqrt(n)`` or ``1 / n``, in this order. n is the product of the lengths.
 fft.ifft fft.irfft fft.ihfft | norm : {"backward", "ortho", "forward"}
-    What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order.
+    The factor of the result: ``1 / n``, ``1 / sqrt(n)`` or 1, in this order.
 fft.ifftn fft.irfftn | norm : {"backward", "ortho", "forward"}
-    What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order. n is the
-    product of the lengths.
+    The factor of the result: ``1 / n``, ``1 / sqrt(n)`` or 1, in this order. n is the product of the lengths.
 fft.fftfreq fft.rfftfreq | n : int
     Length of the transform, at least 1.
 fft.fftfreq fft.rfftfreq | d : float
-    Distance of the samples.
+    Distance between samples.
 fft.fftshift fft.ifftshift | axes : int or sequence of int, optional
     The axes to shift, each once; by default all.
 REDUCTIONS | axis : int or tuple of int, optional
@@ -149,24 +149,25 @@ argsort sort | axis : int
 argsort sort | descending : bool
     Whether the largest element comes first.
 vecdot linalg.cross | axis : int
-    The axis that the vectors lie along, counted from the last one in both arrays: from -N to -1, where N is
-    the smaller number of axes.
+    The axis of the vectors, counted from the last axis of both arrays: from -N to -1, where N is the smaller
+    number of axes.
 cumulative_prod cumulative_sum | axis : int, optional
-    The axis; it may be left out if there is only one.
+    The axis; optional if there is only one.
 nanmean | dtype : DType, optional
-    Floating-point dtype that elements are cast to first.
+    Floating-point dtype to which elements are cast first.
 nanstd nanvar | dtype : DType, optional
-    Floating-point dtype to compute in.
+    Floating-point dtype of the computation.
 SUMS | dtype : DType, optional
-    Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
+    Dtype of the result, to which elements are cast first. By default the dtype of `x`; int64 or uint64 for
     smaller integers, int64 for bool.
 std var | correction : int or float
-    The sum of squares is divided by the number of elements less this: 0 for a population, 1 for a sample.
+    The sum of squares is divided by the number of elements minus `correction`: 0 for a population, 1 for a
+    sample.
 nanstd nanvar | ddof : float
-    The correction of `var`, by NumPy's name: the sum of squares is divided by the number of elements less
-    this.
+    NumPy's name of the correction in `var`: the sum of squares is divided by the number of elements minus
+    `ddof`.
 linalg.diagonal linalg.trace | offset : int
-    Which diagonal: above the main one if positive, below if negative.
+    The diagonal: 0 is the main diagonal, positive numbers lie above it, negative numbers below.
 linalg.matrix_rank linalg.pinv | rtol : float or Array, optional
     Singular values up to ``rtol`` times the largest one count as zero. An array must be of a real
     floating-point dtype; it broadcasts against the leading axes of `x`. By default ``max(M, N)`` times the
@@ -174,19 +175,19 @@ linalg.matrix_rank linalg.pinv | rtol : float or Array, optional
 empty full ones zeros | shape : int or tuple of int
     Shape of the result.
 LIKE | shape : int or tuple of int, optional
-    Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
+    Shape of the result, by default the shape of `x`. Not in the standard; NumPy has it.
 full full_like | fill_value : bool, int, float, complex or Array
-    The value: a number, or an array of shape ``()``.
+    The value: a number, or a 0-d array.
 empty eye ones zeros | dtype : DType, optional
     By default float64.
 LIKE | dtype : DType, optional
-    By default that of `x`.
+    By default the dtype of `x`.
 fft.fftfreq fft.rfftfreq | dtype : DType, optional
     A real floating-point dtype; by default float64.
 linspace logspace | num : int
-    How many numbers.
+    The number of elements.
 arange empty eye full linspace logspace ones zeros fft.fftfreq fft.rfftfreq LIKE | device : Device, optional
-    There is only one.
+    The device of the result; by default the CPU.
 """,
     "Returns": """
 empty full ones zeros LIKE | Array
@@ -196,56 +197,56 @@ tril triu roll sort fft.fftshift fft.ifftshift linalg.inv | Array
 repeat tile pad | Array
     New array of the dtype of `x`.
 max min | Array
-    New array of the dtype of `x`. NaN where there is a NaN.
+    New array of the dtype of `x`. NaN if a reduced element is NaN.
 std var | Array
-    New array of the dtype of `x`; float64 for integers and bool, the components' dtype for complex ones. NaN
-    where there are no more elements than `correction`.
+    New array of the dtype of `x`; float64 for integers and bool, the dtype of components for complex
+    dtypes. NaN if there are no more elements than `correction`.
 nanargmax nanargmin | Array
     New int64 array.
 nanmax nanmin | Array
     New array of the dtype of `x`.
 nanmean | Array
-    New array of `dtype`, by default that of `x`, float64 for integers and bool.
+    New array of `dtype`; by default the dtype of `x`, or float64 for integers and bool.
 nanprod nansum | Array
     New array.
 nancumprod nancumsum | Array
-    New array of the shape of `x`, or of one axis without `axis`.
+    New array of the shape of `x`; one-dimensional if `axis` is None.
 nanstd nanvar | Array
-    New array; NaN where there are no more elements than `ddof`.
+    New array; NaN if there are no more elements than `ddof`.
 strided.offset | int
-    0 for the first element of the storage, whatever the strides.
+    0 if the first element is the first of the storage, whatever the strides.
 strided.storage_nbytes | int
     The same for all views of one storage.
 strided.shares_storage | bool
-    True also where no element is common to both.
+    True even if the arrays have no element in common.
 strided.strides | tuple of int
-    Negative along an axis that is reversed, 0 along a broadcast axis.
+    Negative along a reversed axis, 0 along a broadcast axis.
 SCIPY_REAL SCIPY_COMPLEXES SCIPY_REALS special.polygamma special.zeta | Array
-    New array of the floating-point dtype that the operands promote to.
+    New array of the promoted floating-point dtype of the operands.
 SCIPY_COMPLEX | Array
     New array of the floating-point dtype of the operand.
 cumulative_prod cumulative_sum | Array
-    New array of the shape of `x`, longer by one along `axis` if `include_initial`.
+    New array of the shape of `x`; with `include_initial`, longer by 1 along `axis`.
 moveaxis permute_dims squeeze | Array
     View of `x`.
 fft.fft fft.ifft fft.fftn fft.ifftn | Array
-    New array, complex, of the precision of `x`.
+    New complex array of the precision of `x`.
 fft.rfft fft.ihfft | Array
-    New array, complex, of the precision of `x`, and of size ``n // 2 + 1`` along `axis`.
+    New complex array of the precision of `x`, with size ``n // 2 + 1`` along `axis`.
 fft.irfft fft.irfftn fft.hfft | Array
-    New array, real, of the precision of `x`.
+    New real array of the precision of `x`.
 SOFTMAX | Array
-    New array of the shape of `x`, of its floating-point dtype; of integers, float64.
+    New array of the shape and floating-point dtype of `x`; float64 for integers.
 """,
     "Raises": """
 AXIS | AxisError
-    If there is no such axis.
+    If the axis does not exist.
 flip moveaxis squeeze tensordot linalg.vector_norm fft.fftshift fft.ifftshift REDUCTIONS FFTN | AxisError
-    If there is no such axis, or one is named twice.
+    If an axis does not exist, or is named twice.
 SOFTMAX | AxisError
-    If there is no such axis, or one is named twice.
+    If an axis does not exist, or is named twice.
 vecdot linalg.cross | AxisError
-    If an array has no such axis, or `axis` is not negative.
+    If an array does not have the axis, or if `axis` is not negative.
 argmax argmin argsort max median min nanargmax nanargmin nanmax nanmedian nanmin sort SOFTMAX | DTypeError
     If `x` is complex.
 take take_along_axis | DTypeError
@@ -253,7 +254,7 @@ take take_along_axis | DTypeError
 SCIPY_REAL SCIPY_REALS | DTypeError
     If a dtype is complex.
 finfo iinfo | DTypeError
-    For other dtypes.
+    If the dtype is of another kind.
 mean nancumprod nancumsum nanprod nansum prod sum linalg.trace | CastError
     If `x` is complex and `dtype` is real.
 full full_like | RangeError
@@ -261,9 +262,9 @@ full full_like | RangeError
 full full_like | CastError
     If the value is complex and the dtype is real.
 cumulative_prod cumulative_sum | ArgumentValueError
-    If `axis` is left out and there are several.
+    If `axis` is not given and there are several axes.
 nanargmax nanargmin | ArgumentValueError
-    If there is nothing but NaN to choose from.
+    If there are no elements except NaN to choose from.
 concat stack | ArgumentValueError
     If `arrays` is empty.
 repeat tile | ArgumentValueError
@@ -273,9 +274,9 @@ linspace logspace | ArgumentValueError
 fft.fftfreq fft.rfftfreq | ArgumentValueError
     If `n` is less than 1, or `d` is 0.
 FFTN | ArgumentValueError
-    If `s` and `axes` do not match, or `s` is given and `axes` is not.
+    If `s` and `axes` do not match, or if `s` is given without `axes`.
 argmax argmin max min nanargmax nanargmin nanmax nanmin | ShapeError
-    If there is no element to choose from.
+    If there are no elements to choose from.
 tril triu matrix_transpose linalg.diagonal linalg.qr linalg.trace SINGULAR | ShapeError
     If `x` has fewer than two axes.
 SQUARE | ShapeError
@@ -295,11 +296,11 @@ vecdot linalg.cross | BroadcastError
 take take_along_axis | OutOfBoundsError
     If an index lies outside the axis.
 SINGULAR | LinAlgError
-    If a matrix has NaN or infinity in it.
+    If a matrix contains NaN or infinity.
 linalg.eigh linalg.eigvalsh | LinAlgError
     If the iteration does not converge.
 linalg.eig linalg.eigvals | LinAlgError
-    If a matrix has NaN or infinity in it, or the iteration does not converge.
+    If a matrix contains NaN or infinity, or if the iteration does not converge.
 linalg.inv linalg.solve | LinAlgError
     If a matrix is singular.
 SCIPY_COMPLEX SCIPY_COMPLEXES SCIPY_REAL SCIPY_REALS SCIPY_TUPLES special.polygamma special.zeta | ImportError
@@ -307,10 +308,10 @@ SCIPY_COMPLEX SCIPY_COMPLEXES SCIPY_REAL SCIPY_REALS SCIPY_TUPLES special.polyga
 """,
     "Notes": """
 cumulative_prod cumulative_sum |
-    A 0-d array is taken as one with a single axis of size 1.
+    A 0-d array counts as an array with one axis of size 1.
 unique_all unique_counts unique_inverse unique_values |
-    The values are sorted, complex ones by real part first. Each NaN is a value of its own; -0.0 and 0.0 are
-    one value.
+    The values are sorted, complex values by real part first. Each NaN is a distinct value; -0.0 and 0.0 are
+    equal.
 argsort sort |
     NaN counts as larger than any number: it comes last in ascending and first in descending order.
 """,
@@ -324,7 +325,7 @@ def members(group: str) -> list[str]:
 
 
 def shared(section: str, name: str) -> list[str]:
-    """Return the entries of a section that the docstring of a function shares with others."""
+    """Return the shared entries of a section in the docstring of a function."""
     found = []
     for entry in re.split(r"\n(?=\S)", SHARED.get(section, "").strip()):
         functions, _, text = entry.partition("|")
@@ -335,7 +336,7 @@ def shared(section: str, name: str) -> list[str]:
 
 
 def documented(name: str, function: Callable[..., Any]) -> str | None:
-    """Return the docstring of a function, with what it shares, its place in the standard, and examples."""
+    """Return the docstring of a function with shared entries, its place in the standard, and examples."""
     if function.__doc__ is None:
         return None
     heading = re.compile(r"\n*^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)

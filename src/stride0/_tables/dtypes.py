@@ -1,8 +1,8 @@
-"""The data types and how they combine: the one place for these facts.
+"""The data types and their promotion: the single place for these facts.
 
-Thirteen are the standard's. Storage dtypes come behind them: their elements are kept in fewer bits than
-the dtype has that they compute in, to which they are cast before each operation, and from which each result
-is rounded once. They have no kernels but casts.
+Thirteen are the standard's. Storage dtypes follow: their elements have fewer bits than the dtype of their
+computations. They are cast to it before each operation, and each result is rounded once. Their only kernels
+are casts.
 
 Standard library only, since the build loads this file by its path (`_core/generators/`), before the
 package exists, and `_core/memory/dtype.pyx` fills its C tables from it when it is imported.
@@ -13,25 +13,25 @@ from typing import Final, NamedTuple
 
 
 class Row(NamedTuple):
-    """What is known of one data type."""
+    """Facts about a data type."""
 
     name: str
-    kind: str  # the standard's word
+    kind: str  # in the standard's words
     letter: str  # the key of kernel bodies in the operation table
     itemsize: int  # bytes
     ctype: str  # as the generated kernels spell it
     format: str  # as PEP 3118 spells it; "" where it has no letter for it
-    # Of a storage dtype: the name of the dtype that it computes in, which is float32.
-    # `math/storage_dtypes.h` has the conversions `<name>_to_f32` and `f32_to_<name>` then.
+    # For a storage dtype: the name of the dtype of its computations, which is float32.
+    # `math/storage_dtypes.h` has its conversions `<name>_to_f32` and `f32_to_<name>`.
     arithmetic: str = ""
-    # Whether that header has the conversions of whole runs, too: `<name>_run_to_f32`, `f32_run_to_<name>`.
+    # Whether that header also converts whole runs: `<name>_run_to_f32`, `f32_run_to_<name>`.
     run: bool = False
-    # Bits of the fraction and largest exponent, of floating-point dtypes with real elements.
+    # Bits of the fraction and largest exponent, for real floating-point dtypes.
     fraction: int = 0
     exponent: int = 0
-    dlpack: int = -1  # DLPack's code, if it is not that of the kind
+    dlpack: int = -1  # DLPack's code, if it is not the kind's
     numpy: str = "numpy"  # the module that has its NumPy dtype
-    # Whether arrays of it are usually large enough for kernels of their own that bypass the caches.
+    # Whether its arrays are usually so large that kernels with non-temporal stores pay.
     streamed: bool = False
 
 
@@ -68,14 +68,14 @@ ROWS: Final = (
 
 CODES: Final = {row.name: code for code, row in enumerate(ROWS)}
 
-# The dtypes that kernels are for, which are the standard's.
+# The dtypes with kernels, which are the dtypes of the standard.
 KERNEL_ROWS: Final = tuple(row for row in ROWS if not row.arithmetic)
 
 
 def promote(name1: str, name2: str) -> str:
-    """Name of the dtype that two dtypes combine to.
+    """Name of the dtype to which two dtypes promote.
 
-    The standard's table where it has an entry; NumPy's where it has none (an integer with a floating
+    By the standard's table, or by NumPy's if that has no entry (an integer with a floating
     dtype, a signed 64-bit with an unsigned 64-bit integer, bool with anything).
 
     References
@@ -94,7 +94,7 @@ def promote(name1: str, name2: str) -> str:
         return first.name if first.itemsize > second.itemsize else second.name
     if pair == "ff":
         if first.arithmetic and second.arithmetic:
-            # Neither need hold the other one; what both compute in does.
+            # Neither storage dtype need hold the other, but the dtype of their computations holds both.
             return promote(first.arithmetic, second.arithmetic)
         return first.name if first.itemsize > second.itemsize else second.name
     if pair == "iu":
@@ -104,8 +104,8 @@ def promote(name1: str, name2: str) -> str:
     if pair == "fc":
         single = "float32" in (first.name, first.arithmetic) and second.name == "complex64"
         return "complex64" if single else "complex128"
-    # An integer with a floating dtype: the least one that holds both, if 16 bits fit a float32. Storage
-    # dtypes take 8 bits, as NumPy has it.
+    # An integer with a floating dtype: the smallest dtype that holds both; 16 bits fit float32. Storage
+    # dtypes hold 8 bits, as in NumPy.
     if second.arithmetic:
         return second.name if first.itemsize == 1 else promote(first.name, second.arithmetic)
     precise = first.itemsize > 2 or second.name in ("float64", "complex128")
@@ -115,7 +115,7 @@ def promote(name1: str, name2: str) -> str:
 
 
 def check() -> None:
-    """Check what the rest relies on: sizes, and that promotion is symmetric and closed."""
+    """Check that sizes are consistent and that promotion is symmetric and closed."""
     assert len({row.name for row in ROWS}) == len(ROWS), "names are unique"
     for row in ROWS:
         bits = row.name.partition("_")[0].lstrip("abcdefghijklmnopqrstuvwxyz")

@@ -1,8 +1,7 @@
-"""The instruction sets that the kernels are built for: the one place for these facts.
+"""The instruction sets for which kernels are built: the single place for these facts.
 
-A row is all that a new set needs: the build compiles the units of kernels once more with its arguments,
-the package asks the processor for its features when it is imported, and `STRIDE0_ISA` and the tests know
-its name.
+A new set only needs a row: the build compiles the units of kernels again with its arguments, the package asks
+the processor for its features at import, and `STRIDE0_ISA` and the tests know its name.
 
 Standard library only, since the build loads this file by its path (`_core/generators/`), before the
 package exists.
@@ -12,26 +11,26 @@ from typing import Final, NamedTuple
 
 
 class InstructionSet(NamedTuple):
-    """What is known of one instruction set."""
+    """Facts about an instruction set."""
 
-    name: str  # as `STRIDE0_ISA` has it
-    family: str  # of processors, by Meson's name; "" for families that have no row
-    arguments: tuple[str, ...] = ()  # of the compiler
-    # The level of x86-64 that it is exactly, if any: newer compilers can ask the processor for it by name.
+    name: str  # the value of `STRIDE0_ISA`
+    family: str  # Meson's name of the processor family; "" for families without a row
+    arguments: tuple[str, ...] = ()  # arguments of the compiler
+    # The level of x86-64 that it equals, if any: newer compilers can test for it by name.
     level: str = ""
-    # Everything that the compiler may use beyond the row of its family before it, not only what our code is
-    # known to use: an LZCNT on a processor without it is executed as BSR and gives other values.
+    # All features that the compiler may use beyond the previous row of its family, not only those that our
+    # code is known to use: an LZCNT on a processor without it is executed as BSR and gives other values.
     features: tuple[str, ...] = ()
-    # Whether the loops that those over any strides can replace are left out, for a small package: `S0_SPARE`.
+    # Whether loops that a loop over any strides can replace are omitted, for a small package: `S0_SPARE`.
     spare: bool = False
 
     @property
     def needs(self) -> str:
-        """What it asks of the processor, in words."""
+        """The required features, in words."""
         return self.level or ", ".join(self.features) or "any processor"
 
 
-# Of each family, each row needs what those before it need.
+# Within a family, each row includes the features of the previous rows.
 SETS: Final = (
     InstructionSet("baseline", ""),
     InstructionSet(
@@ -58,7 +57,7 @@ SETS: Final = (
     ),
 )
 
-# Features of x86-64 that not every compiler can ask for by name: the leaf of CPUID, and the bit of ECX there.
+# Features of x86-64 that not every compiler can test by name: the leaf of CPUID, and the bit in ECX.
 CPUID: Final = {
     "cx16": (0x1, 13),
     "movbe": (0x1, 22),

@@ -1,12 +1,12 @@
-"""The methods of arrays that mirror functions of the namespace: a name, and what it takes by position.
+"""The methods of arrays that mirror functions of the namespace: their names, and their positional arguments.
 
-The functions say what the methods do: ``x.sum(0)`` is ``sum(x, axis=0)``. NumPy and PyTorch let arguments be
-given by position that the standard wants named; `POSITIONAL` lists them, in their order. NumPy functions
-call methods with keywords of NumPy's (``np.sum(x)`` is ``x.sum(axis=None, out=None)``): `NEUTRAL` lists those
-that a method takes as long as they ask for nothing, `WIDER` the methods that do more than their function.
+The functions document the methods: ``x.sum(0)`` is ``sum(x, axis=0)``. NumPy and PyTorch accept positional
+arguments that are keyword-only in the standard; `POSITIONAL` lists them, in order. NumPy functions call
+methods with NumPy's keywords (``np.sum(x)`` is ``x.sum(axis=None, out=None)``): `NEUTRAL` lists keywords that
+methods accept with a neutral value, and `WIDER` lists methods that do more than their function.
 
-`sort` is missing on purpose: of NumPy arrays it is a statement that sorts in place, of PyTorch's it gives a
-pair.
+`sort` is missing on purpose: the method of NumPy arrays sorts in place, the method of PyTorch tensors returns
+a pair.
 
 Standard library only: the build loads this file by its path, to write the type stubs.
 """
@@ -37,21 +37,20 @@ POSITIONAL: Final[dict[str, tuple[str, ...]]] = {
     "round": ("decimals",),
     "searchsorted": ("side", "sorter"),
 }
-"""Methods that are functions of the same name, and which keyword-only arguments they take by position too.
-"""
+"""Methods that are functions of the same name; the keyword-only arguments that they also take by position."""
 
 ALIASES: Final = {"cumprod": "cumulative_prod", "cumsum": "cumulative_sum"}
-"""NumPy's names of methods that the standard calls otherwise."""
+"""NumPy's names of methods that have another name in the standard."""
 
 WIDER: Final = ("cumprod", "cumsum", "round", "std", "take", "var")
-"""Methods that take more than their function, as NumPy's do: see `stride0._compat.methods`."""
+"""Methods that accept more than their function, as in NumPy: see `stride0._compat.methods`."""
 
 FLATTENING: Final = ("cumprod", "cumsum", "take")
-"""Those of them that take the flattened array where no axis is named; their functions want one named."""
+"""Methods among these that flatten the array if no axis is given; their functions require an axis."""
 
 
 class Keyword(NamedTuple):
-    """An argument of NumPy's methods that ours take only with a value that asks for nothing."""
+    """An argument of NumPy methods that stride0's methods accept only with a neutral value."""
 
     annotation: str
     default: str
@@ -68,27 +67,27 @@ NEUTRAL: Final[dict[str, dict[str, Keyword]]] = {
     **dict.fromkeys(("argmax", "argmin", "clip", "cumprod", "cumsum", "round"), _OUT),
     **dict.fromkeys(("flatten", "ravel", "reshape"), _ORDER),
     "argsort": {
-        # A stable order is what any algorithm may give.
+        # Any algorithm may return a stable order.
         "kind": Keyword("str | None", "None", _ALGORITHMS),
         "order": Keyword("None", "None", (None,)),
         "stable": Keyword("bool | None", "True", (True, False, None)),
     },
     "take": _OUT | {"mode": Keyword("Literal['raise']", "'raise'", ("raise",))},
 }
-"""Keywords of NumPy that methods take beside their function's, and what may be given."""
+"""NumPy keywords that methods accept besides the function's parameters, with the accepted values."""
 
 OWN: Final = (
     *("conj", "conjugate", "copy", "flatten", "item", "permute_dims", "ravel", "reshape", "squeeze"),
     *("tolist", "transpose", "view"),
 )
-"""Methods that are more than a function with the array in front: `stride0._compat.methods` declares them."""
+"""Methods that do more than pass the array to a function: `stride0._compat.methods` declares them."""
 
 
 def mirrored(operations: Iterable[Any]) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return the methods that mirror functions: of each the function's name and its arguments by position.
+    """Return the methods that mirror functions: the function's name and its positional arguments for each.
 
-    Functions of one operand in the operation table are methods, unless they are of a namespace within the
-    namespace, but ``real`` and ``imag`` are attributes, and those of `OWN` do more.
+    Functions of one operand in the operation table are methods, unless they belong to an inner namespace. But
+    ``real`` and ``imag`` are attributes, and methods in `OWN` do more.
     """
     unary = [op.name for op in operations if op.public and op.nin == 1 and not op.namespace]
     rows = [name for name in unary if name not in ("real", "imag", *OWN)]

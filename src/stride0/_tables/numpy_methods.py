@@ -1,4 +1,4 @@
-"""Methods and attributes of NumPy arrays, some of PyTorch's, that arrays lack, and what to write instead.
+"""Methods and attributes that arrays of NumPy (some: PyTorch) have and stride0 arrays lack; replacements.
 
 As in `numpy_names`: in calls, `a` is a matrix, `v` and `w` are vectors, `s` is a square matrix, and `i` an
 integer vector.
@@ -72,7 +72,7 @@ METHODS: Final[dict[str, Row]] = {
 
 
 def advice(row: Row) -> str:
-    """Return what an error says of a row."""
+    """Return the text of a row for an error."""
     if not row.ours:
         return f"Instead of {row.theirs}: {row.remark}"
     call = row.ours.replace("xp.", "stride0.")

@@ -1,8 +1,8 @@
 """NumPy's names that the namespace lacks, and what to write instead: for errors and the page "From NumPy".
 
-A row has the call as it is written with NumPy, the same as it is written here, and a remark. In calls, `a`
-and `b` are matrices, `v` and `w` vectors, `s` a square matrix, `i` an integer vector, `c` a complex one and
-`m` a mask of `a`; tests run both calls and compare. Without a call of ours, the remark says what there is.
+A row has a call with NumPy, the same call with stride0, and a remark. In calls, `a` and `b` are matrices, `v`
+and `w` vectors, `s` a square matrix, `i` an integer vector, `c` a complex vector and `m` a mask of `a`; tests
+run both calls and compare. If there is no call of stride0, the remark explains what to use.
 """
 
 from typing import Final
@@ -296,7 +296,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
             csingle="complex64",
             cdouble="complex128",
         ),
-        # --- names that NumPy had once
+        # --- names that NumPy has removed
         "float_": Row("np.float64", "xp.float64"),
         "float": Row("np.float64", "xp.float64"),
         "int": Row("np.int64", "xp.int64"),
@@ -419,7 +419,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
 
 
 def missing(module: str, name: str) -> AttributeError:
-    """Return the error for a name that a module lacks; of NumPy's names it says what to write instead."""
+    """Return the error for a name that a module lacks; for a NumPy name it says what to write instead."""
     row = NAMES.get(module.partition(".")[2], {}).get(name)
     more = f". {advice(row)}" if row else ""
     return AttributeError(f"module {module!r} has no attribute {name!r}{more}")

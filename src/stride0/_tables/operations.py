@@ -1,23 +1,22 @@
 """The operation table: every elementwise function and every reduction is one row.
 
-From it come the kernels, the public functions with their docstrings, the operators of the array
-type, the type stubs and the names that the tests run over (their expectations come from elsewhere).
-Standard library only: the build loads this file by its path before the package exists.
+It determines the kernels, the public functions with their docstrings, the operators of the array type, the
+type stubs, and the names that the tests run over (their expectations come from elsewhere). Standard library
+only: the build loads this file by its path before the package exists.
 
 Note [Bodies]
-    A body is a C expression over the operands: `x`, or `x1`, `x2`, `x3`. Its key says for
-    which kinds of data it is written: b bool, i signed, u unsigned, f real floating, c complex
-    floating. The key "iu" means that one loop on unsigned operands serves both signs, which makes
-    overflow wrap. Complex operands are `c128` structs, whatever their precision in memory. Storage dtypes run
-    in the dtype that they compute in, unless there is a body "s", which is one on their bits.
-    `{t}` stands for f32/f64, or the name of a storage dtype, `{T}` for the C type in memory, `{U}` for the
-    unsigned one of its size and `{W}` for its width in bits.
+    A body is a C expression over the operands: `x`, or `x1`, `x2`, `x3`. Its key gives the kinds of data: b
+    bool, i signed, u unsigned, f real floating, c complex floating. The key "iu" means that one loop on
+    unsigned operands serves both signs, which makes overflow wrap. Complex operands are `c128` structs,
+    whatever their precision in memory. Storage dtypes run in the dtype of their computations, unless there is
+    a body "s" for their bits. `{t}` is replaced by f32 or f64, or the name of a storage dtype; `{T}` by the C
+    type in memory; `{U}` by the unsigned type of the same size; `{W}` by its width in bits.
 """
 
 # No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
 from typing import Any, Final, NamedTuple
 
-# The standard's words for what an operation accepts, as letters of the dtype table.
+# The standard's names of the dtypes that an operation accepts, as letters of the dtype table.
 KINDS: Final = {
     "any": "biufc",
     "numeric": "iufc",
@@ -36,7 +35,7 @@ REPEATED: Final = ("", "multiply", "power")
 
 
 class Domain(NamedTuple):
-    """Where the property tests draw ordinary operands from (special values are added by the tests)."""
+    """The range of ordinary operands in property tests (which add special values)."""
 
     low: float = -100.0
     high: float = 100.0
@@ -47,48 +46,49 @@ class Op(NamedTuple):
 
     name: str
     nin: int
-    on: str  # a key of KINDS: what the standard defines
+    on: str  # a key of KINDS: the dtypes in the standard
     body: dict[str, str]
     doc: str
     out: str = "same"
     operator: str = ""
-    # Dtype in which operands run whose kind has no body; "" refuses them.
+    # Dtype for operands whose kind has no body; "" refuses them.
     otherwise: str = ""
-    # Dtypes whose body is a library call, which no compiler vectorises: one strided loop serves every layout.
+    # Dtypes whose body is a library call, which does not vectorise: one strided loop serves every layout.
     call: tuple[str, ...] = ()
-    # Dtypes for which `vecmath.h` or `cvecmath.h` has a whole loop of the function in the body:
+    # Dtypes for which `vecmath.h` or `cvecmath.h` has a whole loop for the body's function:
     # `vm_<name>_f64_run`, `cv_<name>_c128_run`.
     run: tuple[str, ...] = ()
-    # Dtypes whose loop over any strides gains from a newer instruction set, which few such loops do: by fma,
-    # by more divisions at once, by shifts whose count may be in any register.
+    # Dtypes whose loop over any strides gains from a newer instruction set (few such loops do): by fma, by
+    # more divisions at once, or by shifts with the count in any register.
     gains: tuple[str, ...] = ()
-    # Dtypes for which the loop over any strides gathers elements for the one over contiguous elements (Note
-    # [Blockwise]): where the compiler makes branches of a selection, or vectors take as long as one element.
+    # Dtypes for which the loop over any strides gathers elements for the loop over contiguous elements (Note
+    # [Blockwise]), because the compiler makes branches of a selection, or vectors take as long as one
+    # element.
     gathered: tuple[str, ...] = ()
     # Whether the body sees the bits of floating-point operands, as a signed integer.
     bits: bool = False
-    # Loops that a header has: dtype and layout, and what they are called there.
-    written: dict[tuple[str, int], str] = {}  # noqa: RUF012 - of a NamedTuple, which nobody writes to
-    # Whether an element takes half a nanosecond or more, though neither `otherwise` nor `run` says so.
+    # Loops in headers: their names by dtype and layout.
+    written: dict[tuple[str, int], str] = {}  # noqa: RUF012 - never written to
+    # Whether an element takes 0.5 ns or more, although neither `otherwise` nor `run` implies it.
     slow: bool = False
-    # Whether `x2` is an exponent, which must not be negative where integers run.
+    # Whether `x2` is an exponent, which must not be negative for integers.
     exponent: bool = False
     public: bool = True
     ulp: float = 0.5
     samples: Domain = Domain()
-    since: str = "2021.12"  # the version of the standard; "" for what is not in it
-    # The namespace within the namespace that has the function: "" is the main one, "special" is
-    # `stride0.special`, whose functions the standard does not have.
+    since: str = "2021.12"  # the version of the standard; "" if it is not in the standard
+    # The inner namespace of the function: "" is the main namespace, "special" is `stride0.special`, whose
+    # functions are not in the standard.
     namespace: str = ""
 
     @property
     def qualified(self) -> str:
-        """The name by which messages, gradient rules and interceptors know the function."""
+        """The function's name in messages, gradient rules and interceptors."""
         return f"{self.namespace}.{self.name}" if self.namespace else self.name
 
 
 class Reduction(NamedTuple):
-    """One reduction: `fold` combines accumulators, `body` makes one from the operands."""
+    """One reduction: `fold` combines accumulators, `body` computes one from the operands."""
 
     name: str
     nin: int
@@ -96,26 +96,24 @@ class Reduction(NamedTuple):
     fold: dict[str, str]  # over a and b
     accumulator: dict[str, str]  # kind -> name of a dtype, or "same"
     identity: dict[str, str]  # kind of the accumulator -> a constant
-    # What the result holds before anything is folded into it, real and complex; None: the first element. Of
-    # no elements at all, -0.0 becomes 0.
+    # The initial result, real and complex; None: the first element. For an empty reduction, -0.0 becomes
+    # 0.
     start: float | None = None
     complex_start: complex | None = None
-    # What a reduction of n equal elements is of that of one: n times that ("multiply"), that to the power n
-    # ("power"), or the same ("").
+    # The result of reducing n equal elements, given the element: n times it ("multiply"), its n-th power
+    # ("power"), or the element itself ("").
     repeated: str = ""
-    # Whether a floating-point result has the dtype of the operand, not the accumulator's.
+    # Whether a floating-point result has the operand's dtype instead of the accumulator's.
     rounded: bool = False
     absorbing: str = ""  # a constant that ends the reduction early
-    gains: tuple[str, ...] = ()  # as of an operation
-    merged: bool = True  # whether adjacent short rows are folded as one, which is another order of a sum
+    gains: tuple[str, ...] = ()  # as for an operation
+    merged: bool = True  # whether adjacent short rows are folded as one, which changes the order of a sum
     folded_by: str = ""  # the reduction of plain elements that folds its accumulators; "" is the row itself
-    # Whether the second operand is one value for a whole run: layout 4 has a loop then, layout 0 has none.
-    constant_second: bool = False
-    # The loops that `folding.h` and `finding.h` have, by layout: of which dtypes. They are over any strides.
+    # The loops in `folding.h` and `finding.h`: dtypes by layout. They are for any strides.
     written: dict[int, tuple[str, ...]] = {}  # noqa: RUF012
-    # Of other dtypes, those whose rows over any strides are copied first: Note [Parts].
+    # Other dtypes whose rows with any strides are copied first: Note [Parts].
     gathered: tuple[str, ...] = ()
-    # What is the same there: dtype -> reduction and dtype whose loop it is.
+    # Shared loops in these headers: dtype -> reduction and dtype whose loop is used.
     alike: dict[str, tuple[str, str]] = {}  # noqa: RUF012
 
 
@@ -124,7 +122,7 @@ class Scan(NamedTuple):
 
     name: str
     reduction: str
-    written: dict[str, str] = {}  # noqa: RUF012 - dtypes, and what their loops are called in `scanning.h`
+    written: dict[str, str] = {}  # noqa: RUF012 - names of loops in `scanning.h`, by dtype
 
 
 def _unary(name: str, on: str, body: dict[str, str], doc: str, **more: Any) -> Op:
@@ -139,16 +137,16 @@ _REALS: Final = ("float32", "float64")
 _COMPLEX: Final = ("complex64", "complex128")
 _WORDS: Final = ("int64", "uint64")
 _INTEGERS: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-# For rows whose body is a call, or at least no vector code, in every dtype.
+# For rows whose body is a call, or does not vectorise, in every dtype.
 _CALLED: Final = (*_INTEGERS, *_REALS, *_COMPLEX)
-# The same for integer division, most of which is vector code.
+# The same for integer division, which mostly vectorises.
 _DIVIDED: Final = ("uint64", *_REALS)
 
 
 def _transcendental(
     name: str, doc: str, *, complex_too: bool = True, low: float = -100.0, high: float = 100.0, **more: Any
 ) -> Op:
-    """Row of a transcendental function, whose loops stand in `vecmath.h` and `cvecmath.h`."""
+    """Row of a transcendental function, whose loops are in `vecmath.h` and `cvecmath.h`."""
     body = {"f": f"vm_{name}_{{t}}(x)"}
     if complex_too:
         body["c"] = f"{name}_c(x)"
@@ -168,7 +166,7 @@ def _transcendental(
 
 
 def _special(name: str, nin: int, doc: str, *, low: float = -30.0, high: float = 30.0, **more: Any) -> Op:
-    """Row of a function of `stride0.special`, whose loops stand in `vecmath_special.h`."""
+    """Row of a function of `stride0.special`, whose loops are in `vecmath_special.h`."""
     operands = "x" if nin == 1 else "x1, x2"
     return Op(
         *(name, nin, "real-valued floating-point", {"f": f"vm_{name}_{{t}}({operands})"}, doc),
@@ -645,18 +643,18 @@ def _sum_of_products(name: str, body: dict[str, str], **more: Any) -> Reduction:
     )
 
 
-# The fold of max and min asks the new element b for NaN, which keeps that test out of the chain of
-# operations that each accumulator waits for.
+# The fold of max and min tests the new element b for NaN, so that the test is not in the chain of operations
+# for which each accumulator waits.
 REDUCTIONS: Final = (
     Reduction(
         *("sum", 1, dict.fromkeys("biufc", "x"), _ADDED, _INT_SUM, _NOTHING),
         start=-0.0,
-        # A sum of complex negative zeros is 0, as NumPy's is: its users expect the logarithm's phase 0.
+        # As in NumPy, a sum of complex negative zeros is 0: users expect its logarithm to have the phase 0.
         complex_start=0j,
         repeated="multiply",
         rounded=True,
         written={0: (*_WORDS, *_REALS, *_COMPLEX), 2: ("float32",)},
-        # Integers add up as unsigned ones.
+        # Integers are added as unsigned.
         alike={"int64": ("sum", "uint64")},
     ),
     Reduction(
@@ -719,13 +717,13 @@ REDUCTIONS: Final = (
         folded_by="sum",
         constant_second=True,
     ),
-    # Of norms. Squares of float32 are exact in float64, and neither overflow nor underflow there.
+    # For norms. Squares of float32 are exact in float64, and neither overflow nor underflow.
     *(
         Reduction(
             *(name, 1, body, {"f": "a + b"}, dict.fromkeys(body, "float64"), {"f": "0.0"}),
             start=0,
             repeated="multiply",
-            merged=name != "sum_squares",  # the recorded bits of norms have the other order
+            merged=name != "sum_squares",  # norms keep their original order, and bits
             folded_by="sum",
             written={0: _REALS, 2: _REALS},
         )
@@ -751,7 +749,7 @@ REDUCTIONS: Final = (
         "vecdot",
         {**_PRODUCTS, "c": "multiply_c(conj_c(x1), x2)"},
         written={0: (*_WORDS, *_REALS, *_COMPLEX)},
-        # Real numbers have no conjugates.
+        # Real numbers need no conjugate.
         alike={"int64": ("dot", "uint64"), **{dtype: ("dot", dtype) for dtype in ("uint64", *_REALS)}},
     ),
 )
@@ -765,15 +763,15 @@ ARG_REDUCTIONS: Final = {"argmax": ">", "argmin": "<"}
 
 
 class Pair(NamedTuple):
-    """Two steps of a chain in one loop, in floating point: the second one reads the first one's result."""
+    """Two floating-point steps of a chain in one loop: the second step reads the result of the first."""
 
     first: str
     second: str
-    at: int = 0  # the operand of the second that is that result
+    at: int = 0  # the operand of the second step that is the first result
 
 
-# Those that are frequent, as long as a loop takes hardly longer than the second alone. `square` stands for a
-# product of one value with itself, too.
+# Frequent pairs whose loop takes hardly longer than the second step. `square` also stands for a product of a
+# value with itself.
 PAIRS: Final = (
     Pair("subtract", "square"),
     Pair("multiply", "add"),
@@ -791,12 +789,12 @@ PAIRS: Final = (
     Pair("multiply", "divide"),
     Pair("add", "divide", 1),
 )
-# Of which the order of operands makes no difference.
+# Operations for which the order of operands does not matter.
 COMMUTATIVE: Final = ("add", "multiply")
 
 
 def body_for(bodies: dict[str, str], letter: str) -> tuple[str, bool] | None:
-    """The body that serves a kind, and whether it runs on unsigned operands; None where there is none."""
+    """The body for a kind, and whether it runs on unsigned operands; None if there is none."""
     if letter in bodies:
         return bodies[letter], False
     if letter in "iu" and "iu" in bodies:
@@ -815,7 +813,7 @@ PLACEHOLDERS: Final = frozenset({"t", "T", "U", "W", "MIN", "MAX"})
 
 
 def check() -> None:
-    """Check the table against itself: names, words, letters and operators, and a body for every kind."""
+    """Check the table: names, words, letters and operators, and a body for every kind."""
     for what in (
         [op.name for op in OPS],
         [op.operator for op in OPS if op.operator],

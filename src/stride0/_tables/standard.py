@@ -1,7 +1,7 @@
-"""What the standard says of the arguments of its functions: one row per function.
+"""The standard's rules for the arguments of its functions: one row per function.
 
 For strict mode and for older versions of the standard. Rows of elementwise functions follow from the table of
-operations; where the standard defines a function for fewer dtypes than that table says, the row here says so.
+operations; if the standard defines a function for fewer dtypes than that table, there is a row here.
 """
 
 # No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
@@ -13,31 +13,31 @@ from stride0._tables.operations import KINDS, OPS
 VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 NEWEST: Final = VERSIONS[-1]
 DRAFT: Final = "draft"
-"""The text of the next version, as a version: it compares greater than the others."""
+"""The draft of the next version, as a version: it compares greater than all others."""
 
 
 class Row(NamedTuple):
     """One function of the standard."""
 
     chapter: str
-    # The dtypes of array parameters, in the standard's words; "" is any.
+    # The dtypes of array parameters, in the standard's words; "" is any dtype.
     arrays: dict[str, str]
-    # Array parameters for which Python scalars may stand, and since when.
+    # Array parameters that may be Python scalars, and since when.
     scalars: tuple[str, ...] = ()
     scalars_since: str = "2021.12"
-    # Parameters whose dtypes have to promote to one.
+    # Parameters that must promote to a common dtype.
     together: tuple[str, ...] = ()
-    # Parameters that have to be of the dtype of the first one that is together.
+    # Parameters that must have the dtype of the first parameter in `together`.
     equal: tuple[str, ...] = ()
-    # Other positional parameters, in their places.
+    # Other positional parameters, at their positions.
     order: tuple[str, ...] = ()
-    # Parameters that have to be tuples, where an integer alone would do as well.
+    # Parameters that must be tuples, although stride0 also accepts an integer.
     tuples: tuple[str, ...] = ()
     since: str = "2021.12"
-    # Parameters that came later than the function.
+    # Parameters that were added later than the function.
     later: dict[str, str] = {}  # noqa: RUF012 - never written to
-    # Parameters that took other forms from some version on: which, in the words of
-    # `_modes.configurations.FORMS`, and when.
+    # Parameters that accept other forms from some version on: the form, as named in
+    # `_modes.configurations.FORMS`, and the version.
     wider: dict[str, tuple[str, str]] = {}  # noqa: RUF012 - never written to
 
     @property
@@ -46,12 +46,12 @@ class Row(NamedTuple):
         return self.order or tuple(self.arrays)
 
 
-# Where our table accepts more than the standard does.
+# Where the table of operations accepts more than the standard.
 NARROWER: Final = {"divide": "floating-point"}
 
 ELEMENTWISE: Final = "Element-wise Functions"
 
-# Functions that took more from some version on.
+# Functions that accept more from some version on.
 WIDER: Final = {
     "conj": {"x": ("is of a real dtype", "2024.12")},
     "expand_dims": {"axis": ("is a tuple", "2025.12")},
@@ -239,21 +239,21 @@ ROWS: Final[dict[str, Row]] = {
 }
 
 EXTENSIONS: Final = {"linalg": "2021.12", "fft": "2022.12"}
-"""The extensions of the standard, and since when."""
+"""The extensions of the standard, and the version that added them."""
 
 METHODS_LATER: Final = {"__dlpack__": dict.fromkeys(("max_version", "dl_device", "copy"), "2023.12")}
-"""Parameters of methods of arrays that came later than the method, and since when."""
+"""Parameters of array methods that were added later than the method, and their version."""
 
 COMPLEX_SINCE: Final = "2022.12"
-"""The version that brought dtypes of complex numbers."""
+"""The version that added complex dtypes."""
 
-# Functions of the main namespace that `linalg` has as well.
+# Functions of the main namespace that are also in `linalg`.
 SHARED: Final = ("matmul", "matrix_transpose", "tensordot", "vecdot")
 
 DATA_DEPENDENT: Final = frozenset(
     {"nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
 )
-"""Functions the shape of whose result depends on values; `repeat` with an array is one more."""
+"""Functions whose result shape depends on values; `repeat` with an array does too."""
 
 CONSTANTS: Final = frozenset({"e", "inf", "nan", "newaxis", "pi"})
 DTYPES: Final = frozenset(
@@ -265,7 +265,7 @@ DTYPES: Final = frozenset(
 
 
 def row_of(name: str, version: str = NEWEST) -> Row | None:
-    """Return the row of a function; of one that the draft alone has, in that version only."""
+    """Return the row of a function; functions of the draft exist only in that version."""
     row = ROWS.get(name)
     return None if row is not None and row.since == DRAFT != version else row
 
@@ -279,7 +279,7 @@ def names_of(version: str = NEWEST, extensions: Iterable[str] = tuple(EXTENSIONS
 
 
 def check() -> None:
-    """Check the table against itself."""
+    """Check the table for contradictions."""
     for name, row in ROWS.items():
         assert row.since in (*VERSIONS, DRAFT) and row.scalars_since in VERSIONS, name
         assert all(kind in KINDS or kind == "" for kind in row.arrays.values()), name

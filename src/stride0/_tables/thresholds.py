@@ -2,10 +2,10 @@
 
 `_core/plan/plan.pxd` declares them to the compiled modules, as fields of `tuning`. `_core.plan.plan.tune`
 changes them in tests and benchmarks. A name ends in the unit of its value: bytes, elements, ``ns``
-(nanoseconds, estimated), products (multiplications), rows, columns, and so on. "Order of sums" in a meaning:
-another value changes last digits of results.
+(nanoseconds, estimated), products (multiplications), rows, columns, and so on. "Order of sums" in a meaning
+says that another value changes the last digits of results.
 
-Sizes of buffers on the stack are not thresholds. They are constants beside their buffers.
+Sizes of buffers on the stack are not thresholds. They are constants next to their buffers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Threshold(NamedTuple):
     value: int
     meaning: str
     benchmark: str
-    """The benchmark (`python -m benchmarks`) whose rows show the effect of another value."""
+    """The script in `benchmarks` that shows the effect of another value."""
 
 
 def last_level_cache() -> int:

@@ -1,7 +1,7 @@
-"""SciPy's ufuncs that `stride0.special` forwards to: a row each, with what the function returns.
+"""SciPy's ufuncs to which `stride0.special` forwards: a row each, with the summary of its docstring.
 
-The build makes the declarations of `special/_ufuncs.py` of them. The names are SciPy's. Operands broadcast,
-and are given by position. `autograd/_rules` has the gradients.
+The build generates the declarations in `special/_ufuncs.py` from them. The names are SciPy's. Operands
+broadcast and are positional. `autograd/_rules` has the gradients.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROWS: dict[str, str] = {
     "betaincc(a, b, x)": "the complement of the regularized incomplete beta function",
     "betaincinv(a, b, y)": "the `x` at which ``betainc(a, b, x)`` is `y`",
     "betainccinv(a, b, y)": "the `x` at which ``betaincc(a, b, x)`` is `y`",
-    # --- the error function and its kin
+    # --- error functions
     "erfi(x)": "the imaginary error function, ``-1j * erf(1j * x)``",
     "dawsn(x)": "Dawson's integral, ``exp(-x**2)`` times the integral of ``exp(t**2)`` from 0 to `x`",
     "owens_t(h, a)": "Owen's T function",

@@ -1,9 +1,8 @@
 """The examples in docstrings of functions that are declared without them, by the functions' names.
 
-The docstring of a declaration is completed with its examples when it is asked for (`documents`), so that the
-import of the package reads none of this; the build writes those of `elementwise` and `special` into the
-docstrings of compiled functions. A docstring that is complete where it stands, of a class or of another
-function, has its examples there.
+When a docstring is read, `documents` completes it with its examples, so that importing the package reads
+nothing of this. The build writes the examples of `elementwise` and `special` into the docstrings of compiled
+functions. Other docstrings, of classes for example, are complete and contain their examples.
 
 Each text is a session as doctest reads it, in which `xp` and `np` are imported;
 `tests/project/test_doctests.py` runs them all. Standard library only: the build loads the two by their paths.
