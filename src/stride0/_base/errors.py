@@ -432,7 +432,7 @@ def _only_fit(shape: Shape, other: Shape) -> Shape | None:
             else:
                 fits.add(built)
         partial = list(dict.fromkeys(grown))
-        if len(partial) > 4096:  # a shape full of ones is not certain
+        if len(partial) > 4096:  # a shape with many ones has many alignments
             return None
     fits.update(built for left, built in partial if not left)
     return fits.pop() if len(fits) == 1 else None
@@ -443,7 +443,7 @@ def drawing(operands: Sequence[Operand], axis: int | None) -> list[str]:
     ndim = max((len(shape) for _, shape in operands), default=0)
     widths = [max(len(str(shape[k])) for _, shape in operands if -k <= len(shape)) for k in range(-ndim, 0)]
     names = max((len(name) for name, _ in operands), default=0)
-    full = sum(widths) + 2 * max(ndim - 1, 0) + 1  # up to the last digit, "(" included
+    full = sum(widths) + 2 * max(ndim - 1, 0) + 1  # width from "(" to the last digit
     lines = []
     for name, shape in operands:
         cells = [str(size).rjust(widths[k - len(shape)]) for k, size in enumerate(shape)]
@@ -464,8 +464,8 @@ for _name in __all__:
 def hide_frames() -> None:
     """Let pytest omit the frames of the package, so that the last frame it shows is the user's call.
 
-    pytest looks for the name among the globals of a frame. The globals of compiled functions are also those
-    of their module. Code that imports further modules of the package later calls this again.
+    pytest looks for the name among the globals of a frame, which are the attributes of a module, compiled or
+    not. Code that imports further modules of the package must call this again.
     """
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "stride0":

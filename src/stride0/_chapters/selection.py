@@ -54,7 +54,7 @@ __all__ = ["argpartition", "median", "partition", "percentile", "quantile", "top
 
 STORAGE: Final = (dt.float16, dt.bfloat16)
 
-# The most ranges of ranks that are selected one by one; for more, elements are sorted.
+# Up to this number of ranges of ranks, each range is selected; for more ranges, all elements are sorted.
 FEW = 4
 
 

@@ -111,7 +111,7 @@ def _deviance(a: Array, m: Array) -> Array:
 
 
 def _gamma_forms(a: Any, x: Any) -> tuple[Array, Array, tuple[Array, Array], tuple[Array, Array]]:
-    """Return masks of where the density is 0 and powers are used, and the arguments of both forms."""
+    """Return two masks, of densities that are 0 and of the use of powers, and the arguments of both forms."""
     a, x = _operands("special.gammainc", a, x)
     positive = greater(a, 0)
     small = logical_or(less(x, 1.0), logical_and(less(a, _SMALL), less(x, _SMALL)))

@@ -84,7 +84,7 @@ cdef inline int axes_argument(PyObject* x, int ndim, str operation, int* axes) e
 
 
 cdef inline int dtype_code_argument(PyObject* x, str operation, int default) except -1:
-    """The code of a dtype; None gives `default`, unless it is negative."""
+    """The code of a dtype. None gives `default`; a negative `default` means that None is not allowed."""
     if x is <PyObject*>None and default >= 0:
         return default
     return (<DType>x).code if type(<object>x) is DType else convert_dtype(x, operation)

@@ -17,7 +17,7 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    /* An attribute of an object's type, not inherited; borrowed, NULL if there is none. */
+    /* An attribute that the type of an object defines itself, without its bases: borrowed, or NULL. */
     static PyObject *s0_of_type(PyObject *x, PyObject *name) {
         PyObject *names = Py_TYPE(x)->tp_dict;
         return names == NULL ? NULL : PyDict_GetItem(names, name);
@@ -130,7 +130,7 @@ cdef Storage begin_lending(Array x):
 
 
 cdef bint is_locked(Array x, bint copied) except -1:
-    """Whether a consumer must not write. A copy belongs to the consumer, even in a test configuration of read-only arrays."""
+    """Whether a consumer must not write. A test configuration may make exports read-only, but not exported copies."""
     return x.storage.readonly or (not x.c_contiguous and not may_be_written(x)) or (not copied and exports_read_only())
 
 

@@ -19,7 +19,7 @@ enum {
 
 #define S0_NO_UNIT(x) S0_FOR_ALL(S0_COUNT(x)) (x).of[k] = (__typeof__((x).of[0])){0};
 
-/* One sweep over a panel of `count` rows. If it `updates`, it first adds multiples of column j - 1 to all columns; the factors are 0
+/* One sweep over a panel of `count` rows. If `updates` is set, it first adds multiples of column j - 1 to all columns; the factors are 0
  * for columns up to j - 1. Then it sums the products of each column with column j. */
 S0_INLINE void s0_sweep(double *rows, Py_ssize_t line, Py_ssize_t count, const double *factors, Py_ssize_t j, double *sums, int updates)
 {
@@ -115,7 +115,8 @@ typedef struct {
     Py_ssize_t line, count, n, pitch;
 } s0_block;
 
-/* Reflectors of a panel. A reflector is `scale` times its stored elements, and 1 in the row of the triangle above, or in its first row. */
+/* Reflectors of a panel. A reflector is `scale` times its stored elements, with a further element 1: in the triangle above, or in its
+ * first row. */
 typedef struct {
     double tau[S0_UNIT], scale[S0_UNIT], inverse[S0_UNIT];
     double products[S0_UNIT][S0_UNIT]; /* of the stored elements of each reflector with those of earlier ones */
@@ -233,9 +234,9 @@ static void s0_record_products(const s0_block *all, Py_ssize_t first, Py_ssize_t
     }
 }
 
-/* Eliminate the columns of `count` rows of a block by a `triangle` above them. If `triangle` is NULL, they are eliminated by the first
- * n rows of the block, and `out` gets the triangle. The reflectors overwrite the block, which is a triangle itself (`is_triangle`) or
- * full. 0 if norms would overflow or underflow. */
+/* Eliminate the columns of `count` rows of a block with the rows of `triangle`, which lie above. If `triangle` is NULL, they are
+ * eliminated with the first n rows of the block, and `out` gets the triangle. The reflectors overwrite the block, which is either a
+ * triangle itself (`is_triangle`) or full. 0 if norms would overflow or underflow. */
 static int s0_reflect(double *triangle, double *block, Py_ssize_t line, Py_ssize_t count, Py_ssize_t n, Py_ssize_t pitch,
                       double *record, double *out, int is_triangle)
 {

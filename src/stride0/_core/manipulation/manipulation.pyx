@@ -1,4 +1,4 @@
-"""Functions that create arrays, rearrange, join and repeat them.
+"""Functions that create, rearrange, join and repeat arrays.
 
 One compiled module, read in this order: `data_types.pxi`, `creation.pxi`, `shapes.pxi`, `joining.pxi`, `repeating.pxi`.
 """

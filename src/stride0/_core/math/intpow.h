@@ -9,7 +9,7 @@
 
 #include "vecmath.h"
 
-/* The base if the last bit is set, otherwise 1; without a selection, which not every processor has for narrow integers. */
+/* The base if the last bit is set, otherwise 1; computed without a select instruction, which some processors lack for narrow integers. */
 #define S0_FACTOR(T, bits, base) ((T)((((base) ^ 1) & (0 - ((bits) & 1))) ^ 1))
 
 /* T: the type of the elements; C: the type of their products, which must not be promoted to a signed type. */

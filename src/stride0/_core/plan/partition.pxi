@@ -1,10 +1,11 @@
 # Partitions of a chain: chunks for threads and signal checks, and fixed chunks of reductions.
 #
 # Note [Partitions]
-#     No result depends on the number of threads, because work is partitioned only where results do not depend on it: an
-#     elementwise kernel anywhere, a reduction between the elements of its result. If a result has few elements, the reduced
-#     elements are partitioned into fixed chunks. These depend only on the shape, the strides and the accumulator, not on
-#     threads. Each chunk has its own accumulators, which are folded in the order of the chunks.
+#     No result depends on the number of threads. Elementwise work may be partitioned anywhere, because each element is
+#     computed separately. A reduction is partitioned along the axes of its result, so one thread computes a whole element of
+#     the result. If the result has few elements, the reduced elements are partitioned into fixed chunks, which depend on the
+#     shape, the strides and the accumulator, but not on threads. Each chunk has its own accumulators, which are folded in
+#     the order of the chunks.
 
 
 
@@ -212,7 +213,7 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
     """
     Run a chain; Note [Chains] of `chain.pxd`. The operands of the plan are its leaves, then its outputs.
 
-    False as from `run_kernel`, and if the chain exceeds the limits.
+    False in the cases of `run_kernel`, and if the chain exceeds the limits.
     """
     cdef Program program
     cdef Plan space, reduced
@@ -229,7 +230,7 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
         return done
     if is_single(chain):
         return run_reduction(plan, last, NULL, NULL, work, True)
-    # Note [Computed operands]: the reduction reads dense arrays, the last outputs of the other steps.
+    # Note [Computed operands]: the other steps write the operands of the reduction, dense, as their last outputs.
     copy_chain(&inner, chain)
     inner.count -= 1
     inner.outputs -= 1
@@ -272,7 +273,7 @@ cdef void set_dense(Plan* plan, int k) noexcept nogil:
 
 
 cdef bint move_last(Plan* space, Chain* chain, int value) noexcept nogil:
-    """Move the output that stores a value, in its dtype and dense in the order of the axes, to the end; False if there is none."""
+    """Make an output that stores a value unchanged and dense (see `set_dense`) the last output; False if there is no such output."""
     cdef int o, d, k, last = space.nop - 1
     cdef Py_ssize_t stride
     cdef bint dense

@@ -5,13 +5,13 @@ cdef enum:
 
 
 ctypedef struct Evaluation:
-    # A call that computes a chain; all such calls are in a list.
+    # A call that computes a chain. All calls in progress form a linked list.
     unsigned long thread
-    PyObject* chain                     # not a reference: the call has one
+    PyObject* chain                     # borrowed: the caller owns a reference
     Evaluation* before
     Evaluation* after
-    # References: the memory that is read, which another call may drop; the results, or NULL for a result that only this
-    # call reads; and the memory of each result.
+    # These pointers own references. Of the leaves: another call may drop the array whose memory this call reads. Of the
+    # results, and of the memory of each result; a result that only this call reads is NULL.
     int leaves
     PyObject* leaf[MOST_LEAVES]
     int count

@@ -31,8 +31,8 @@ cdef int run_pass(
     total : Storage
         Memory for the accumulators of the reduction.
     x : Array
-        Memory for the first output, written with its own strides; or None. Then the interpreter's lock is kept, and no
-        signal handler runs: no other code reads x while a part of it is written, or writes to an operand of the pass.
+        Memory for the first output, written with the strides of x; or None. If x is given, the GIL is kept and no signal
+        handler runs, so no other code reads x while a part of it is written, or writes to an operand of the pass.
     """
     cdef Chain* program = &current.program
     cdef Plan* plan = &current.plan
@@ -51,7 +51,7 @@ cdef int run_pass(
     if reduction is not NULL:
         if not reduction.from_first:
             fill_with(total, reduction.start, itemsize_at(result_code(reduction.kernel)))
-        # Order the axes by the operands: the order decides the order of additions.
+        # The order of the axes decides the order of additions, so it must depend only on the operands of the reduction.
         for k in range(inputs_of(reduction.kernel)):
             describe_value(&operands[program.leaves + count + k], chain, reduction.inputs[k], NULL)
         set_strides(plan, &operands[program.leaves + count], inputs_of(reduction.kernel), chain.shape, chain.ndim)

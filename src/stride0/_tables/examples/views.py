@@ -3,7 +3,7 @@
 from typing import Final
 
 EXAMPLES: Final = {
-    # --- methods of arrays that are more than a function with the array in front
+    # --- methods that do more than call a function with the array as its first argument
     "Array.conj": """
 >>> x = xp.asarray([1.0, 2.0])
 >>> x.conj() is x

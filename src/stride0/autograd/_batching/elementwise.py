@@ -122,7 +122,7 @@ def ranks(x: Array) -> Array:
 
 
 def search(level: Level, x1: Array, x2: Any, side: str, sorter: Any) -> Array:
-    """Search rows of `x2` in rows of `x1` by sorting both together; `side` orders equal elements."""
+    """Return `searchsorted` of each row, by sorting both rows together; `side` orders equal elements."""
     if not level.has(x1) and not level.has(sorter):
         return searchsorted(x1, level.value(x2), side=side, sorter=sorter)  # type: ignore[arg-type]
     wanted = x2 if isinstance(x2, Array) else asarray(x2)
