@@ -8,7 +8,7 @@ Standard library only, since the build loads this file by its path (`_core/gener
 package exists, and `_core/memory/dtype.pyx` fills its C tables from it when it is imported.
 """
 
-# No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
+# No `from __future__ import annotations`: `NamedTuple` would compile the strings at every import.
 from typing import Final, NamedTuple
 
 
@@ -20,7 +20,7 @@ class Row(NamedTuple):
     letter: str  # the key of kernel bodies in the operation table
     itemsize: int  # bytes
     ctype: str  # as the generated kernels spell it
-    format: str  # as PEP 3118 spells it; "" where it has no letter for it
+    format: str  # as PEP 3118 spells it; "" if it has no letter
     # For a storage dtype: the name of the dtype of its computations, which is float32.
     # `math/storage_dtypes.h` has its conversions `<name>_to_f32` and `f32_to_<name>`.
     arithmetic: str = ""
@@ -75,8 +75,8 @@ KERNEL_ROWS: Final = tuple(row for row in ROWS if not row.arithmetic)
 def promote(name1: str, name2: str) -> str:
     """Name of the dtype to which two dtypes promote.
 
-    By the standard's table, or by NumPy's if that has no entry (an integer with a floating
-    dtype, a signed 64-bit with an unsigned 64-bit integer, bool with anything).
+    By the standard's table, or by NumPy's rules for pairs that the standard leaves out: an integer and a
+    floating dtype, a signed integer and uint64, bool and any other dtype.
 
     References
     ----------
@@ -104,8 +104,8 @@ def promote(name1: str, name2: str) -> str:
     if pair == "fc":
         single = "float32" in (first.name, first.arithmetic) and second.name == "complex64"
         return "complex64" if single else "complex128"
-    # An integer with a floating dtype: the smallest dtype that holds both; 16 bits fit float32. Storage
-    # dtypes hold 8 bits, as in NumPy.
+    # An integer with a floating dtype: the smallest dtype that holds both. float32 holds integers of 16 bits;
+    # a storage dtype holds integers of 8 bits, as in NumPy.
     if second.arithmetic:
         return second.name if first.itemsize == 1 else promote(first.name, second.arithmetic)
     precise = first.itemsize > 2 or second.name in ("float64", "complex128")

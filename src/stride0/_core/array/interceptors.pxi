@@ -5,8 +5,8 @@
 #     tests one flag, and only if it has a plan.
 #
 # Note [Whose code]
-#     Strict mode checks all code except this package, or only modules by name: a `Scope`. Then the frame that called into
-#     the package decides: the innermost frame on the stack whose code does not belong to this package. NumPy's frames are
+#     Strict mode checks all code except this package, or only the modules that a `Scope` names. For a `Scope`, the frame
+#     that called into the package decides: the innermost frame on the stack whose code does not belong to this package. NumPy's frames are
 #     skipped unless NumPy is named: `numpy.sum(x)` is a call of the code that contains it. Compiled code has no frames;
 #     the Python code that called it decides.
 #
@@ -205,7 +205,7 @@ cdef int refuse_reading(str operation) except -1:
 
 # --- dtypes and devices
 #
-# They are lower layers, and the package itself reads their attributes: the frame decides whose code reads them.
+# Lower layers define their types, and this package reads their attributes too: the calling frame decides whether to check.
 
 
 cdef int refuse_users_read(error, str operation, str fact, str sentence) except -1:

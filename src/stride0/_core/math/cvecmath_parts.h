@@ -44,7 +44,7 @@ VM_INLINE void cv_hyper_parts(double x, cv_two *sinh, cv_two *cosh) {
 
 /* -- sine and cosine ------------------------------------------------------------------------------------- */
 
-/* Of high + low + turn * pi/2, with high up to pi/4 */
+/* Sine and cosine of high + low + turn * pi/2, with high up to pi/4 */
 VM_INLINE void cv_quarter_parts(double high, double low, uint64_t turn, cv_two *sine, cv_two *cosine) {
     double z = high * high;
     double h = 0.5 * z;
@@ -59,7 +59,7 @@ VM_INLINE void cv_quarter_parts(double high, double low, uint64_t turn, cv_two *
     *cosine = cv_negated_if(c, cv_select(odd, a_sine, a_cosine));
 }
 
-/* Of y up to VM_TRIG_LIMIT_F64 */
+/* Sine and cosine of y up to VM_TRIG_LIMIT_F64 */
 VM_INLINE void cv_circle_parts(double y, cv_two *sine, cv_two *cosine) {
     double low, t;
     double high = vm_reduce_f64(fabs(y), &low, &t);
@@ -67,7 +67,7 @@ VM_INLINE void cv_circle_parts(double y, cv_two *sine, cv_two *cosine) {
     *sine = cv_odd(*sine, y);
 }
 
-/* Of any finite y */
+/* Sine and cosine of any finite y */
 static __attribute__((noinline, unused)) void cv_circle_any(double y, cv_two *sine, cv_two *cosine) {
     if (fabs(y) <= VM_TRIG_LIMIT_F64) {
         cv_circle_parts(y, sine, cosine);

@@ -35,7 +35,7 @@ S0_INLINE int64_t s0_word_of(int64_t raw, int width, int kind, int64_t mask, int
     S0_INLINE void s0_encode_each_##bits(const char *from, Py_ssize_t n, int width, int kind, int64_t mask,          \
                                          int64_t top, s0_word##bits *to, s0_seen *seen)                              \
     {                                                                                                                \
-        /* Counters have the width of words, so that a vector holds as many: n is at most S0_BATCH. */               \
+        /* Counters are as wide as words, for loops with vectors; as n is at most S0_BATCH, they do not overflow. */ \
         const s0_word##bits limit = (s0_word##bits)(width == 8 ? INT64_MAX : INT32_MAX);                             \
         const s0_word##bits infinite = (s0_word##bits)(width == 8 ? 0x7FF0000000000000 : 0x7F800000);                \
         const s0_word##bits nan_word = (s0_word##bits)top, inverted = (s0_word##bits)mask;                           \

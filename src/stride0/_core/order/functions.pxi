@@ -72,7 +72,7 @@ cdef int read_ranks(str name, PyObject* given, Py_ssize_t n, Py_ssize_t* first, 
         if not -n <= k < n:
             raise OutOfBoundsError(name, f"kth {k} is out of bounds for {counted(n, 'element')}")
     positions = [k + n if k < 0 else k for k in positions]
-    # Without a position any permutation is right; the smallest element comes first.
+    # If no rank is given, any permutation is right; select rank 0.
     first[0], last[0] = (min(positions), max(positions) + 1) if positions else (0, min(n, 1))
     return 0
 
@@ -122,7 +122,8 @@ cdef object searchsorted(str name, PyObject** given):
     code = x1.code
     if x2.code != code:
         code = promote_codes(x1.code, x2.code)
-        # uint64 with a signed dtype: float64 would make distinct integers equal. Values outside the range of x1's dtype are beyond the ends.
+        # uint64 and a signed dtype promote to float64, in which distinct integers may be equal. So x2 is cast to the dtype of x1;
+        # its values outside the range of that dtype are corrected below.
         mixed = x1.dtype.kind in INTEGRAL and x2.dtype.kind in INTEGRAL and letter_at(code) == c"f"
         if mixed:
             code = x1.code

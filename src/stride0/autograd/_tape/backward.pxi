@@ -139,8 +139,8 @@ cdef class Pass:
         """
         Make targets of all calls of the same function on the operand of `whole`, for derivatives along a path of that operand.
 
-        These calls find the same vectors and move alike. Other decompositions of the operand are held fixed: results that depend
-        on their repeated values are assumed to be well defined without the values of this call.
+        These calls find the same vectors, which move in the same way along the path. Decompositions by other functions are held
+        fixed: results that depend on their repeated values are assumed to be well defined without the values of this call.
         """
         cdef Py_ssize_t i
         cdef Visit* visit
@@ -346,7 +346,7 @@ cdef list walk_backward(list roots, list cotangents, list targets, bint beyond, 
         if opened:
             state.passing = 0
             close_tape(state)
-            # Restore, so that reads of arrays do not depend on the tape having been open.
+            # Later reads of arrays behave as if the tape had not been opened.
             state.closed, state.missed, state.reopened = closed, missed, reopened
     return [without_record(g) for g in found] if opened else found
 

@@ -170,7 +170,7 @@ cdef int push_transposed(Pass walk, Node node, Visit* visit, list parts) except 
     if node.pull is not None:
         if type(node.pull) is Custom:
             return push_custom(walk, node, parts)
-    # The node of a single result is its own only part.
+    # If the call has a single result, `parts` contains only its node.
     # A saved result gets a new node each time it is loaded.
     for part in parts:
         if part.output not in zero:
