@@ -28,7 +28,7 @@ def filled(u: Any, c: Any) -> Any:
     return y
 
 
-# Of an array, a function of one argument that reads it beside a tracked one.
+# Functions that take an untracked array and return a function of a tracked one that reads both.
 CLOSURES: dict[str, Callable[[Any], Callable[[Any], Any]]] = {
     "product": lambda c: lambda u: u * c * u,
     "sum": lambda c: lambda u: (u + c) ** 2,
@@ -119,7 +119,7 @@ def test_within_vmap_and_nested() -> None:
 
 
 def test_arguments_keep_their_values() -> None:
-    """Constants that the function computes from others: as arguments they may be overwritten."""
+    """Constants that the function gets as arguments may be overwritten after the call."""
 
     def g(x: Any) -> Any:
         c = xp.asarray([3.0, 4.0])
@@ -131,7 +131,7 @@ def test_arguments_keep_their_values() -> None:
 
 
 def test_errors_end_the_first_call() -> None:
-    """Logging ends with the call: arrays that are read later are written to freely."""
+    """Logging ends with the call: arrays that are read later may be overwritten."""
 
     def fails(u: Any) -> Any:
         raise ZeroDivisionError

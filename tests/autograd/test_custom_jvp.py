@@ -48,7 +48,7 @@ def stable() -> Any:
 
 
 def mixed() -> Any:
-    """A matrix and a vector, in nested structures; the rule uses the result, whose derivative is its own."""
+    """A matrix and a vector in nested structures; the rule uses the result, whose derivative it defines."""
 
     @custom_jvp
     def f(p: Any, x: Any) -> Any:
@@ -273,7 +273,7 @@ def test_within_custom_vjp() -> None:
 
 
 def test_against_jax() -> None:
-    """A rule that is not the derivative: who uses what, in first and second order."""
+    """A rule that differs from the derivative shows which of the two is used, in first and second order."""
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)
 

@@ -77,7 +77,7 @@ def test_incomplete_beta_function(a: float, b: float) -> None:
     for x in (0.0, 1.0, 1e-310, 1e-200, 1e-20, 0.3, 0.8, 1 - 2.0**-30, 1 - 2.0**-53):
         with mp.workdps(40):
             expected = [float(beta_density(a, b, x, k)) for k in range(4)]
-        # What cancels is as large as the largest of them.
+        # The terms that cancel may be as large as the largest derivative.
         large = max([1.0, *[abs(v) for v in expected if math.isfinite(v)]])
         for sign, f in ((1, special.betainc), (-1, special.betaincc)):
             found = derivatives(lambda x: f(float(a), float(b), x), x)  # noqa: B023
@@ -160,7 +160,7 @@ def test_distribution_of_t(df: float) -> None:
 
 @pytest.mark.parametrize("df", [0.5, 1.0, 3.0, 20.0])
 def test_mixed_derivatives_of_t(df: float) -> None:
-    """By `df`, the function is odd and smooth in `t`, though it is made of roots and a sign."""
+    """The derivative by `df` is odd and smooth in `t`, although it is computed from roots and a sign."""
     for t in (0.0, 0.3, -1.2, 5.0, INF):
         with mp.workdps(40):
             expected = [

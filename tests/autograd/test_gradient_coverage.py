@@ -1,9 +1,9 @@
 """No public function, method or attribute loses a gradient silently.
 
-Of each name, found in the namespaces and the array type themselves, a call with tracked arrays has one of
-four outcomes: the derivative that finite differences find, a refusal, a result that finite differences find
-constant, or a result without floating-point numbers. A name that is classified neither here nor in the tables
-of rules fails.
+Names are found in the namespaces and the array type themselves. For each name, a call with tracked arrays has
+one of four outcomes: the derivative that finite differences find, a refusal, a result that is constant by
+finite differences, or a result without floating-point numbers. A name that is classified neither here nor in
+the tables of rules fails.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ INDEX = xp.asarray([1, 0, 1])
 
 
 def floats(y: Any) -> list[Any]:
-    """All floating-point numbers in a result: ours, NumPy's, Python's, in memory that was lent."""
+    """All floating-point numbers in a result: in our arrays, in NumPy's, in exported memory, and Python's."""
     if isinstance(y, Array):
         return [y] if "floating" in y.dtype.kind else []
     if isinstance(y, (float, complex)):
@@ -61,7 +61,7 @@ def floats(y: Any) -> list[Any]:
 
 
 def weighted(ys: list[Any]) -> float:
-    """The sum of numbers times fixed weights; NaN counts as nothing."""
+    """The sum of numbers times fixed weights; NaN counts as 0."""
     total = 0.0
     for k, y in enumerate(ys):
         a = np.asarray(y)
@@ -76,7 +76,7 @@ def weights(k: int, a: Any) -> Any:
 
 
 def outcome(call: Call, arrays: tuple[Any, ...], k: int) -> str:
-    """ "gradient", "constant", "no number" or "refused", by array `k`; it is asserted to be right."""
+    """ "gradient", "constant", "no number" or "refused" for array `k`, checked by finite differences."""
     arrays = tuple(np.asarray(a) for a in arrays)
 
     def plain(a: Any) -> list[Any]:
@@ -89,7 +89,7 @@ def outcome(call: Call, arrays: tuple[Any, ...], k: int) -> str:
             found = floats(call(*xs))
         except (GradientError, BufferError) as error:
             assert "gradient" in str(error), error
-            plain(arrays[k])  # the call is one that works
+            plain(arrays[k])  # the call works with untracked arrays
             return "refused"
     gradient = np.zeros_like(arrays[k])
     ours = [(i, y) for i, y in enumerate(found) if isinstance(y, Array)]
@@ -150,7 +150,7 @@ for _prefix, _module in (
 ATTRIBUTES = sorted(n for n in dir(Array) if getattr(Array, n, None) is not getattr(object, n, None))
 
 
-# --- functions without rules of their own
+# --- functions that have no rules
 
 NO_ARRAYS = {
     *("__array_namespace_info__", "get_num_threads", "set_num_threads"),
@@ -166,7 +166,7 @@ def _put_along_axis(x: Any, values: Any) -> Any:
     return copy
 
 
-# Of functions that are made of others.
+# Examples of functions that are composed of others.
 COMPOSED: dict[str, list[Example]] = {
     "diag": [
         ("gradient", lambda x: xp.diag(x[0, :]), X),
@@ -225,7 +225,7 @@ COMPOSED: dict[str, list[Example]] = {
     "from_dlpack": [("refused", lambda x: xp.from_dlpack(x), X)],
 }
 
-# Of functions whose table says that their result is constant, where they are not called with arrays alone.
+# Examples of functions with constant results (by the tables) that take more than arrays.
 CONSTANT: dict[str, list[Example]] = {
     "argsort": [("no number", lambda x: xp.argsort(x, descending=True), X)],
     "argpartition": [("no number", lambda x: xp.argpartition(x, 1), X)],
@@ -289,7 +289,7 @@ def examples(name: str) -> list[Example]:
 def test_every_function_is_classified() -> None:
     known = {*VJP, *NO_GRAD, *NO_ARRAYS, *COMPOSED}
     assert not set(FUNCTIONS) - known, sorted(set(FUNCTIONS) - known)
-    # The lists name nothing that is not there.
+    # The lists contain only existing names.
     assert not {*NO_ARRAYS, *COMPOSED, *CONSTANT, *INTEGERS} - set(FUNCTIONS)
     assert not {*NO_ARRAYS, *COMPOSED} & {*VJP, *NO_GRAD}
     assert not {*CONSTANT, *INTEGERS} - set(NO_GRAD)
@@ -297,7 +297,7 @@ def test_every_function_is_classified() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) & set(VJP) - {"asarray"}))
 def test_functions_with_rules(name: str) -> None:
-    """Each argument by itself, the others constant: no case is silently constant where differences move."""
+    """Each argument is tracked separately; no result is constant if finite differences say otherwise."""
     found = set()
     for case in [case for case in CASES if case.name == name][:6]:
         arrays = arguments(case)
@@ -324,7 +324,7 @@ def test_composed_functions(name: str) -> None:
         check(*example)
 
 
-# --- arguments that are no arrays in the standard, and may be
+# --- arguments that are not arrays in the standard, but may be arrays here
 
 ARGUMENTS: dict[str, list[Example]] = {
     "asarray": [
@@ -378,11 +378,11 @@ def test_further_arguments(name: str) -> None:
     ],
 )
 def test_parameters_are_right_or_refused(call: Call) -> None:
-    """Numbers that steer a function, given as tracked arrays."""
+    """Numbers that control a function, given as tracked arrays."""
     try:
         assert outcome(call, (np.asarray(1.3),), 0) in ("gradient", "refused", "constant")
     except (TypeError, ValueError) as error:
-        # No arrays there, tracked or not.
+        # Arrays are refused, tracked or not.
         with pytest.raises(type(error)):
             call(xp.asarray(1.3))
 
@@ -591,7 +591,7 @@ SPECIAL: dict[str, list[Example]] = {
 if sys.version_info >= (3, 12):
     SPECIAL["__buffer__"] = [("refused", memoryview, X)]
     SPECIAL["__release_buffer__"] = [("refused", lambda x: memoryview(x).release(), X)]
-# Of integers and bool, or of no array at all.
+# Attributes of integer and bool arrays, or of the type.
 NO_FLOATS = {
     *("__and__", "__iand__", "__rand__", "__or__", "__ior__", "__ror__", "__xor__", "__ixor__", "__rxor__"),
     *("__lshift__", "__ilshift__", "__rlshift__", "__rshift__", "__irshift__", "__rrshift__"),

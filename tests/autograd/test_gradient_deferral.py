@@ -66,7 +66,7 @@ def written(x: Any, row: Any, column: Any) -> Any:
 
 PROGRAMS = [polynomial, activation, softmax, normalized, outer, written]
 
-# What a caller may have chosen.
+# Modes that the caller may have chosen.
 SCOPES: dict[str, Callable[[], Any]] = {
     "never": lambda: xp.fused(size=0),
     "any size": lambda: xp.fused(size=1),
@@ -187,7 +187,7 @@ def test_deferred_gradients_against_torch(program: Callable[..., Any], scope: st
 
 
 def peak_of(call: Callable[[], Any]) -> int:
-    """Bytes beyond what was there before, at most, during a call."""
+    """The peak of allocated bytes during a call, above the bytes before it."""
     memory_statistics(reset_peak=True)
     before = live()
     call()
@@ -203,7 +203,7 @@ def passes_of(call: Callable[[], Any]) -> int:
 def test_the_memory_of_a_chain_is_its_results() -> None:
     x, row, column = arrays((1000, 1000), (1000,), (1000, 1))
     both = value_and_grad(polynomial, argnums=(0, 1, 2))
-    # The gradient of x, and what is small: none of the saved values of this size is written.
+    # The gradient of x and small arrays: no saved value of this size is written.
     assert peak_of(lambda: both(x, row, column)) < x.nbytes * 1.1
     with xp.fused(size=0):
         assert peak_of(lambda: both(x, row, column)) > x.nbytes * 2.9
@@ -219,7 +219,7 @@ def test_the_gradients_of_an_outer_product_are_sums_of_its_factors() -> None:
 
 
 def test_cotangents_that_repeat_are_multiplied_once() -> None:
-    """Of a product along whose first axis nothing varies, one row is computed."""
+    """If nothing varies along the first axis of a product, one row is computed."""
     row, scale = arrays((3000,), (3000,), dtype="float64")
 
     def loss(row: Any) -> Any:
@@ -239,7 +239,7 @@ def test_an_elementwise_loss_takes_one_pass() -> None:
 
 
 def test_elements_of_a_deferred_cotangent_are_added_in_place() -> None:
-    """Each of many elements costs as much as one of a small array."""
+    """The cost of an element does not grow with the array."""
     (x,) = arrays((300_000,), dtype="float64")
 
     def loss(x: Any) -> Any:
@@ -254,12 +254,12 @@ def test_elements_of_a_deferred_cotangent_are_added_in_place() -> None:
     assert passes_of(lambda: grad(loss)(x)) < 20
 
 
-# --- where it holds
+# --- scope
 
 
 @pytest.fixture(autouse=True)
 def nothing_stays_switched_on() -> Iterator[None]:
-    """Whatever the default of the process is, which would hold within passes, too."""
+    """Nothing is deferred by default, and passes leave it so."""
     before = xp.fused.set_default(0)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Gradients at poles, zeros and NaN, where a formula has no value of its own."""
+"""Gradients at poles, zeros and NaN, at which the formula of the derivative is undefined."""
 
 from __future__ import annotations
 

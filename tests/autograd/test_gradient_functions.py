@@ -1,4 +1,4 @@
-"""Functions of functions as JAX has them: several arguments at once, and gradients of the caller's."""
+"""Transformations as in JAX: several arguments at once, and gradients defined by the caller."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_jax_agrees_about_several_arguments(argnums: Any) -> None:
 
 
 def product(namespace: Any, custom: Any) -> Any:
-    """The example of JAX's documentation, with a wrong factor that tells the rule from the derivative."""
+    """JAX's documented example, with a wrong factor that distinguishes the rule from the derivative."""
 
     @custom
     def f(x: Any, y: Any) -> Any:
@@ -189,7 +189,7 @@ def test_forward_that_calls_the_function() -> None:
     assert_allclose(float(f(x, y)), np.sin(0.7) * 1.3)
     gx, gy = grad(f, argnums=(0, 1))(x, y)
     assert_allclose([float(gx), float(gy)], [3 * np.cos(0.7) * 1.3, np.sin(0.7)])
-    # The flag is down again.
+    # The flag that marks a running forward is reset.
     assert_allclose(float(grad(f)(x, y)), 3 * np.cos(0.7) * 1.3)
 
 
@@ -282,11 +282,11 @@ def test_forward_that_fails_leaves_nothing() -> None:
     assert len(calls) == 2
 
 
-# --- constants beside a tape that is still there
+# --- constants while a tape exists
 
 
 def python_functions(call: Any, *operands: Any) -> int:
-    """Functions in Python that run in a call: on the fast path none but `call`."""
+    """The number of Python functions that run in a call; on the fast path only `call`."""
     count = 0
 
     def profile(frame: object, event: str, argument: object) -> None:
@@ -312,7 +312,7 @@ def python_functions(call: Any, *operands: Any) -> int:
     ids=["matmul", "sum", "transpose", "reshape"],
 )
 def test_saved_constants_stay_fast(call: Any) -> None:
-    """Of what a live tape saved nothing is tracked: a call takes the same way as with other arrays."""
+    """Constants that a live tape has saved are not tracked: calls with them take the fast path."""
 
     functions = functools.partial(python_functions, call)
 
@@ -325,7 +325,7 @@ def test_saved_constants_stay_fast(call: Any) -> None:
         assert functions(b, z) == functions(*others)
         # Recorded calls take it as well.
         assert functions(tape.watch(xp.ones((3, 3))), x) == functions(*others) == 1
-    # Nor of arrays that were tracked while the tape was open.
+    # Arrays that were tracked while the tape was open take the fast path too.
     assert functions(b, x) == functions(*others)
     assert_allclose(np.asarray(tape.gradient(y, x)), 2 * np.sum(np.asarray(b), axis=0))
 
@@ -351,7 +351,7 @@ def test_saved_constants_stay_fast(call: Any) -> None:
     ],
 )
 def test_recorded_calls_take_the_fast_path(call: Any) -> None:
-    """That a call is recorded costs no call of a function in Python, and changes no value."""
+    """Recording a call runs no further Python function and changes no value."""
 
     functions = functools.partial(python_functions, call)
 
@@ -365,7 +365,7 @@ def test_recorded_calls_take_the_fast_path(call: Any) -> None:
 
 
 def test_saved_constants_that_are_written_are_copied() -> None:
-    """The fast way of reading them changes nothing for writes, through whichever view."""
+    """Saved constants are copied before any write, also through a view."""
     for through in (lambda b: b, lambda b: b[1:], lambda b: xp.reshape(b, (3,)).view()):
         b = arr(1.0, 2.0, 3.0)
         with Tape() as tape:
@@ -379,7 +379,7 @@ def test_saved_constants_that_are_written_are_copied() -> None:
 
 
 def test_tracked_writes_to_constants_are_not_lost() -> None:
-    """An array whose memory got tracked values is not read as a constant."""
+    """An array into which tracked values were written is not read as a constant."""
     for read in (
         lambda b: b * 1,
         xp.sum,

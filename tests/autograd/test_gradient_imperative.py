@@ -1,4 +1,4 @@
-"""`Tape`: what a gradient is with respect to, once arrays have been overwritten in place."""
+"""`Tape`: the array with respect to which gradients are taken, after it has been overwritten in place."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def loss(x: Any, a: Any, write: Write, read: bool) -> Any:
 
 @pytest.mark.parametrize("write", WRITES)
 def test_what_was_tracked_stands_for_its_values_then(write: Write) -> None:
-    """As an argument does in `grad`; and whether or not the array was read after the write."""
+    """As an argument of `grad` does, whether or not the array was read after the write."""
     for read, number in itertools.product((False, True), (0, 1)):
         a = xp.asarray(X)
         with Tape() as tape:
@@ -115,7 +115,7 @@ def test_any_other_array_stands_for_what_it_holds(write: Write) -> None:
 
 
 def test_writes_after_the_block() -> None:
-    """They change no gradient by what watch() returned; other arrays that are written to have none."""
+    """Gradients by watched arrays do not change; other arrays that are written to have no gradient."""
     for write in WRITES:
         a = xp.asarray(X)
         with Tape() as tape:

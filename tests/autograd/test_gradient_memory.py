@@ -1,4 +1,4 @@
-"""What the tape keeps, and that it lets go of it: without the garbage collector and without recursion."""
+"""What the tape keeps alive, and that it frees this without the garbage collector and without recursion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from stride0.autograd._tape import tape as _tape
 from stride0.strided import memory_statistics
 
 Function = Callable[..., Any]
-N = 10_000  # elements of an array that matters
+N = 10_000  # elements of an array whose memory is counted
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def without_garbage_collector() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def computed_at_once() -> Iterator[None]:
-    """Where the default of the process is to defer, what is pending would keep its operands."""
+    """If the process defers by default, pending results would keep their operands alive."""
     before = xp.fused.set_default(0)
     try:
         yield
@@ -60,7 +60,7 @@ def live() -> int:
 
 
 def peak_of(call: Callable[[], Any]) -> int:
-    """Bytes beyond what was there before, at most, during a call."""
+    """The peak of allocated bytes during a call, above the bytes before it."""
     memory_statistics(reset_peak=True)
     before = live()
     call()
@@ -169,13 +169,13 @@ def test_exceptions_leave_nothing(function: Function) -> None:
                 function(f)(x)
 
     call()
-    kept[...] = 0.0  # what it had been given holds its history until it is written again
+    kept[...] = 0.0  # the argument keeps its history until it is overwritten
     before = live()
     for _ in range(3):
         call()
         kept[...] = 0.0
     assert live() == before
-    # Nothing is recorded any more: conversions are allowed again, and gradients do not see what was.
+    # Recording has ended: conversions are allowed, and gradients ignore earlier writes.
     assert float(kept[0]) == 0.0
     assert_allclose(np.asarray(grad(lambda x: xp.sum(x * kept))(x)), 0)
 
@@ -203,7 +203,7 @@ def test_exceptions_in_the_backward_pass() -> None:
 
 
 def test_deep_chains() -> None:
-    """A million operations: neither the backward pass nor the end of the graph recurses."""
+    """A million operations: neither the backward pass nor the release of the graph recurses."""
 
     def f(x: Any) -> Any:
         for _ in range(10**6):
@@ -247,7 +247,7 @@ def test_deep_chains_of_other_nodes(step: Function) -> None:
 
 
 def test_wide_graphs_are_walked_once() -> None:
-    """Each node of a graph of 2**200 ways is visited once."""
+    """Each node of a graph with 2**200 paths is visited once."""
 
     def f(x: Any) -> Any:
         for _ in range(200):
@@ -285,7 +285,7 @@ def test_writes_to_a_constant_are_not_collected() -> None:
 
 
 def test_recurrences_are_not_quadratic_in_memory() -> None:
-    """Cotangents of x[k], views that keep all of z alive each, do not wait for the end of the pass."""
+    """Cotangents of x[k] are freed during the pass; each is a view that keeps all of z alive."""
     n = 200
 
     def f(x: Any) -> Any:
@@ -309,7 +309,7 @@ def test_values_are_freed_while_the_backward_pass_runs() -> None:
 
 
 def test_checkpoint_keeps_only_its_arguments() -> None:
-    """What the first run recorded is not kept."""
+    """The record of the first run is not kept."""
 
     def deep(u: Any) -> Any:
         for _ in range(20):
@@ -329,7 +329,7 @@ def test_checkpoint_keeps_only_its_arguments() -> None:
 
 @pytest.mark.usefixtures("eagerly")  # with STRIDE0_FUSED=1 there is no product of (n, m) to compare with
 def test_outer_product_has_no_large_temporary() -> None:
-    """The gradient of sum(a * b) for (n, 1) and (1, m) takes O(n + m) beyond the caller's own (n, m)."""
+    """The gradient of sum(a * b) for (n, 1) and (1, m) needs O(n + m) memory more than the (n, m) product."""
     n, m = 500, 400
     a, b = xp.ones((n, 1)), xp.ones((1, m))
     both = grad(lambda a, b: xp.sum(a * b), argnums=(0, 1))
@@ -337,13 +337,13 @@ def test_outer_product_has_no_large_temporary() -> None:
     forward = peak_of(lambda: xp.sum(a * b))
     assert forward >= 8 * n * m
     assert peak_of(lambda: both(a, b)) < forward + 4 * 8 * (n + m)
-    # The backward pass alone, with an ordinary cotangent.
+    # Only the backward pass, with an untracked cotangent.
     _, pullback = vjp(lambda a, b: a * b, a, b)
     c = xp.ones((n, m))
     assert peak_of(lambda: pullback(c)) < 4 * 8 * (n + m)
 
 
-# --- ordinary arrays pay nothing
+# --- untracked arrays have no overhead
 
 
 class Watcher:
@@ -359,7 +359,7 @@ class Watcher:
 
 @pytest.fixture
 def watcher(monkeypatch: pytest.MonkeyPatch) -> Watcher:
-    # Of other tests, a tape may be in a cycle that is not freed yet: while one exists, writes are logged.
+    # A tape of another test may be in a cycle that is not freed yet; while a tape exists, writes are logged.
     gc.collect()
     out = Watcher(_tape.frame_of_caller)
     monkeypatch.setattr(_tape, "frame_of_caller", out)
@@ -388,7 +388,7 @@ def test_writes_elsewhere_are_not_logged(watcher: Watcher) -> None:
 
 
 def test_storages_are_ordinary_again_when_the_last_tape_is_gone(watcher: Watcher) -> None:
-    """A write to an array whose storage was logged does not begin to log it again."""
+    """A write does not start to log a storage again whose log has ended."""
     x, c = xp.ones(3), xp.ones(3)
     value, g = value_and_grad(lambda x: xp.sum(x * c))(x)
     for a in (x, c, g, value):
@@ -443,14 +443,14 @@ assert xp.strided.memory_statistics()["live_bytes"] == before
 
 @pytest.mark.parametrize("body", [TAPE_IN_CYCLE, EXCEPTION_IN_CYCLE], ids=["tape", "exception"])
 def test_tapes_in_cycles_are_collected(body: str) -> None:
-    """In a process of its own: what went wrong here once was a segmentation fault."""
+    """In a separate process, because a failure was a segmentation fault."""
     command = [sys.executable, "-c", PROGRAM.format(body=body)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
 
 
 def test_results_outlive_their_tapes() -> None:
-    """Arrays that were recorded are ordinary ones when the tape is gone, and keep nothing else alive."""
+    """When the tape is freed, recorded arrays are untracked and keep nothing else alive."""
     kept = []
     before = live()
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Derivatives of norms of high order, and where elements are 0 or far apart."""
+"""Derivatives of norms of high order, and for elements that are 0 or differ much in size."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_second_derivatives_of_norms(x: list[float], ord: float) -> None:
         return xp.linalg.vector_norm(x, ord=ord)
 
     at, expected = xp.asarray(x), _exact_hessian(x, ord)
-    # Products of factors that are apart from each other may be below the range.
+    # Products of factors of very different size may underflow.
     atol = 2e-170 if min(x) == 1e-170 and ord <= -1 else 1e-250
     along = [np.asarray(hvp(norm, at, xp.asarray(row))) for row in np.eye(3)]
     batched = vmap(hessian(norm))(at[None])[0]

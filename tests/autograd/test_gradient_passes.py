@@ -19,7 +19,7 @@ X = xp.asarray([0.5, -1.25, 2.0])
 
 
 def probed(during: Callable[[], None]) -> tuple[Any, Callable[[Any], Any], Any]:
-    """Value and pullback of a function whose backward pass calls `during` halfway; the gradient expected."""
+    """Value, pullback and expected gradient of a function whose backward pass calls `during` halfway."""
 
     @custom_vjp
     def probe(x: Any) -> Any:
@@ -56,7 +56,7 @@ def test_a_pass_within_a_pass_through_the_same_nodes() -> None:
 
 @only_with_the_lock(ONE_THREAD_FOR_A_TAPE)
 def test_passes_of_two_threads_through_the_same_nodes() -> None:
-    """The first pass waits in the middle until the second one, and a third after it, are through."""
+    """The first pass waits in the middle until the second and the third have ended."""
     entered, done = threading.Event(), threading.Event()
     first = threading.get_ident()
 
@@ -98,7 +98,7 @@ def test_a_pass_that_ends_in_an_exception_leaves_no_trace() -> None:
 
 
 def test_a_tape_that_is_freed_during_a_pass_of_another_one() -> None:
-    """What its nodes hold is still needed: they lie on the way."""
+    """Its nodes are still needed, because they lie on the path."""
     tapes = [Tape()]
 
     @custom_vjp
@@ -114,7 +114,7 @@ def test_a_tape_that_is_freed_during_a_pass_of_another_one() -> None:
     with Tape() as inner:
         a = inner.watch(X)
         y = a * tapes[0].watch(X * 2)
-    # Recorded for the outer tape alone.
+    # Recorded only for the outer tape.
     z = xp.sum(probe(xp.sin(y)))
     found = inner.gradient(z, a)
     assert not tapes
@@ -123,7 +123,7 @@ def test_a_tape_that_is_freed_during_a_pass_of_another_one() -> None:
 
 
 def test_sums_of_cotangents_overwrite_nothing_that_the_caller_has() -> None:
-    """Cotangents are added up in place where only the pass has them: those of the caller stay."""
+    """Cotangents are added in place only if just the pass refers to them; the caller's stay unchanged."""
     kept: list[tuple[Any, Any]] = []
 
     @custom_vjp
@@ -155,7 +155,7 @@ def test_sums_of_cotangents_overwrite_nothing_that_the_caller_has() -> None:
 
 
 def test_the_same_cotangent_in_two_places() -> None:
-    """`x + y` gives both operands one array, and `x + x` one operand twice: neither is added to in place."""
+    """`x + y` gives both operands one cotangent, `x + x` has one operand twice: no addition is in place."""
 
     def f(x: Any, y: Any) -> Any:
         a, b = x * 1, y * 1
@@ -168,7 +168,7 @@ def test_the_same_cotangent_in_two_places() -> None:
 
 
 def test_cotangents_of_elements_are_added_to_that_of_the_array() -> None:
-    """By whichever read the first cotangent comes, and of elements that are read more than once."""
+    """In any order of the reads, and also for elements that are read more than once."""
     x = xp.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     index, mask = xp.asarray([1, 0, 1]), xp.asarray([[True, False, True], [False, False, True]])
     reads: list[Callable[[Any], Any]] = [
@@ -185,7 +185,7 @@ def test_cotangents_of_elements_are_added_to_that_of_the_array() -> None:
         order = reads[first:] + reads[:first]
         found = grad(lambda x, order=order: sum(read(x) for read in order))(x)
         assert_array_equal(np.asarray(found), expected)
-        # The second derivative takes another way: the cotangents are tracked.
+        # In the second derivative the cotangents are tracked, which takes another path.
         second = grad(lambda x, order=order: xp.sum(grad(lambda x: sum(read(x) for read in order))(x)))(x)
         np.testing.assert_array_equal(np.asarray(second), [[4, 4, 4], [6, 6, 6]])
 

@@ -31,7 +31,7 @@ SHAPES: list[tuple[tuple[int, ...], bool]] = [
     ((3, 4), False),
     ((4,), False),
 ]
-TRACKED = 5  # of those, the first ones
+TRACKED = 5  # the first arrays are tracked
 
 
 def numbers(rng: Any, count: int) -> list[Any]:
@@ -118,7 +118,7 @@ def test_random_programs_with_calls(program: list[tuple[int, ...]]) -> None:
 @pytest.mark.parametrize("fused", [False, True])
 @pytest.mark.parametrize("calls", [False, True])
 def test_fixed_random_programs(calls: bool, fused: bool) -> None:
-    """None of them is refused, whatever is written through which view."""
+    """No program is refused, for writes through any views."""
     found = []
     for seed in range(700):
         r = random.Random(seed)

@@ -81,7 +81,7 @@ SWEEPS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], tuple[float,
 
 
 def _accuracy(f: Any, order: int, x: float, found: float, dtype: Any) -> tuple[float, str]:
-    """The error in units of rounding, of which as many are allowed as a rounding of `x` may cause."""
+    """The error, in units of the effect of rounding `x` and the result."""
     limits = xp.finfo(dtype)
     value = expected(f, order, x)
     if abs(value) > limits.max or abs(value) < limits.smallest_normal:
@@ -141,7 +141,7 @@ def test_branches_of_inverse_functions() -> None:
         check_grad(function, z, order=2)
 
 
-# --- shares: logsumexp and its kin
+# --- softmax, logsumexp and related functions
 
 
 def test_shares_of_large_arguments_sum_to_one() -> None:
@@ -165,7 +165,7 @@ def test_second_and_third_derivatives_of_shares(apart: float) -> None:
         "logaddexp": lambda x: xp.logaddexp(x[0], x[1]),
     }
     for name, f in kinds.items():
-        # The derivatives of softmax are those of logsumexp of one order more.
+        # softmax is the first derivative of logsumexp.
         order = 1 if name == "softmax" else 2
         f = grad(f) if order == 2 else f
         first = np.asarray(grad(lambda x, f=f, order=order: f(x)[0] if order == 2 else f(x))(x))

@@ -1,7 +1,7 @@
 """Every gradient rule against finite differences to second order, on several layouts, and against peers.
 
-The cases stand in `gradient_cases_*.py`, a file per chapter. Names come from the tables, what is right does
-not.
+The cases are in `gradient_cases_*.py`, one file for each chapter. The names of functions come from the
+tables; the expected values do not.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def test_finite_differences(case: Case, layout: str) -> None:
     xs = [LAYOUTS[layout](a) for a in arguments(case)]
     if layout != "C" and (all(x.ndim == 0 for x in xs) or case.layout_matters):
         return
-    # The second derivative of one layout says what it says of all: its rules see new arrays.
+    # The second derivative does not depend on the layout, because its rules get new arrays.
     order = case.order if layout in ("C", "transposed") else 1
     check_grad(lambda *ys: case.call(xp, *ys), *xs, order=order, rtol=1e-6 * case.tol, atol=1e-6 * case.tol)
 
@@ -82,7 +82,7 @@ def test_third_derivatives(case: Case) -> None:
 
 
 def floating(y: Any) -> list[Any]:
-    """The results that a gradient flows from."""
+    """The floating-point results."""
     parts = list(y) if isinstance(y, (tuple, list)) else [y]
     return [x for x in parts if np.asarray(x).dtype.kind in "fc"]
 
@@ -167,7 +167,7 @@ def singular() -> list[Any]:
 
 @pytest.mark.parametrize("case", singular())
 def test_singular_points(case: Singular) -> None:
-    """Where finite differences do not exist, gradients are what was decided."""
+    """Where finite differences do not exist, gradients follow our conventions."""
     numbers = tuple(range(len(case.args)))
 
     def total(*xs: Any) -> Any:
@@ -193,8 +193,8 @@ def public_functions() -> set[str]:
             value = getattr(module, name)
             if callable(value) and not isinstance(value, type) and not name.startswith("__"):
                 found.add(name if not prefix or getattr(xp, name, None) is value else prefix + name)
-    # Of two names of one function the table has the first.
-    # What is made of other functions has their gradients.
+    # If a function has two names, the table contains the first.
+    # Composed functions need no rules.
     return found - {
         "from_dlpack",
         "explain",
@@ -211,12 +211,12 @@ def public_functions() -> set[str]:
 def test_every_function_is_in_one_table() -> None:
     names = [set(VJP), set(NO_GRAD), set(REFUSED)]
     assert not names[0] & names[1] and not names[0] & names[2] and not names[1] & names[2]
-    # Of these, what they call has rules.
+    # These call functions that have rules.
     missing = public_functions() - set().union(*names) - {"linalg.lstsq"}
     assert not missing, sorted(missing)
     operators = {"getitem", "setitem", "view"}
-    parts = {"argpartition", "argselect", "intervals"}  # what the functions of chapters are made of
-    # Those of `special` have tests of their own: test_gradient_special.
+    parts = {"argpartition", "argselect", "intervals"}  # private functions that public functions call
+    # `special` is tested in test_gradient_special.
     elsewhere = ("strided.", "special.")
     others = {name for name in set().union(*names) - public_functions() if not name.startswith(elsewhere)}
     assert others == operators | parts, sorted(others)

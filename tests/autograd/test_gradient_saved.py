@@ -75,7 +75,7 @@ def test_values_are_copied_where_they_are_written_over_and_once() -> None:
         found, gradient = f(x, write)
         assert copies * size <= found < (copies + 0.5) * size
         assert gradient == expected
-    # What nobody can ask for any more is not copied.
+    # Values that no gradient can need any more are not copied.
     c = xp.ones((500, 500))
     grad(lambda x: xp.sum(x * c))(x)
     with Tape():
@@ -86,7 +86,7 @@ def test_values_are_copied_where_they_are_written_over_and_once() -> None:
 
 @pytest.mark.parametrize("count", [10, 200, 1000])
 def test_many_saved_values_of_one_array(count: int) -> None:
-    """Beyond a number of them they are sorted by place."""
+    """From a certain number on, saved values are sorted by address."""
 
     def f(x: Any, write: bool) -> Any:
         c = xp.arange(1.0, 3.0 * count + 1)
@@ -189,7 +189,7 @@ def test_constants_saved_by_a_backward_pass() -> None:
     "call", [checkpoint(lambda x, c: c * x**2), squared], ids=["checkpoint", "custom_vjp"]
 )
 def test_arguments_overwritten_after_the_call(call: Function, what: str) -> None:
-    """checkpoint and custom_vjp do not take the new values for the old ones."""
+    """checkpoint and custom_vjp do not use the new values."""
 
     def f(x: Any) -> Any:
         y, c = x * 1, arr(3.0, 3.0)
@@ -204,7 +204,7 @@ def test_arguments_overwritten_after_the_call(call: Function, what: str) -> None
 
 
 def test_checkpointed_function_that_writes_to_its_argument() -> None:
-    """The second run does not start from what the first one has left."""
+    """The second run starts from the original argument, not from the overwritten one."""
 
     def inner(u: Any) -> Any:
         u *= 2
@@ -249,7 +249,7 @@ def test_what_a_checkpointed_function_writes_itself() -> None:
         w = c * u
         w[0] = 3.0
         w[1:] *= u[1:]
-        # Beside what is read.
+        # A write next to the elements that are read.
         return checkpoint(lambda t: xp.sum(t * t * c[:2]))(w[:2]) + xp.sum(w)
 
     def f(call: Any) -> Any:

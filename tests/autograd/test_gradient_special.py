@@ -1,4 +1,4 @@
-"""Derivatives of `stride0.special` against those that mpmath computes, and what is refused."""
+"""Derivatives of `stride0.special` against mpmath, and derivatives that are refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from special_references import REFERENCES
 
 special = xp.special
 RULES = {name.partition(".")[2]: rules for name, rules in VJP.items() if name.startswith("special.")}
-# Functions with parameters of another kind have tests of their own.
+# Functions with other kinds of parameters have separate tests.
 OTHERS = {"airy", "fresnel", "log_softmax", "logsumexp", "shichi", "sici", "softmax", "softplus"}
 # mpmath needs seconds for a derivative at one of their points.
 FEW = {
@@ -47,7 +47,7 @@ FEW = {
 
 
 def public() -> set[str]:
-    """The names of all functions, one of each, but for those of the standard."""
+    """The names of all functions except the standard's, one name for each function."""
     return {getattr(special, name).__name__ for name in special.__all__ if not hasattr(xp, name)}
 
 
@@ -100,7 +100,7 @@ class Points:
                 error = abs(mp.mpf(float(value)) - expected)
                 if abs(expected) > mp.mpf(10) ** -25:
                     error /= abs(expected)
-                # Else it is 0, but for what mpmath's differences leave.
+                # Otherwise the derivative is 0, up to the error of mpmath's differences.
             assert error <= tolerance, (self.name, point, orders, float(value), mp.nstr(expected, 17))
 
 
@@ -146,7 +146,7 @@ def test_unknown_derivatives_are_refused(name: str, parameter: str) -> None:
     values = [xp.asarray(2.0) if p == parameter else 0.4 for p in required]
     refusal: Any = (GradientError, rf"{name}: {parameter} has no gradient: ")
     if parameter == "n" and name.partition(".")[2].startswith(("eval_hermite", "spherical_")):
-        refusal = (xp.DTypeError, rf"{name}: Unsupported dtype float64")  # what has a gradient is no integer
+        refusal = (xp.DTypeError, rf"{name}: Unsupported dtype float64")  # tracked arrays are not integers
     with pytest.raises(refusal[0], match=refusal[1]):
         grad(lambda x: xp.real(function(*[x if p == parameter else 0.4 for p in required])))(
             values[required.index(parameter)]
@@ -269,7 +269,7 @@ def test_derivatives_of_zeta_at_infinity_are_their_limits() -> None:
         assert bool(xp.isnan(grad(lambda x: special.zeta(x, float("inf")))(xp.asarray(below))))
 
 
-# --- what else there is
+# --- other functions
 
 
 def test_results_of_two() -> None:
@@ -315,7 +315,7 @@ def test_logsumexp_at_infinity() -> None:
 
 
 def test_zero_cotangents_come_through_as_zero() -> None:
-    """`where` chose the other branch: infinite derivatives contribute nothing, of any order."""
+    """Infinite derivatives of the branch that `where` does not choose contribute 0 to every order."""
     for name in ("entr", "logit", "cbrt", "erfinv", "ndtri"):
         function = getattr(special, name)
         x = xp.asarray([0.0 if name in ("entr", "logit", "cbrt", "ndtri") else 1.0, 0.3])
@@ -399,7 +399,7 @@ def test_the_page_lists_what_the_tables_say() -> None:
 
 
 def test_zeta_at_an_infinite_exponent() -> None:
-    """All terms of the series vanish for a shift above 1, and so do their derivatives by it."""
+    """All terms of the series and their derivatives by `q` are 0 for `q` above 1."""
     q = xp.asarray([1.5, 2.0, 7.0])
 
     def f(q: Any) -> Any:
@@ -414,7 +414,7 @@ def test_zeta_at_an_infinite_exponent() -> None:
 
 @pytest.mark.parametrize("order", [0, 1, 2, 4])
 def test_complex_digamma(order: int) -> None:
-    """Of any order, on both sides, near poles and far from the real axis."""
+    """Derivatives of any order on both sides of the imaginary axis, near poles and far from the real axis."""
     from stride0.special._polygamma import polygamma_z
 
     z = np.asarray(

@@ -1,4 +1,4 @@
-"""Gradients of standard deviations and covariances where squares overflow, and where results are NaN."""
+"""Gradients of standard deviations and covariances for squares that overflow and for results that are NaN."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_argnums_out_of_range(argnums: Any) -> None:
 
 @pytest.mark.parametrize("argnums", [(0, 0), (0, -2)])
 def test_argnums_that_name_an_argument_twice(argnums: Any) -> None:
-    """Each gets the gradient, or it is an error; zero for one of them would be wrong."""
+    """Either each gets the gradient or the call raises; zero for one of them would be wrong."""
     try:
         found = grad(lambda x, y: x * y, argnums=argnums)(xp.asarray(2.0), xp.asarray(3.0))
     except ArgumentValueError:
@@ -132,7 +132,7 @@ def test_nested_structures() -> None:
 
 
 def test_kinds_of_dicts_stay() -> None:
-    """An OrderedDict arrives in the function, and comes back, as one."""
+    """An OrderedDict stays an OrderedDict, as an argument and as a result."""
     seen = []
     found = grad(lambda d: (seen.append(type(d)), d["a"])[1])(collections.OrderedDict(a=xp.asarray(1.0)))
     assert seen == [collections.OrderedDict]
@@ -245,7 +245,7 @@ def test_pullbacks_do_not_hand_the_cotangent_out(layout: Any) -> None:
 
 
 def test_tracked_cotangents_are_not_handed_out() -> None:
-    """Within an open tape the result is not the cotangent itself: writing to one would change both."""
+    """Within an open tape gradients are not the cotangent itself: a write to one must not change others."""
 
     def f(c: Any) -> Any:
         _, pullback = vjp(lambda x, y: x + y, arr(1.0, 2.0), arr(1.0, 2.0))
@@ -264,7 +264,7 @@ def test_tracked_cotangents_are_not_handed_out() -> None:
 
 
 def test_gradients_within_a_block_are_writable() -> None:
-    """Of a broadcast tracked cotangent no read-only view comes out."""
+    """A gradient that broadcasts a tracked cotangent is not a read-only view."""
 
     def f(c: Any) -> Any:
         _, pullback = vjp(xp.sum, arr(1.0, 2.0))
@@ -287,7 +287,7 @@ def test_structures_of_results() -> None:
 
 
 def test_dicts_match_by_key() -> None:
-    """Not by the order in which keys were set."""
+    """The order in which keys were set does not matter."""
     _, pullback = vjp(lambda x: {"a": 2 * x, "b": 3 * x}, xp.asarray(1.0))
     assert float(pullback({"b": xp.asarray(10.0), "a": xp.asarray(1.0)})[0]) == 32
     x = {"a": xp.asarray(2.0), "b": xp.asarray(3.0)}
@@ -424,7 +424,7 @@ def test_stop_gradient() -> None:
     assert tree["a"][1:] == ["text", None, 3]
     x = arr(1.0, 2.0)
     assert xp.strided.shares_storage(stop_gradient(x), x)
-    # Of the inner gradient, stop(y) x, only x is differentiated again.
+    # In the inner gradient, stop(y) x, only x is differentiated again.
     assert float(grad(lambda x: grad(lambda y: y * stop_gradient(y) * x)(x))(xp.asarray(3.0))) == 3
 
 
@@ -483,7 +483,7 @@ def test_custom_vjp_errors() -> None:
 
 
 def test_custom_vjp_structures() -> None:
-    """None within a nested cotangent stands for the zero of one array."""
+    """None within a nested cotangent stands for the zero cotangent of one array."""
 
     @custom_vjp
     def f(pair: Any, z: Any) -> Any:
@@ -495,7 +495,7 @@ def test_custom_vjp_structures() -> None:
 
 
 def test_custom_vjp_of_an_unused_result() -> None:
-    """The cotangent of a result that nothing depends on is zero even where the result is infinite."""
+    """The cotangent of a result that nothing depends on is zero even if the result is infinite."""
 
     @custom_vjp
     def f(x: Any) -> Any:
@@ -529,7 +529,7 @@ def test_integer_results_are_constants(make: Any) -> None:
 
 
 def test_custom_vjp_returning_its_residual() -> None:
-    """The gradient is not the memory of the argument."""
+    """The gradient does not share the memory of the argument."""
 
     @custom_vjp
     def f(x: Any) -> Any:
@@ -570,7 +570,7 @@ def test_checkpoint_calls_again() -> None:
 
 @pytest.mark.parametrize("tracked_too", [False, True])
 def test_checkpoint_with_closures(tracked_too: bool) -> None:
-    """A gradient flows to a tracked array that the function closes over, or it is an error."""
+    """A tracked array that the function closes over gets its gradient, or the call raises."""
 
     def f(x: Any) -> Any:
         return checkpoint(lambda u: xp.sum(u * x))(x if tracked_too else xp.ones(2))
@@ -634,7 +634,7 @@ def test_tape_errors() -> None:
 
 
 def test_tape_refuses_what_it_did_not_record() -> None:
-    """What was computed after the block has no gradient; zero would be a silent surprise."""
+    """Results computed after the block are refused; a zero gradient would be silently wrong."""
     with Tape() as t:
         x = t.watch(arr(1.0, 2.0))
     y = xp.sum(x**2)
@@ -708,7 +708,7 @@ def test_check_grad_sees_wrong_gradients() -> None:
     ],
 )
 def test_tracked_options_are_refused(f: Any) -> None:
-    """A tracked array in the place of an option without a rule has no gradient; zero would be wrong."""
+    """A tracked array as an option without a rule is refused; a zero gradient would be wrong."""
     with pytest.raises((GradientError, ArgumentTypeError)):
         grad(f)(xp.asarray(2.0))
 

@@ -1,6 +1,6 @@
-"""Gradients in several Python threads at once: what they share, and tapes, each of which is one thread's.
+"""Gradients in several Python threads at once: shared arrays, and tapes, which have one thread each.
 
-What holds of arrays: tests/core/plan/test_free_threading.py.
+Threads without gradients: tests/core/plan/test_free_threading.py.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_gradients_of_shared_parameters() -> None:
 
 
 def test_writes_to_a_saved_array_of_another_thread() -> None:
-    """It is an array like any other there; the gradient is that of what was read."""
+    """In the other thread the array is untracked; the gradient uses the values that were read."""
     x = xp.ones(10)
 
     def differentiate() -> None:
@@ -69,7 +69,7 @@ def test_writes_to_a_saved_array_of_another_thread() -> None:
 
 @pytest.mark.parametrize(("size", "each"), [(8, 1), (1600, 40)])
 def test_no_write_of_several_threads_is_forgotten(size: int, each: int) -> None:
-    """To elements of their own; what gradients need is copied before the first one."""
+    """Threads write to separate elements; saved values are copied before the first write."""
     threads = size // each if each == 1 else THREADS
     for _ in range(ROUNDS // 4 if each == 1 else ROUNDS // 50):
         x = xp.ones(size)
@@ -129,7 +129,7 @@ def test_an_open_tape_belongs_to_one_thread() -> None:
         for call in (lambda: x + 1.0, lambda: xp.sum(x), lambda: tape.gradient(y, x)):
             with pytest.raises(GradientError, match="another thread uses the tape"):
                 together(call)
-        # What it does not track is everybody's.
+        # Other threads may compute with untracked arrays.
         together(lambda: xp.ones(3) * 2.0)
     np.testing.assert_allclose(np.asarray(tape.gradient(y, x)), 2)
 
@@ -149,12 +149,12 @@ def test_a_tape_that_another_thread_stops_is_free() -> None:
 
 
 def test_what_a_tape_keeps_is_freed_wherever_its_last_reference_is_dropped() -> None:
-    """Also where another thread opened it, and its results live on."""
+    """Also if another thread opened it, and its results still exist."""
 
     def open_one() -> list[Any]:
         tape = Tape()
         tape.start()
-        # What is saved is computed at once, whatever the default is.
+        # Saved values are computed at once, for any default of the process.
         with xp.fused(size=1 << 40):
             y = tape.watch(xp.ones(1000)) + 0.0
             for _ in range(8):
@@ -188,7 +188,7 @@ def test_what_tapes_keep_is_freed_while_other_tapes_track_the_same_arrays() -> N
 
 
 def test_histories_are_kept_for_the_tapes_of_other_threads() -> None:
-    """A thread that finds no tape removes histories, while another one opens a tape for the same array."""
+    """One thread finds no tape and removes histories, while another opens a tape for the same array."""
     shared = xp.ones(4)
 
     def differentiate() -> None:
@@ -212,7 +212,7 @@ def test_with_the_lock_other_threads_record_too() -> None:
 
 
 def test_passes_of_several_threads_over_one_tape() -> None:
-    """One after the other, or, in a free-threaded interpreter, refused."""
+    """They run one after the other; in a free-threaded interpreter they may be refused."""
     tape, x, y = recorded()
     expected = np.sin(1) + np.cos(1)
     refused = itertools.count()
@@ -232,7 +232,7 @@ def test_passes_of_several_threads_over_one_tape() -> None:
 
 
 def test_long_graphs_that_other_threads_free() -> None:
-    """Nodes are freed one after the other there, too: the C stack of a thread is short."""
+    """Nodes are freed without recursion there too: the C stack of a thread is short."""
 
     def make() -> Any:
         tape = Tape()
@@ -270,7 +270,7 @@ def test_arrays_of_a_tape_are_freed_by_other_threads_while_it_records() -> None:
 
 
 def test_threads_take_turns_within_a_batched_gradient() -> None:
-    """Also with the interpreter's lock: a thread may lose it between any two operations of a pass."""
+    """This matters with the GIL too: a thread may lose it between any two operations of a pass."""
     rng = np.random.default_rng(5)
     x, w = xp.asarray(rng.standard_normal((8, 4))), xp.asarray(rng.standard_normal((5, 4)))
     gradient = vmap(grad(lambda a: xp.sum(xp.tanh(w @ a) ** 2)))
@@ -283,7 +283,7 @@ def test_threads_take_turns_within_a_batched_gradient() -> None:
 
 
 def test_threads_take_turns_within_checkpoints() -> None:
-    """What one thread writes while it runs is not what another one's function has read."""
+    """Writes of one thread are not taken for writes to arrays that another thread's function has read."""
     x = xp.asarray([0.3, -0.8])
     expected = np.asarray(grad(lambda a: xp.sum(xp.sin(a) * a))(x))
 

@@ -1,4 +1,4 @@
-"""Structures of arguments: namedtuples, dataclasses, leaves that are passed by; `has_aux` everywhere."""
+"""Structures of arguments: namedtuples, dataclasses, leaves that are passed unchanged; and `has_aux`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Model:
     start: InitVar[int] = 5
 
     def __post_init__(self, start: int) -> None:
-        # It would fail on what a transformation passes.
+        # This would fail if a transformation called it.
         if not isinstance(self.layers, tuple) or len(self.layers) != 2:
             raise TypeError("two layers")
 
@@ -155,7 +155,7 @@ def test_what_is_passed_by_and_what_is_not() -> None:
     assert [k for k, g in found.items() if g is None] == ["n", "name", "on", "dtype", "f", "nothing"]
     assert_allclose(np.asarray(found["x"]), 6 * np.cos(np.asarray(x)))
     assert float(found["scale"]) == pytest.approx(3 * np.sum(np.sin(np.asarray(x))))
-    # An argument itself is not passed by, nor is an array that has no derivative.
+    # A whole argument is not passed unchanged, nor is an array without a derivative: both are refused.
     for given in (3, "a", xp.asarray([1, 2]), [xp.asarray([1, 2])], [np.ones(2)]):
         with pytest.raises(ArgumentTypeError):
             grad(lambda t: xp.sum(x))(given)
@@ -182,12 +182,12 @@ def test_auxiliary_results() -> None:
     _, dy, aux = jvp(g, [x], [v], has_aux=True)
     assert_allclose(np.asarray(dy), 2 * np.asarray(x) * np.asarray(v))
     assert_allclose(np.asarray(aux), np.asarray(x) + 1)
-    # They are ordinary arrays again.
+    # Auxiliary results are untracked.
     assert float(aux[0]) == float(x[0] + 1)
 
 
 def test_results_with_leaves_that_are_passed_by() -> None:
-    """Of a structure that is returned only the arrays have derivatives; the others are what they were."""
+    """In a returned structure only the arrays have derivatives; other leaves are returned unchanged."""
     x = xp.asarray([2.0, 3.0])
 
     def f(x: Any) -> Any:

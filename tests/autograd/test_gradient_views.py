@@ -1,4 +1,4 @@
-"""Arrays that are written through others which share their memory: right, or refused."""
+"""Writes through arrays that share memory: gradients are right, or refused."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_views_taken_before_a_write(view: Function, tracked: bool) -> None:
 
     assert shares()
     check_grad(f, arr(*X), order=2)
-    # What is left of a value with a stopped gradient stays a constant.
+    # The elements with a stopped gradient stay constant.
     if not (tracked and "stop_gradient" in view.__code__.co_names):
         check_grad(part, arr(*X), order=2)
 
@@ -94,7 +94,7 @@ def test_writes_through_views() -> None:
 
 @pytest.mark.parametrize("how", ["itself", "a view", "a part"])
 def test_an_array_that_is_written_onto_itself(how: str) -> None:
-    """What was written through another array is read, although it is overwritten."""
+    """An array is overwritten with its own elements, which were written through another array."""
 
     def f(x: Any) -> Any:
         y = xp.asarray(x, copy=True)
@@ -175,7 +175,7 @@ def test_components_of_a_written_array(part: str) -> None:
 
 
 def test_as_strided_beyond_the_elements() -> None:
-    """Elements outside of x, written with tracked values, do not come in as constants."""
+    """Elements outside of x that have tracked values are not read as constants."""
 
     def f(x: Any) -> Any:
         z = xp.zeros(3)
@@ -187,7 +187,7 @@ def test_as_strided_beyond_the_elements() -> None:
 
 
 def test_writes_while_only_a_later_tape_is_open() -> None:
-    """The view is stale as long as one of the tapes of the value that was written is open."""
+    """The view must be read again as long as one of the tapes of the written value is open."""
     one, two = Tape(), Tape()
     one.__enter__()
     two.__enter__()
@@ -203,7 +203,7 @@ def test_writes_while_only_a_later_tape_is_open() -> None:
 
 @pytest.mark.parametrize("count", [10, 64, 65, 66, 130, 300])
 def test_long_loops_of_writes(count: int) -> None:
-    """When the log is folded, the write within `y[k] += a` does not count as one by another array."""
+    """When the log is shortened, the write within `y[k] += a` does not count as a write by another array."""
 
     def f(x: Any) -> Any:
         y = x * 1
@@ -248,7 +248,7 @@ def test_saved_values_after_many_writes(count: int, mask: bool) -> None:
 
 
 def test_inner_writes_do_not_bind_the_outside() -> None:
-    """What was written during a gradient that is done is an ordinary value."""
+    """Values that were written during a finished gradient are untracked."""
     z = xp.zeros(2)
     v = z[...]
 
@@ -264,7 +264,7 @@ def test_inner_writes_do_not_bind_the_outside() -> None:
 @pytest.mark.parametrize("count", [5, 70, 200])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
 def test_an_array_that_was_written_through_many_others(count: int, dtype: str) -> None:
-    """Rows, each through a view that is gone; more of them than the log of writes lists."""
+    """More rows than the log of writes holds, each written through a view that is freed."""
 
     def f(x: Any) -> Any:
         z = xp.astype(xp.stack([x] * count), getattr(xp, dtype))
@@ -298,7 +298,7 @@ def test_an_array_that_was_written_through_many_others(count: int, dtype: str) -
 
 
 def test_elements_of_two_bytes() -> None:
-    """The log knows each of them apart."""
+    """The log distinguishes them."""
 
     def f(x: Any) -> Any:
         z = xp.astype(xp.zeros(200), xp.float16)
@@ -314,7 +314,7 @@ def test_elements_of_two_bytes() -> None:
 
 @pytest.mark.parametrize("through", [lambda y: y[...], lambda y: y[None], lambda y: xp.flip(y)])
 def test_results_that_are_overwritten(through: Function) -> None:
-    """Before the tape is closed, the gradient is that of what was written; afterwards it is what it was."""
+    """A write before the tape is closed changes the gradient; a later write does not."""
 
     def f(x: Any) -> Any:
         y = x * 1
@@ -337,7 +337,7 @@ def test_results_that_are_overwritten(through: Function) -> None:
 
 
 def test_functions_of_the_caller_get_what_was_written() -> None:
-    """Arguments of checkpoint and custom_vjp, what they close over, and an argument of an inner gradient."""
+    """Arguments and closures of checkpoint and custom_vjp, and an argument of an inner gradient."""
 
     def f(x: Any, call: Function) -> Any:
         y = x * 1
@@ -377,7 +377,7 @@ def test_writes_between_two_blocks_of_a_tape() -> None:
         with pytest.raises(GradientError, match="overwritten through another") as caught:
             xp.sum(y)
         assert f"{__file__}:" in str(caught.value)
-        # Of what is written now it is known.
+        # The tape records this write.
         part[...] = x[:1] * 2
         z = xp.sum(y)
     assert tape.gradient(z, x).tolist() == [2, 3]

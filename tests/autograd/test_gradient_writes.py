@@ -1,4 +1,4 @@
-"""Writes on the tape, and what loses a gradient: right, or refused; never a silently wrong gradient."""
+"""Recorded writes, and operations that lose a gradient: right or refused, never silently wrong."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ def test_failures_change_nothing(fail: Function, error: Any) -> None:
 
 
 def test_failed_writes_keep_an_array_stale() -> None:
-    """A failed assignment does not mark the array as current although a view of it had been written."""
+    """After a write to a view, a failed assignment does not mark the array as current."""
 
     def f(x: Any) -> Any:
         y = x * 1

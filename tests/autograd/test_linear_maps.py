@@ -58,7 +58,7 @@ def test_columns_of_structures():
 
 
 def test_auto_takes_the_shorter_side():
-    """A function that refuses one of the modes says which one was used."""
+    """A function that refuses one of the modes shows which one was used."""
     modes = []
 
     @autograd.custom_jvp

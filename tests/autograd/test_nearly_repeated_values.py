@@ -1,7 +1,7 @@
 """Second derivatives at eigenvalues and singular values that are close to each other.
 
-A loss that depends on the choice of vectors has second derivatives that grow with 1 / gap**2. One that does
-not depend on it has the derivatives of a function of the matrix.
+A loss that depends on the choice of vectors has second derivatives that grow with 1 / gap**2. A loss that
+does not depend on it has the derivatives of a function of the matrix.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def test_eigenvectors_in_single_precision(gap: float) -> None:
 
 @pytest.mark.parametrize("gap", GAPS)
 def test_a_factor_that_is_zero_at_the_matrix(gap: float) -> None:
-    """The gradient of a product of f(w) = 0 and a function of vectors is that function times the one of f."""
+    """If f(w) is 0, the gradient of f(w) * g(v) is g(v) times the gradient of f(w)."""
     w = np.array([1.0, 1.0 + gap, 2.0])
     turn = np.eye(3)
     turn[:2, :2] = [[0.6, -0.8], [0.8, 0.6]]
@@ -80,7 +80,7 @@ def test_a_factor_that_is_zero_at_the_matrix(gap: float) -> None:
         w, v = xp.linalg.eigh(a)
         return (w[2] - xp.asarray(values[2])) * v[0, 0] ** 4
 
-    # A step in the direction of the last value, which leaves the vectors as they are.
+    # A step that changes the last value but no vector.
     step = np.zeros((3, 3))
     step[2, 2] = 1.0
     x, y = vectors[0, 0], vectors[0, 1]
@@ -147,7 +147,7 @@ def test_functions_of_the_matrix(decomposition: str, gap: float) -> None:
 
 @pytest.mark.parametrize("values", [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
 def test_the_nuclear_norm_has_no_second_derivative_at_singular_matrices(values: list[float]) -> None:
-    """It is the absolute value of a number where it is restricted to a line."""
+    """Along a line it is the absolute value of a number."""
     a = xp.asarray(np.diag(values))
     for loss in (lambda a: xp.sum(xp.linalg.svd(a)[1]), lambda a: xp.sum(xp.linalg.svdvals(a))):
         assert np.all(np.isfinite(np.asarray(grad(loss)(a))))

@@ -1,4 +1,4 @@
-"""`stride0.optim` on complex parameters: pairs of reals, each part with its own step, as PyTorch has them."""
+"""`stride0.optim` on complex parameters: pairs of reals, each part with its own step, as in PyTorch."""
 
 from __future__ import annotations
 

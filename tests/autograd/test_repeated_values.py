@@ -1,7 +1,7 @@
 """Gradients of decompositions at repeated eigenvalues and singular values.
 
-The function that the vectors and values make up is smooth there. It is compared with the same function
-without a decomposition (products, `inv`, `expm`), with an exact formula, or with finite differences.
+A loss that does not depend on the choice of vectors is smooth there. It is compared with the same function
+computed without a decomposition (products, `inv`, `expm`), with an exact formula, or with finite differences.
 """
 
 from __future__ import annotations
@@ -283,7 +283,7 @@ def test_rotated_pairs_of_a_real_matrix() -> None:
     close(grad(loss)(xp.asarray(a)), expected)
 
 
-# --- values alone
+# --- only values
 
 
 def test_second_derivatives_of_values() -> None:
@@ -341,7 +341,7 @@ def test_polar_factor_of_a_singular_matrix_is_refused() -> None:
 
 
 def test_subspaces_and_single_values_are_not_refused() -> None:
-    """The projector on a whole block, and what the other vectors say."""
+    """The projector onto all vectors of a repeated value, and onto the other vectors."""
     a = matrix(VALUES["pair"])
     w, v = np.linalg.eigh(np.asarray(a))
     p = v[:, :2] @ v[:, :2].T
@@ -369,7 +369,7 @@ def test_rounding_errors_at_an_optimum_are_not_refused() -> None:
 
 
 def test_a_gradient_holds_no_graph() -> None:
-    """What a recorded pass needed is freed with the pass: gradients are plain, and can be written."""
+    """Memory of a recorded pass is freed with the pass: gradients are untracked, and can be written to."""
     g = grad(linear(by_eigh(xp.exp)))(xp.eye(N))
     before = np.asarray(g).copy()
     g += 1.0
@@ -378,7 +378,7 @@ def test_a_gradient_holds_no_graph() -> None:
 
 
 def test_several_decompositions() -> None:
-    """Two of one matrix, and one of what another one made."""
+    """Two decompositions of one matrix, and a decomposition of another decomposition's results."""
     a, one = matrix(VALUES["one"]), xp.eye(N)
 
     def both(a: Any) -> Any:
@@ -400,7 +400,7 @@ def test_several_decompositions() -> None:
 
 
 def test_cotangents_from_elsewhere_are_refused() -> None:
-    """What follows a checkpoint is not known within it."""
+    """The calls after a checkpoint are not known within it."""
     decomposed = checkpoint(xp.linalg.eigh)
 
     def loss(a: Any) -> Any:

@@ -166,7 +166,7 @@ def mixing(x):
 
 
 mixing.defvjp(lambda x: (xp.sin(x), x), lambda x, g: (xp.cumulative_sum(g) * x,))
-# Nobody knows their patterns: they are dense, not empty.
+# Their patterns are not known, so they are dense, not empty.
 UNKNOWN = {
     "vmap": autograd.vmap(lambda x: xp.sin(x)),
     "gradient": autograd.grad(lambda x: xp.sum(x**3)),

@@ -54,7 +54,7 @@ def test_no_entry_is_missing(case: Case) -> None:
             ]
         )
         pattern = autograd.hessian_sparsity(loss, *xs, argnums=which).toarray()
-        # Rounding errors apart.
+        # Entries that are only rounding errors do not count.
         assert not ((np.abs(whole) > 1e-13 * np.abs(whole).max(initial=0.0)) & ~pattern).any()
 
 

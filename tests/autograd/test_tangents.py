@@ -1,7 +1,7 @@
-"""Derivatives in a direction: of every function that has a gradient, against that, and against JAX.
+"""Derivatives in a direction of every function that has a gradient, against its gradient and against JAX.
 
-The product of a cotangent and a tangent is the same whichever of the two the function has been differentiated
-for; the gradients have tests of their own.
+The product of a cotangent and the derivative in a direction equals the product of the gradient and that
+direction. The gradients have separate tests.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def test_of_every_function(case: Case) -> None:
     compare(f, xs, rng, case.tol)
     if case.order < 2:
         return
-    # Of gradients and of derivatives in a direction, which go through rules of rules.
+    # Second derivatives use the rules of functions within rules.
     ws = [like(y, rng) for y in f(*xs)]
     vs = [like(x, rng) for x in xs]
     compare(lambda *ys: list(vjp(f, *ys)[1](ws)), xs, rng, 100 * case.tol)
@@ -81,7 +81,7 @@ def test_every_rule_has_a_case() -> None:
     assert NOT_HOLOMORPHIC <= SYMMETRIC
 
 
-# --- what has no rule for tangents: the transpose of its gradient rule
+# --- functions without a rule for tangents: the transpose of the gradient rule
 
 
 def close(got: Any, expected: Any) -> None:
@@ -108,7 +108,7 @@ def test_functions_of_the_caller() -> None:
 
 
 def test_loaded_results_share_a_tangent() -> None:
-    """A gradient of a decomposition uses several of its results, and these more than once."""
+    """The gradient of a decomposition uses several of its results, each more than once."""
     a = xp.asarray([[2.0, 0.3, 0.1], [0.3, 1.0, -0.2], [0.1, -0.2, 0.5]])
     b = xp.asarray([[0.1, 0.7, 0.2], [0.7, -0.4, 0.5], [0.2, 0.5, 0.9]])
     f = grad(lambda m: xp.sum(xp.linalg.eigh(m)[1][0, :] ** 4))
@@ -153,7 +153,7 @@ def test_results_are_not_the_directions() -> None:
 
 
 def test_complex_direction_of_a_real_argument() -> None:
-    """Of it the real part is taken."""
+    """Only the real part of the direction counts."""
     close(jvp(lambda x: 1j * x, (X,), (V * (1 + 2j),))[1], 1j * V)
 
 
@@ -198,7 +198,7 @@ def test_jax(number: int) -> None:
         x, y, v, w, u = (rng.standard_normal((2, 3)) for _ in range(5))
 
         def forms(n: Any, jvp: Any, call: Any = program) -> list[Callable[..., Any]]:
-            """The derivative, and that of it in other directions."""
+            """The derivative, and its derivative in other directions."""
             first = lambda *xs: jvp(lambda *ys: call(n, *ys), xs, (n.asarray(v), n.asarray(w)))[1]  # noqa: B023, E731
             return [first, lambda *xs: jvp(first, xs, (n.asarray(u), n.asarray(v)))[1]]  # noqa: B023
 
@@ -234,7 +234,7 @@ def test_hvp_of_several_arguments() -> None:
 
 
 def test_closures_over_an_own_argument_are_refused() -> None:
-    """Their part of the derivative would be lost: a rule says nothing of it."""
+    """Their part of the derivative would be lost, because no rule gives it."""
 
     def loss(x: Any, kind: Any) -> Any:
         f = kind(lambda y: y * x)
@@ -249,7 +249,7 @@ def test_closures_over_an_own_argument_are_refused() -> None:
             grad(lambda x: loss(x, kind))(X)  # noqa: B023
         with pytest.raises(GradientError, match="through its closure"):
             jvp(lambda x: loss(x, kind), (X,), (V,))  # noqa: B023
-    # The same array as two arguments is not that, nor is what depends on no tracked array.
+    # Allowed: the same array as two arguments, and closures over untracked arrays.
     f = custom_vjp(lambda x, y: x * y * X)
     f.defvjp(lambda x, y: (x * y * X, (x, y)), lambda kept, g: (g * kept[1] * X, g * kept[0] * X))
     close(grad(lambda x: xp.sum(f(x, x)))(X), 2 * X * X)

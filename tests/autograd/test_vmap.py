@@ -1,4 +1,4 @@
-"""`vmap`: forms of its arguments, nesting, writing in place, and what it refuses."""
+"""`vmap`: forms of its arguments, nesting, writes in place, and refusals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def arr(*shape: int, seed: int = 0) -> Any:
 
 
 def loop(f: Callable[..., Any], *args: Any, in_axes: Any = 0, out_axis: int = 0) -> Any:
-    """What vmap gives, one example after the other."""
+    """The results of vmap, computed one example after the other."""
     axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else in_axes
     count = next(x.shape[axis] for x, axis in zip(args, axes, strict=False) if axis is not None)
     results = [
@@ -152,7 +152,7 @@ def test_arguments_that_do_not_fit(call: Callable[[], Any], error: type[Exceptio
         call()
 
 
-# --- what has one value per example
+# --- values that differ by example
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_shapes_that_must_not_grow() -> None:
 
 
 def test_overwritten_values() -> None:
-    """As outside of vmap: of what a gradient needs, and of what is read through another array."""
+    """As without vmap: writes to values that a gradient needs, or that are read through another array."""
 
     def overwritten(x: Any) -> Any:
         y = xp.exp(x)
@@ -362,7 +362,7 @@ def test_overwritten_values() -> None:
         expected = loop(grad(f), arr(3, 4))
         same(vmap(grad(f))(arr(3, 4)), expected)
         same(grad(lambda x, f=f: xp.sum(vmap(f)(x)))(arr(3, 4)), expected)
-    # Which elements a batch of index arrays selects is not worked out.
+    # The elements that a batch of index arrays selects are not compared.
     with pytest.raises(GradientError, match="overwritten"):
         vmap(grad(by_batched_arrays))(arr(3, 4))
     expected = loop(grad(by_batched_arrays), arr(3, 4))
@@ -428,7 +428,7 @@ def test_a_gradient_between_two_levels() -> None:
 
 
 def test_a_tape_between_vmap_and_a_closure() -> None:
-    """The derivative by what is closed over passes through vmap, and through the gradient within."""
+    """The derivative by an array that is closed over passes through vmap and the gradient within."""
     x, w = arr(5, 3), arr(3, seed=1)
 
     def f(b: Any) -> Any:
@@ -499,7 +499,7 @@ def test_a_tape_within_and_around() -> None:
 
 
 def test_gradients_can_be_written_to() -> None:
-    """A gradient has memory of its own: within vmap, too."""
+    """A gradient shares no memory with an argument, within vmap too."""
 
     def f(a: Any, b: Any) -> Any:
         _, pull = vjp(lambda s, t: s + t, a, b)
@@ -512,7 +512,7 @@ def test_gradients_can_be_written_to() -> None:
     same(vmap(f)(x, y), loop(f, x, y))
 
 
-# --- functions with gradients of the caller's
+# --- functions with gradients that the caller defines
 
 
 def make_clipped() -> Any:
@@ -525,7 +525,7 @@ def make_clipped() -> Any:
 
     def backward(kept: Any, g: Any) -> Any:
         x, w = kept
-        # Not the derivative, so that it is seen which one is used.
+        # Different from the derivative, so that the test shows which one is used.
         return xp.clip(g * xp.cos(x) * w, -0.3, 0.3), 2 * xp.sum(g * x) * xp.ones_like(w)
 
     clipped.defvjp(forward, backward)
@@ -640,7 +640,7 @@ def test_a_large_jacobian_is_a_few_passes(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_jacobian_of_what_cannot_be_batched() -> None:
-    """A backward pass of the caller's that asks for values: one pass for each row."""
+    """The caller's backward function reads values, so there is one pass for each row."""
 
     @custom_vjp
     def odd(x: Any) -> Any:

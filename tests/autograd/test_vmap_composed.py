@@ -1,4 +1,4 @@
-"""Functions, methods and operators without a batching rule of their own, against a loop over the examples."""
+"""Functions, methods and operators without a batching rule, against a loop over the examples."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from stride0.autograd import vmap
 from stride0.autograd._tape.trees import flatten
 
 COUNT = 2
-# What asks for values, of which there is one for each example; by the number of the call where others do not.
+# Calls that read a value, which differs by example: by name, or by name and number of the call.
 REFUSED = {
     *("__bool__", "__contains__", "__format__", "__int__", "_repr_html_"),
     *("allclose", "explain", "nonzero"),
     ("__getitem__", 2),  # a mask
     ("__round__", 1),
 }
-# Bytes that Python counts, and texts, which say that an array is batched.
+# The size that Python counts, and texts, which say that an array is batched.
 OUTSIDE = {"__repr__", "__sizeof__", "__str__"}
 CALLS = [
     (name, k, example[1], [np.asarray(a) for a in example[2:]])
@@ -61,7 +61,7 @@ def test_values(name: str, k: int, call: Callable[..., Any], arrays: list[Any]) 
 
 
 def test_least_squares_by_its_name() -> None:
-    """The check of values is that of the decomposition, whose error is raised by the name of the function."""
+    """The decomposition checks values; its error is raised with the name of the function."""
     a = xp.asarray([[[1.0, 2.0], [3.0, 4.0]], [[1.0, xp.nan], [3.0, 4.0]]])
     with pytest.raises(xp.linalg.LinAlgError, match=r"(?s)^lstsq: the matrix has NaN.*x1.*index\s+\(1,\)"):
         vmap(lambda x: xp.linalg.lstsq(x, xp.ones(2)).solution)(a)
@@ -88,7 +88,7 @@ def test_forms_of_scipy_are_refused_by_their_names(name: str) -> None:
 
 
 def test_an_error_of_a_function_that_a_form_calls() -> None:
-    """It is named by what the caller's function did."""
+    """The error names the call of the caller's function."""
     pytest.importorskip("scipy")
     bisect = xp.autograd.scipy.optimize.bisect
     with pytest.raises(xp.BatchingError, match=r"^bool: "):

@@ -1,4 +1,4 @@
-"""`vmap` where a mode restricts broadcasting, and with arguments that are no arrays of stride0."""
+"""`vmap` in modes that restrict broadcasting, and with arguments that are not stride0 arrays."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ SHAPES = [
 
 
 def outcome(f: Callable[[], Any]) -> str:
-    """What a call gives: its shape, or the error or warning in full."""
+    """The outcome of a call: the shape of its result, or the complete error or warning."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", xp.BroadcastWarning)
             return f"shape {f().shape}"
     except (xp.StretchError, xp.BroadcastWarning, xp.BroadcastError, xp.ShapeError, IndexError) as error:
-        # Of clip with one bound, the operands have the names of an operation with two.
+        # In clip with one bound, errors name the operands of a binary operation.
         text = re.sub(r"\bx2\b", "min", re.sub(r"\bx1\b", "x", str(error)))
         return f"{type(error).__name__}: {' '.join(text.split())}"
 
@@ -74,7 +74,7 @@ def outcome(f: Callable[[], Any]) -> str:
 @pytest.mark.parametrize("mode", ["standard", "explicit", "exact", "warn", "pointwise"])
 @pytest.mark.parametrize("name", CALLS)
 def test_modes_of_broadcasting_are_those_of_an_example(name: str, mode: Any) -> None:
-    """Whichever operands are batched: the error has the shapes of an example, as without vmap."""
+    """For any choice of batched operands, the error has the shapes of an example, as without vmap."""
     found = []
     for shape1, shape2 in SHAPES:
         x, y = xp.full((5, *shape1), 0.5), xp.full((5, *shape2), 0.25)

@@ -41,7 +41,7 @@ K = np.asarray([1, -2, 3])
 class Case(NamedTuple):
     """A call and its arguments, all with a batch axis; the numbers of arguments that may not be batched.
 
-    With `target`, the first argument is written to: it has to be batched where another one is.
+    With `target`, the first argument is written to, so it must be batched if another argument is.
     """
 
     call: Callable[..., Any]

@@ -1,4 +1,4 @@
-"""Every order of a few transformations, `vmap` against a loop in its place."""
+"""Every order of a few transformations, with `vmap` and with a loop instead of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def odd(x: Any) -> Any:
     return xp.sin(x) * 0.5
 
 
-# Not the derivative: what uses it is seen, in every order.
+# Different from the derivative, so that a test shows where the rule is used.
 odd.defvjp(lambda x: (xp.sin(x) * 0.5, x), lambda x, g: (g * xp.cos(x) * x,))
 
 
@@ -41,7 +41,7 @@ def base(x: Any) -> Any:
 
 
 def by_closure(f: Function) -> Function:
-    """A gradient by what the function closes over, which is the same for all examples."""
+    """A gradient by an array that the function closes over, which is the same for all examples."""
     return lambda x: x * xp.sum(grad(lambda w: weighted(f(x * w[0]) * w[1] + w[2]))(W))
 
 
@@ -75,7 +75,7 @@ def built(names: tuple[str, ...], batch: Callable[[Function], Function]) -> Func
 
 
 def orders() -> list[tuple[str, ...]]:
-    """All of up to three steps with a vmap, and those of four with two that are not next to each other."""
+    """All orders of up to three steps with a vmap, and of four steps with two vmaps that are not adjacent."""
     names = ["vmap", *STEPS]
     found = [p for n in (1, 2, 3) for p in itertools.product(names, repeat=n) if "vmap" in p]
     for first, second, third in itertools.product(STEPS, repeat=3):

@@ -17,7 +17,7 @@ MATRIX = np.asarray([[2.0, 1.0, 0.5], [0.25, 3.0, 1.0], [1.0, 0.5, 4.0]])
 ROW = np.asarray([1.0, 2.0, 4.0])
 OPERANDS = ("Array", "Operand", "Any")
 
-# What the required parameters get that take neither a matrix nor 1.
+# Arguments for required parameters that take neither a matrix nor 1.
 GIVEN: dict[str, dict[str, Any]] = {
     "bincount": {"x": np.asarray([0, 1, 1])},
     "diag": {"x": ROW},
@@ -30,7 +30,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "put_along_axis": {"indices": np.asarray([[0, 2, 1]])},
 }
 
-# Parameters that are annotated as numbers, and take a batched array.
+# Parameters that are annotated as numbers, but take a batched array.
 TAKEN = {
     *(f"{name}.{end}" for name in ("linspace", "logspace") for end in ("start", "stop")),
     *("full.fill_value", "full_like.fill_value", "logspace.base", "roll.shift"),
@@ -56,7 +56,7 @@ OPTIONS = [
 
 
 def call_with(name: str, option: str, value: Any) -> Any:
-    """Call a function with a value of one parameter, and with something valid for what it requires."""
+    """Call a function with a value of one parameter, and with valid required arguments."""
     given: dict[str, Any] = {}
     for p in inspect.signature(resolve(name)).parameters.values():
         words = str(p.annotation)

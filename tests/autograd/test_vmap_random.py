@@ -1,8 +1,8 @@
 """Random programs under `vmap` against a loop over the examples: values bit for bit, and gradients both ways.
 
 The programs are those of the gradient tests: views, writes in place, index arrays, calls of `custom_vjp`,
-`checkpoint` and `grad`. A gradient that a single example refuses, since a value was overwritten, is refused
-of the batch too.
+`checkpoint` and `grad`. If the gradient of one example is refused because a value was overwritten, the
+gradient of the batch is refused too.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def along(gs: Any) -> Any:
 
 
 def derivatives(program: Program, shared: tuple[int, ...]) -> dict[str, tuple[Any, Any, bool]]:
-    """By name: a derivative by vmap, that of one example, and whether the first one sums up the examples."""
+    """By name: a derivative by vmap, the one of an example, and whether the first is a sum over examples."""
     axes = tuple(None if k in shared else 0 for k in ALL)
 
     def f(*xs: Any) -> Any:
@@ -103,7 +103,7 @@ def derivatives(program: Program, shared: tuple[int, ...]) -> dict[str, tuple[An
 
 
 def attempted(f: Any, *xs: Any) -> Any:
-    """The result; None where a value was overwritten, or batched values are written to a shared array."""
+    """The result; None if a value was overwritten, or if batched values are written to a shared array."""
     try:
         return f(*xs)
     except (GradientError, xp.BatchingError):
@@ -139,5 +139,5 @@ def test_gradients(part: int) -> None:
             outcomes[name] += 1
     for name in derivatives([], shared):
         assert outcomes[name] > 40
-        # More than an example refuses are batched values that are written to shared arrays.
+        # Only batched values that are written to shared arrays are refused although one example is not.
         assert outcomes[f"refused {name}"] <= (40 if shared else 0)

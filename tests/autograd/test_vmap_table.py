@@ -20,7 +20,7 @@ from stride0.autograd._vmap import BATCHING, REFUSED
 
 COUNT = 3
 BLAS = {"einsum", "matmul", "tensordot", "vecdot"}
-# Of the gradient cases of these names the result depends on strides, or its shape on values.
+# In the gradient cases of these functions, the result depends on strides, or its shape on values.
 OUTSIDE = {"strided.as_strided", "arange", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
 
 
@@ -59,7 +59,7 @@ def batches(case: Any) -> list[Any]:
 
 
 def patterns(count: int) -> list[tuple[int | None, ...]]:
-    """Which of the arguments are batched."""
+    """The choices of arguments that are batched."""
     if count == 1:
         return [(0,)]
     return [(0,) * count, *[tuple(0 if j == k else None for j in range(count)) for k in range(min(count, 3))]]
@@ -132,23 +132,23 @@ def test_jacobians_by_one_batched_pass(case: Any, monkeypatch: pytest.MonkeyPatc
                 got = np.asarray(found[k][j])[place]
                 wanted = np.asarray(row[j])
                 if "complex" in y.dtype.kind:
-                    # Of a real argument the row has the real parts alone.
+                    # For a real argument the row has only the real parts.
                     got, wanted = (got, np.conj(wanted)) if wanted.dtype.kind == "c" else (got.real, wanted)
                 scale = np.max(np.abs(wanted[np.isfinite(wanted)]), initial=1e-6)
                 assert_allclose(got, wanted, rtol=1e-8 * case.tol, atol=1e-10 * case.tol * scale)
 
 
 def test_every_function_has_a_rule_or_a_refusal() -> None:
-    """Functions of the namespace that see elements; `watch` is what tracks an array, which needs no rule."""
+    """Functions of the namespace that read elements; `watch` tracks an array and needs no rule."""
     assert not set(BATCHING) & set(REFUSED)
     missing = (set(PRIMITIVES) | set(VJP)) - set(BATCHING) - set(REFUSED)
-    # Forms of SciPy's functions have their rules beside them.
+    # Forms of SciPy's functions have their rules next to their definitions.
     missing -= {name for name in missing if name.startswith("scipy.") and has_batching(name)}
     assert not missing, sorted(missing)
     assert all(reason for reason in REFUSED.values())
 
 
-# --- functions without gradients, and arguments that the gradient cases do not have
+# --- functions without gradients, and arguments that the gradient cases lack
 
 
 X = np.asarray(
@@ -340,7 +340,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "batched key of one array 2": (lambda m: xp.reshape(xp.arange(24.0), (2, 3, 4))[:, :, m[0]], (M,)),
     "batched key of one array 3": (lambda m: xp.reshape(xp.arange(24.0), (2, 3, 4))[m[0] % 2, :, m[0]], (M,)),
     "batched key of one array 4": (lambda m: xp.arange(24.0)[m[0, 0]], (M,)),
-    # without rules of their own
+    # functions without rules
     "diag": (lambda x: xp.diag(x[0]) + xp.diag(xp.diag(x[:, :2]), k=-2)[:4, :4], (X,)),
     "pad": (lambda x: xp.pad(x, ((1, 2), (0, 1))), (X,)),
     "logspace": (lambda x: xp.logspace(x[0, 0], x[1, 1], 4), (X,)),
@@ -479,7 +479,7 @@ ERRORS: list[Callable[[Any], Any]] = [
 
 @pytest.mark.parametrize("number", range(len(ERRORS)))
 def test_errors_are_those_of_an_example(number: int) -> None:
-    """As many examples as elements along an axis: the axis of the batch is never taken for another one."""
+    """As many examples as elements along an axis: the axis of the batch is not confused with that axis."""
     call = ERRORS[number]
     for count in (1, 2, 4):
         x = xp.asarray(np.random.default_rng(0).standard_normal((count, 2, 4)))
@@ -544,7 +544,7 @@ def test_writes(name: str) -> None:
         ]
         compare(vmap(f, axes)(*xs), [f(*e) for e in examples], True)
         given = [k for k, a in enumerate(arrays) if a.dtype.kind == "f"]
-        # Written through a view, or where a gradient of one example raises.
+        # These write through a view, or the gradient of one example raises.
         if not given or name in (
             "of itself",
             "separated arrays",

@@ -50,7 +50,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
     "stop_gradient": stop_gradient,
 }
 
-# What the view is of: the argument, a view of it, or a new array with the memory order of one of them.
+# The base of the view: the argument, a view of it, or a new array with the memory order of one of them.
 ORIGINS: dict[str, Callable[[Any], Any]] = {
     "the argument": lambda x: x,
     "its transpose": lambda x: x.T,
@@ -79,7 +79,7 @@ def compare(f: Callable[[Any], Any], axes: Sequence[int], values: np.ndarray) ->
     count = len(axes)
     stored = values
     for k in reversed(range(count)):
-        # The axis of an inner call is one of what the outer calls leave.
+        # An inner call has one of the axes that the outer calls leave.
         stored = np.moveaxis(stored, k, k + axes[k] % (values.ndim - k))
     stored = stored.copy()
     loop, whole = xp.asarray(stored.copy()), xp.asarray(stored.copy())
@@ -120,7 +120,7 @@ def test_writes_through_views_within_nested_calls(name: str) -> None:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_gradients_of_writes_through_views(name: str) -> None:
-    """The gradient by what is written, per example and of the whole batch; the tangent."""
+    """The gradient by the written values, per example and of the whole batch; the tangent."""
 
     def f(t: Any, x: Any) -> Any:
         y = x * t
@@ -151,7 +151,7 @@ def test_writes_through_views_of_deferred_results(name: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "uint8", "int64", "complex64"])
 def test_views_of_the_bits(dtype: str) -> None:
-    """Elements of another size or kind, of integers and floating-point numbers."""
+    """Views of integers and floating-point numbers as elements of another size or kind."""
 
     def f(x: Any, origin: Callable[[Any], Any]) -> Any:
         y = origin(x)
@@ -167,7 +167,7 @@ def test_views_of_the_bits(dtype: str) -> None:
 
 @pytest.mark.parametrize("write", [lambda v: v.__setitem__(..., 0), lambda v: v.__iadd__(1)])
 def test_read_only_views_stay_read_only(write: Callable[[Any], Any]) -> None:
-    """As in a loop, whether the example or the batch is repeated."""
+    """As in a loop, whether the example or the batch is broadcast."""
     x = xp.ones((2, 3, 4))
     for view in (
         lambda x: xp.broadcast_to(x, (5, *x.shape)),
@@ -181,7 +181,7 @@ def test_read_only_views_stay_read_only(write: Callable[[Any], Any]) -> None:
 
 
 def test_views_that_cannot_be_made_raise() -> None:
-    """Where an example cannot be viewed, the error is that of the function."""
+    """If an example cannot be viewed, the function's error is raised."""
     x = xp.ones((2, 3, 4))
     with pytest.raises(xp.ShapeError, match=r"^reshape: "):
         vmap(lambda x: xp.reshape(x.T, (-1,), copy=False))(x)

@@ -1,6 +1,6 @@
 """Derivatives of high order where values, cotangents and tangents are exactly 0, in every mode.
 
-The judge is arithmetic of Taylor series in NumPy, which knows of no cotangents.
+They are compared with arithmetic of Taylor series in NumPy, which has no cotangents.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def by_tape(f: Slope, vs: Any) -> Slope:
 
 
 def by_batch(f: Slope, vs: Any) -> Slope:
-    """Of two equal examples, the second one."""
+    """The second of two equal examples."""
 
     def slope(*xs: Any) -> Any:
         pairs = [xp.broadcast_to(x, (2, *x.shape)) for x in xs]
@@ -115,7 +115,7 @@ def test_random_programs(first: int) -> None:
 
 # --- elementwise functions at 0, to order 5
 
-# Of functions that are not smooth at 0.
+# Points for functions that are not smooth at 0.
 ELSEWHERE = {"log": 1.0, "sqrt": 1.0, "reciprocal": 1.0, "log2": 1.0, "log10": 1.0, "acosh": 2.0}
 
 
@@ -131,7 +131,7 @@ def derivatives_by(way: Any, f: Slope, x: Any, order: int) -> list[float]:
 @pytest.mark.parametrize("way", [by_gradient, by_tangent, by_tape, deferred])
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_functions_at_zero(name: str, way: Any) -> None:
-    """Of `f(x)`, `x * f(x)`, `f(x) ** 2` and `f(x) * f(x)` where `x` and mostly `f(x)` are 0."""
+    """Derivatives of `f(x)`, `x * f(x)`, `f(x) ** 2` and `f(x) * f(x)`; `x` and mostly `f(x)` are 0."""
     at = ELSEWHERE.get(name, 0.0)
     of = functools.partial(Stride().function, name)
     taylor = np.asarray(coefficients(name, at, 5))
@@ -167,7 +167,7 @@ def test_powers_of_zero(power: Any, way: Any) -> None:
 
 
 def test_layer_initialised_with_zeros_learns() -> None:
-    """The weights of the last layer are 0, and so is the cotangent of everything below."""
+    """The weights of the last layer are 0, and so are the cotangents of all layers below."""
     w, b = xp.asarray([0.3, -0.7, 1.1]), xp.asarray([0.1, 0.2, -0.4])
 
     def loss(v: Any) -> Any:
@@ -186,7 +186,7 @@ def test_layer_initialised_with_zeros_learns() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("shape", [(), (4,), (200, 200)])
 def test_zeros_of_every_dtype_and_size(dtype: str, shape: tuple[int, ...]) -> None:
-    """Also where passes defer, and where arrays are sliced."""
+    """Also if passes defer, and if arrays are sliced."""
     x = xp.zeros((*shape, 2), dtype=getattr(xp, dtype))[..., 0]
     cube = lambda x: xp.sum(xp.real(x * x * x))  # noqa: E731
     third = grad(lambda x: xp.sum(xp.real(grad(lambda x: xp.sum(xp.real(grad(cube)(x))))(x))))(x)
@@ -203,7 +203,7 @@ def test_vjp_at_a_zero_cotangent_and_jvp_at_a_zero_tangent() -> None:
     np.testing.assert_allclose(np.asarray(by_cotangent), matrix.T, rtol=1e-14)
     np.testing.assert_allclose(np.asarray(by_direction), matrix, rtol=1e-14)
     mixed = hessian(lambda z: xp.sum(vjp(f, z[:2])[1](z[2:])[0]))(xp.concat([x, zero]))
-    # Of sin(x0) * x1 and sin(x1) * x0, by the weight of each and by x.
+    # Derivatives of sin(x0) * x1 and sin(x1) * x0, by the weight of each and by x.
     c, s = np.cos(np.asarray(x)), np.sin(np.asarray(x))
     expected = [[-s[0] * x[1] + c[0], c[1]], [c[0], -s[1] * x[0] + c[1]]]
     np.testing.assert_allclose(np.asarray(mixed)[:2, 2:], np.asarray(expected, dtype=float), rtol=1e-13)
