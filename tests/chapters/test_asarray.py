@@ -1,4 +1,4 @@
-"""`asarray` of everything: what `copy=` means, nested sequences, dtypes and devices."""
+"""`asarray` of all kinds of objects: `copy=`, nested sequences, dtypes and devices."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_depth():
         deep = [deep]
     with pytest.raises(ValueError):
         xp.asarray(deep)
-    while deep:  # by hand: the interpreter's own way to free it would recurse
+    while deep:  # level by level, because the interpreter would free it recursively
         deep = deep[0]
 
 
@@ -286,7 +286,7 @@ def made(call: Any) -> Any:
 
 @pytest.mark.parametrize("dtype", [None, *DTYPES, "float16", "bfloat16"])
 def test_ranges_are_as_lists(dtype: Any) -> None:
-    """Without Python's integers: their ends are checked, the integers between are counted up in C."""
+    """No Python integers are made: the ends are checked, and C computes the integers between them."""
     kind = None if dtype is None else getattr(xp, dtype)
     forms: list[Any] = [
         lambda r: r,
@@ -324,7 +324,7 @@ def test_ragged_ranges(nested: Any) -> None:
     ids=lambda huge: repr(huge)[:40],
 )
 def test_ranges_larger_than_memory(huge: Any) -> None:
-    """No element is made before the memory for all."""
+    """Memory for all elements is allocated before the first is converted."""
     for kind in (None, xp.float32, xp.int64):
         with pytest.raises((MemoryError, xp.RangeError)):
             xp.asarray(huge, dtype=kind)

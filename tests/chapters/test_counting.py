@@ -130,7 +130,7 @@ def test_interp() -> None:
             same(xp.interp(xp.asarray(at), xp.asarray(points), xp.asarray(fp), left, right), wanted, 1e-12)
             one = xp.interp(xp.asarray(at), xp.asarray(points[:1]), xp.asarray(fp[:1]), left, right)
             wanted = np.interp(at, points[:1], fp[:1], left, right)
-            wanted[np.isnan(at)] = np.nan  # what NumPy forgets for a single point
+            wanted[np.isnan(at)] = np.nan  # NumPy lacks this for a single point
             same(one, wanted)
     mixed = RNG.permutation(12)
     degrees = points[mixed] * 200
@@ -179,7 +179,7 @@ def test_gradients() -> None:
     ],
 )
 def test_edges_that_the_dtype_does_not_have(a: Any, dtype: str, bins: int, limits: Any) -> None:
-    """NumPy finds too many bins there, too."""
+    """NumPy refuses such numbers of bins too."""
     with pytest.raises(xp.ArgumentValueError, match="too few numbers"):
         xp.histogram(xp.asarray(a, dtype=getattr(xp, dtype)), bins, limits)
 
@@ -205,7 +205,7 @@ def test_components_of_interp() -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("ends", [(None, None), (-3.0, 1e300), (2, 4 + 1j)])
 def test_interp_has_the_same_bits_where_it_is_recorded(dtype: str, ends: Any) -> None:
-    """The compiled call is for arrays that nothing records; the declaration's body for the others."""
+    """Untracked arrays go to the compiled implementation, other arrays to the body of the declaration."""
     special = [np.nan, np.inf, -np.inf, 0.0, 1.0, 2.0]
     for fp in (RNG.standard_normal(5), [np.inf, 1.0, 1.0, -np.inf, np.nan], np.ones(5)):
         for xp_ in (np.arange(5.0), [0.0, 1.0, 1.0, 2.0, np.inf], [-np.inf, 0.0, 1.0, 2.0, np.nan]):

@@ -206,7 +206,7 @@ def test_arange_of_integers(arguments):
 def test_arange_of_floats(arguments):
     x = xp.arange(*arguments)
     start, step = (arguments[0] if len(arguments) > 1 else 0, arguments[2] if len(arguments) > 2 else 1)
-    # NumPy takes the difference of the first two as its step, which is off by roundings.
+    # NumPy's step is the difference of the first two elements, which has rounding errors.
     assert_same(x, float(start) + np.arange(np.arange(*arguments).size) * float(step))
 
 
@@ -256,7 +256,7 @@ EXACT = [
 
 
 def count_of_arange(start: float, stop: float, step: float) -> int:
-    """Of integers of any type the exact count, of other numbers the rounded quotient, as NumPy counts."""
+    """The number of elements: exact for integers of any type, otherwise the rounded quotient, as in NumPy."""
     if all(number == int(number) for number in (start, stop, step)):
         return max(0, math.ceil((Fraction(stop) - Fraction(start)) / Fraction(step)))
     difference = stop - start
@@ -267,7 +267,7 @@ def count_of_arange(start: float, stop: float, step: float) -> int:
 
 @pytest.mark.parametrize("arguments", EXACT)
 def test_arange_of_exact_numbers(arguments):
-    """Each element is in its place except two roundings."""
+    """Each element is exact except for two roundings."""
     start, _, step = map(Fraction, arguments)
     x = xp.arange(*arguments, dtype=xp.float64)
     assert x.shape == (count_of_arange(*arguments),)
@@ -290,7 +290,7 @@ def test_arange_of_exact_numbers(arguments):
     ],
 )
 def test_arange_of_large_integers_as_floats(arguments):
-    """Integers that 64 bits hold are rounded once."""
+    """Integers of up to 64 bits are rounded once."""
     exact = range(*arguments)
     assert_same(xp.arange(*arguments, dtype=xp.float64), np.asarray([float(n) for n in exact], np.float64))
     if len(exact) and abs(exact[0]) < 2**63:

@@ -35,7 +35,7 @@ def test_astype(target):
                 xp.astype(x, dt(target))
             continue
         if a.dtype.kind == "f" and target in INTEGERS:
-            # NumPy's result is C's for what does not fit, which is not defined.
+            # If numbers do not fit, NumPy's result is that of C, which is undefined.
             x, a = xp.abs(x), np.abs(a)
         got = xp.astype(x, dt(target))
         assert_same(got, quietly(lambda a=a: a.astype(target)), what=what)
@@ -214,7 +214,7 @@ def test_text_of_the_refused_cast(name):
 
 @pytest.mark.parametrize("source", ["float32", "float64"])
 def test_casts_to_integers_of_runs_with_values_that_do_not_fit(source):
-    """Through a 64-bit integer, whose least value stands for what does not fit."""
+    """Casts go through a 64-bit integer, whose least value replaces numbers that do not fit."""
     rng = np.random.default_rng(0)
     fits = (rng.uniform(-(2.0**31) + 200, 2.0**31 - 200, 2500)).astype(source)
     for value in (

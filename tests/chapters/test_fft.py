@@ -48,7 +48,7 @@ def test_one_axis(name):
                 continue
             for n, norm in itertools.product((None, 1, 3, 6, 7, 9), NORMS):
                 if name in TO_REAL and n and 0 in a.shape:
-                    continue  # of an axis of size 0 NumPy leaves the result unset
+                    continue  # NumPy does not set the result along an axis of size 0
                 what = f"{dtype} {layout} {axis} {n} {norm}"
                 same(fft(name, n=n, axis=axis, norm=norm), (x, a), rtol=EPS[dtype], what=what)
 
@@ -83,7 +83,7 @@ def test_minus_one_stands_for_all_elements():
     x, a = both(values("complex128", (4, 5)))
     assert_same(xp.fft.fftn(x, s=(-1, 3), axes=(0, 1)), np.fft.fftn(a, s=(4, 3), axes=(0, 1)), 1e-12)
     assert_same(xp.fft.ifftn(x, s=(2, -1), axes=(0, 1)), np.fft.ifftn(a, s=(2, 5), axes=(0, 1)), 1e-12)
-    # All elements of half a spectrum of 5 are a result of 8.
+    # A half spectrum of 5 elements gives a result of 8.
     assert_same(xp.fft.irfftn(x, s=(-1, -1), axes=(0, 1)), np.fft.irfftn(a, axes=(0, 1)), 1e-12)
     assert_same(xp.fft.rfftn(xp.real(x), s=(-1, -1), axes=(0, 1)), np.fft.rfftn(a.real), 1e-12)
 
@@ -303,7 +303,7 @@ def test_strict_mode_takes_what_the_standard_says():
 
 @pytest.mark.parametrize("name", TO_COMPLEX + FROM_REAL + TO_REAL)
 def test_zeros_of_nothing_along_one_axis(name):
-    """Zeros are added to an axis of size 0 up to the length, and the transform of zeros is zero."""
+    """An axis of size 0 is padded with zeros, whose transform is zero."""
     for dtype, (shape, axis), n in itertools.product(
         dtypes_of(name), [((0,), 0), ((0, 3), 0), ((3, 0), 1), ((2, 0, 3), -2), ((0, 0), 1)], (1, 2, 5, 8)
     ):
@@ -312,7 +312,7 @@ def test_zeros_of_nothing_along_one_axis(name):
         for x in emptied(shape, dtype):
             expected = getattr(np.fft, name)(np.zeros(filled, dtype), n=n, axis=axis)
             dirty = [np.full(expected.shape, 3, expected.dtype) for _ in range(4)]
-            del dirty  # so that memory which nobody sets is not zero
+            del dirty  # so that uninitialised memory is not zero
             for norm in NORMS:
                 got = getattr(xp.fft, name)(x, n=n, axis=axis, norm=norm)
                 assert_same(got, np.zeros_like(expected), what=f"{dtype} {shape} {axis} {n}")
@@ -355,7 +355,7 @@ def emptied(shape, dtype):
     yield xp.broadcast_to(xp.ones((), dtype=getattr(xp, dtype)), shape)
 
 
-# Lanes that threads share: units and less, several axes of a batch, lanes along each axis.
+# Lanes for several threads: whole units and less, several axes of a batch, lanes along each axis.
 SHARED = [
     *[((37, 100), (1,)), ((100, 37), (0,)), ((7, 300), (1,)), ((5, 6, 64), (1,)), ((17, 9, 33), (0, 2))],
     *[((3, 4, 5, 60), (2,)), ((9, 1000), (0, 1)), ((70,), (0,)), ((8, 8, 8, 8), (0, 1, 2, 3))],

@@ -21,7 +21,7 @@ LAYOUTS: tuple[Any, ...] = (
 
 
 def counts_between(elements: list[Any], edges: list[Any]) -> list[int]:
-    """Count the elements in each interval, which has its lower edge, the last one its upper edge, too."""
+    """Count the elements in each interval, with its lower edge; the last one also has its upper edge."""
     counts = [0] * (len(edges) - 1)
     for number in elements:
         # Python compares integers and floats exactly.
@@ -77,7 +77,7 @@ def test_elements_at_edges_of_floats(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "int8", "uint8", "bool"])
 def test_elements_at_edges_of_integers(dtype: str) -> None:
-    """Integers beyond 2**53, too: they are compared with floats as the numbers that they are."""
+    """Also for integers above 2**53: they are compared with floats exactly."""
     rng, kind = random.Random(1), getattr(xp, dtype)
     bases = {
         "int64": [0, 2**53, 2**62, 2**63 - 40, -(2**53), -(2**63) + 9],

@@ -67,7 +67,7 @@ def test_bad_keys_as_numpy(data):
     key, np_key = data.draw(keys(d.a.shape, wrong=True))
     expected, error = outcome(operator.getitem, d.a, np_key)
     if error is None and np.size(expected) == 0:
-        # NumPy does not look at index arrays where the result has no elements; stride0 may refuse them.
+        # NumPy does not check index arrays if the result has no elements; stride0 may refuse them.
         got, error = outcome(operator.getitem, d.x, key)
         assert error is IndexError or got.shape == np.shape(expected)
     elif error is None:
@@ -302,7 +302,7 @@ def test_integers_by_any_name():
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "int64", "complex128"])
 def test_selections_from_larger_arrays(dtype):
-    # Elements move in runs of every width, and where there are many, other threads run meanwhile.
+    # Elements are copied in runs of every width; if there are many, other Python threads run meanwhile.
     rng = np.random.default_rng(3)
     a = values(dtype, (150, 40, 9))
     rows, columns, deep = (rng.integers(-n, n, 300) for n in a.shape)
@@ -380,7 +380,7 @@ def test_iteration_and_length():
 
 @pytest.mark.parametrize("shape", [(7,), (7, 3), (7, 0)])
 def test_rows_that_are_kept_stay_the_same(shape):
-    # An iterator makes its next row of one that nobody refers to.
+    # An iterator reuses a row that nothing refers to.
     a = np.arange(math.prod(shape), dtype=np.float64).reshape(shape)
     x = xp.asarray(a)
     kept, references, buffers = {}, {}, {}
@@ -428,7 +428,7 @@ def test_take(data):
     if not d.a.ndim:
         with pytest.raises((ValueError, IndexError)):
             xp.take(d.x, i, axis=axis)
-    elif np.any((j < -size) | (j >= size)):  # NumPy does not look where the result has no elements
+    elif np.any((j < -size) | (j >= size)):  # NumPy does not check this if the result has no elements
         with pytest.raises(IndexError, match="out of bounds"):
             xp.take(d.x, i, axis=axis)
     else:

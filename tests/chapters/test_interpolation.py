@@ -109,7 +109,7 @@ def test_infinite_and_huge_points(at: Any, points: Any, values: Any, wanted: Any
     recorded = []
     grad(lambda values: recorded.append(xp.interp(x, nodes, values)) or xp.sum(values))(heights)
     np.testing.assert_array_equal(np.asarray(recorded[0].tolist()), np.asarray(plain))
-    # A component for itself, whatever the other one is.
+    # Each component is independent of the other.
     joined = xp.interp(x, nodes, heights * (1 + 0j) if all(map(math.isfinite, values)) else heights)
     np.testing.assert_allclose(np.asarray(xp.real(joined)), wanted, rtol=1e-15)
     if max(map(abs, filter(math.isfinite, points + values))) < 1e30:
@@ -154,7 +154,7 @@ def test_gradients_between_points() -> None:
 
 
 def test_gradients_beside_infinite_points() -> None:
-    """They are finite, and those of the values that a place depends on."""
+    """Gradients are finite, and nonzero only for values that the result depends on."""
     points, values = xp.asarray([-INF, 0.0, 1.0, 1.0]), xp.asarray([1.0, 2.0, 3.0, 4.0])
     for at, slope, weights in (
         (-INF, 0.0, [1.0, 0.0, 0.0, 0.0]),

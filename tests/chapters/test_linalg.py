@@ -1,4 +1,4 @@
-"""The linear algebra extension but for products (see test_matmul), against NumPy over dtypes and layouts."""
+"""The linear algebra extension without products (see test_matmul), against NumPy over dtypes and layouts."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def definite(dtype, *shape):
 
 
 def linalg(name, **options):
-    """A function of both namespaces' linalg, with NumPy's tuples for ours."""
+    """A linalg function of ours and of NumPy, with NumPy's tuples instead of ours."""
     return lambda ns, *arrays: getattr(ns.linalg, name)(*arrays, **options)
 
 
 def compare(name, dtype, *arrays, **options):
-    # NumPy runs the same LAPACK on the same strides, so that even what is not unique is equal.
+    # NumPy runs the same LAPACK on the same strides, so even results that are not unique are equal.
     what = f"{name} {arrays[0][1].shape} {options}"
     same(linalg(name, **options), *arrays, rtol=EPS[dtype], what=what)
 
@@ -224,7 +224,7 @@ def test_solve_refuses():
         xp.linalg.solve(xp.eye(3), np.ones(3))
 
 
-# What fails
+# Failures
 
 
 def test_singular_matrices_are_named():
@@ -320,7 +320,7 @@ def test_rtol(dtype):
     assert rank(x).dtype is xp.int64
     assert counts(rank(x, rtol=0.1)) == [1, 2, 0]
     assert counts(rank(x, rtol=0)) == [3, 2, 0]
-    assert counts(rank(x, rtol=1.0)) == [0, 0, 0]  # up to the tolerance is zero, the largest one too
+    assert counts(rank(x, rtol=1.0)) == [0, 0, 0]  # all values are within the tolerance
     assert counts(rank(x, rtol=xp.asarray([1e-3, 0.7, 0.0]))) == [2, 1, 0]
     assert counts(rank(x, rtol=xp.asarray(0.1, dtype=xp.float32))) == [1, 2, 0]
     tolerances = xp.asarray([[1e-3], [0.7]])
@@ -625,7 +625,7 @@ def test_everything_is_there():
     assert len(xp.linalg.__all__) == 25 + 1 + 4
 
 
-# Integers and bool, which the standard leaves out, as NumPy takes them: as float64
+# Integers and bool, which the standard leaves out; they count as float64, as in NumPy
 
 WHOLE = {
     "bool": np.asarray([[True, True, False], [False, True, True], [True, False, True]]),

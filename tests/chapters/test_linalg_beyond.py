@@ -33,7 +33,7 @@ def assert_close(x: Any, expected: Any, dtype: str) -> None:
 
 
 def triangular(rng: np.random.Generator, dtype: str, *shape: int) -> np.ndarray[Any, Any]:
-    """Matrices of small condition in both triangles, so that the wrong one would give something else."""
+    """Matrices whose triangles are well conditioned and different, so that a use of the wrong one shows."""
     return (random(rng, dtype, *shape) / shape[-1] + 3 * np.eye(shape[-1])).astype(dtype)
 
 
@@ -156,7 +156,7 @@ def test_least_squares_of_lower_rank_has_the_least_norm() -> None:
     # An array has one tolerance for each matrix.
     one = xp.linalg.lstsq(xp.asarray(a), xp.asarray(b), rtol=xp.asarray([1e-10, 0.999]))
     assert [int(n) for n in one.rank] == [2, 1]
-    # SciPy passes it so, to whatever namespace has the function.
+    # SciPy passes `rcond` to any namespace that has the function.
     same = xp.linalg.lstsq(xp.asarray(a), xp.asarray(b), rcond=1e-10)
     assert np.array_equal(np.asarray(same.solution), np.asarray(found.solution))
     with pytest.raises(xp.ArgumentValueError, match="both rtol and rcond"):
@@ -189,7 +189,7 @@ def test_exponentials(dtype: str, size: int, norm: float) -> None:
     a = (random(rng, dtype, size, size) * norm / size).astype(dtype)
     expected = exact(a)
     error = np.max(np.abs(np.asarray(xp.linalg.expm(xp.asarray(a))) - expected)) / np.max(np.abs(expected))
-    # The condition number is the norm at least.
+    # The condition number is at least the norm.
     assert error < EPS[dtype] / 20 * max(norm, 1)
 
 
@@ -222,7 +222,7 @@ def test_special_exponentials() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("shape", [(50, 50), (70, 45), (45, 70), (3, 50, 45), (2, 2, 46, 46)])
 def test_lstsq_of_larger_matrices_by_one_function_of_lapack(shape: tuple[int, ...], dtype: str) -> None:
-    """The same solution, to rounding, as of the decomposition, which vectors for several matrices take."""
+    """The solution equals the decomposition's, up to rounding; several matrices use the decomposition."""
     rng = np.random.default_rng(0)
     a = rng.standard_normal(shape).astype(dtype)
     a[..., -1] = a[..., 0]  # singular

@@ -1,4 +1,4 @@
-"""Manipulation functions: against NumPy over dtypes and layouts, and what is a view is a view."""
+"""Manipulation functions: against NumPy over dtypes and layouts; and which results are views."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def test_reshape_facts():
         xp.reshape(x, (12,), copy=1)
 
 
-HUGE = 10**15 * 720720 + 5  # 5, but for a multiple of all sizes that occur
+HUGE = 10**15 * 720720 + 5  # 5 plus a multiple of all sizes that occur
 
 
 def test_roll():

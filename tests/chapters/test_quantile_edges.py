@@ -84,7 +84,7 @@ def test_quantiles_between_infinite_elements(
 
 @pytest.mark.parametrize("method", _METHODS)
 def test_methods_beside_an_infinite_element(method: str) -> None:
-    """Where NumPy's quantile depends on the size of a huge element, it is infinite if the element is."""
+    """If NumPy's quantile depends on the size of a huge element, it is infinite for an infinite element."""
     rng = np.random.default_rng(0)
     for _ in range(40):
         a = np.sort(rng.standard_normal(rng.integers(2, 9)))

@@ -1,4 +1,4 @@
-"""`stride0.random` beside `numpy.random`: the same numbers for the same seed and the same calls."""
+"""`stride0.random` gives the numbers of `numpy.random` for the same seed and the same calls."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_deferred_results_read_what_was_there_before() -> None:
 
 
 def test_a_seed_that_contains_itself_is_refused() -> None:
-    """NumPy before 2.5 ends the process. NumPy 2.5 refuses all nested seeds."""
+    """NumPy before 2.5 crashes for deeply nested seeds; NumPy 2.5 refuses all nested seeds."""
     seed: list[Any] = [1]
     seed += [seed, seed]
     for value in (seed, (0, seed)):
@@ -224,7 +224,7 @@ def test_threads_share_a_generator() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    # Each number of the stream was drawn once.
+    # Each number of the stream was drawn exactly once.
     drawn = np.sort(np.concatenate(found))
     assert np.array_equal(drawn, np.sort(np.random.default_rng(11).random(2000)))
 
@@ -242,7 +242,7 @@ def test_gradients_go_through_the_parameters_outside() -> None:
 
 @pytest.mark.parametrize("write", ["out", "shuffle", "permuted"])
 def test_tapes_see_what_is_written(write: str) -> None:
-    """The gradient is by the values that the product was formed of."""
+    """The gradient uses the values from which the product was computed."""
     w, x = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([4.0, 5.0, 6.0])
     with xp.autograd.Tape() as tape:
         x = tape.watch(x)
@@ -293,7 +293,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("settings", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
 def test_test_configurations(settings: dict[str, Any]) -> None:
-    """Draws are results like those of functions: of the default dtypes and on the default device."""
+    """Draws have the default dtypes and the default device, as results of functions have."""
     rng, theirs, wide = default_rng(1), np.random.default_rng(1), xp.asarray([1.0, 2.0])
     with flags(**settings):
         drawn = [

@@ -19,7 +19,7 @@ SIZES = (1, 2, 7, 100, 128, 129, 257, 600, 5000)
 
 
 def lanes(rng: np.random.Generator, dtype: str, n: int, rows: int = 3) -> np.ndarray:
-    """Rows of numbers, some of them equal, with NaN and zeros of both signs, in one of several layouts."""
+    """Rows of numbers, some equal, with NaN and zeros of both signs, in one of several layouts."""
     a = rng.standard_normal((rows, n)) * rng.choice([2, 1000])
     a = np.round(a) if rng.random() < 0.5 else a
     if dtype == "bool":
@@ -37,7 +37,7 @@ def lanes(rng: np.random.Generator, dtype: str, n: int, rows: int = 3) -> np.nda
 
 
 def sorted_rows(a: np.ndarray) -> np.ndarray:
-    """Rows in order. NumPy 2.4 does not put half precision in order on processors with AVX-512."""
+    """Sorted rows. NumPy 2.4 sorts half precision wrongly on processors with AVX-512."""
     return np.sort(a.astype(np.float64) if a.dtype == np.float16 else a, axis=1)
 
 
@@ -124,7 +124,7 @@ def test_top_k(mode: Any, n: int) -> None:
 
 
 def test_top_k_in_strict_mode() -> None:
-    """The draft of the standard has it, version 2025.12 has not."""
+    """The draft of the standard has `top_k`, version 2025.12 does not."""
     x = xp.asarray([[3, 9, 1], [9, 2, 9]])
     assert [part.tolist() for part in xp.top_k(x, 3)] == [[9, 9, 9], [1, 3, 5]]
     assert xp.top_k(xp.asarray(2.0), 1).indices.tolist() == [0]
@@ -299,7 +299,7 @@ def test_no_warnings() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 129, 1000, 4001])
 def test_argpartition_without_positions(n: int) -> None:
-    """Any permutation serves, as in NumPy."""
+    """Any permutation is right, as in NumPy."""
     rng = np.random.default_rng(n)
     for axis, a in ((0, rng.random(n)), (1, rng.random((3, n))), (0, rng.random((n, 2)))):
         found = np.asarray(xp.argpartition(xp.asarray(a), [], axis=axis))
@@ -315,7 +315,7 @@ def test_argpartition_without_positions(n: int) -> None:
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_ranks_of_storage_dtypes(dtype: str) -> None:
-    """Ranks have more digits than such a dtype."""
+    """Storage dtypes have fewer digits than ranks."""
     kind = getattr(xp, dtype)
     x = xp.astype(xp.arange(1000) >= 503, kind)
     for q in (0.502, 0.5034):
@@ -339,7 +339,7 @@ def test_no_fractions() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64"])
 @pytest.mark.parametrize("n", [1, 5, 128, 129, 400, 5000, 70_000])
 def test_partition_gives_the_elements_at_the_indices_of_argpartition(dtype: str, n: int) -> None:
-    """By a kernel of its own: to the bit, of NaN and negative zeros too, for equal elements and for views."""
+    """The kernels of `partition` give the same bits, for NaN, negative zeros, equal elements and views."""
     rng = np.random.default_rng(n)
     few = rng.integers(0, 3, n).astype(dtype)
     many = (rng.random(n) * 1e6).astype(dtype)
@@ -369,14 +369,14 @@ def test_partition_gives_the_elements_at_the_indices_of_argpartition(dtype: str,
 
 
 def stable_partition(order: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Return the indices of ranks `first` to `last`, between those of lesser and of greater ones."""
+    """Return the indices of ranks `first` to `last`; lower ranks come before them and higher ranks after."""
     return np.concatenate([np.sort(order[:first]), order[first:last], np.sort(order[last:])])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64", "uint8"])
 @pytest.mark.parametrize("n", [129, 300, 513, 700, 1100, 70_000])
 def test_partition_keeps_the_order_of_each_side(dtype: str, n: int) -> None:
-    """Where a lane is not sorted as a whole: the least ranks have an algorithm of their own."""
+    """If a lane is not sorted completely, the lowest ranks are selected by a separate algorithm."""
     rng = np.random.default_rng(n)
     if dtype.startswith("float"):
         least, most = -np.inf, np.inf

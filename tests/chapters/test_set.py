@@ -15,9 +15,9 @@ import stride0 as xp
 
 
 def check_unique(x, a, what=""):
-    """Hold all four functions against the definition: each NaN is a value, zeros of both signs are one."""
+    """Compare all functions with the definition: each NaN is a value, zeros of both signs are one value."""
     flat = a.reshape(-1)
-    # The first of equals stands for all; complex numbers are ordered by their real part first.
+    # The first of equal elements represents them; complex numbers are ordered by real part first.
     values_, firsts, inverse, counts = np.unique(
         flat, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
@@ -139,7 +139,7 @@ def test_isin(dtype):
         x, a = pair(dtype, layout, special)
         among = values(dtype, (24,), special)[:count]
         for invert in (False, True):
-            # NumPy has no isin by value alone for NaN: comparing all with all has.
+            # All pairs are compared, because NumPy's isin treats NaN differently.
             expected = (a[..., None] == among).any(-1) != invert
             result = xp.isin(x, xp.asarray(among), invert=invert)
             assert_same(result, expected, what=f"{layout} {special} {count} {invert}")
@@ -168,7 +168,7 @@ def test_isin_of_large_integers_is_exact():
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64"])
 def test_isin_of_integers_that_lie_together(dtype):
-    """Such integers are looked up in a table; those beside it, or that wrap around to it, are not in it."""
+    """A small range of integers is looked up in a table, without integers outside or that wrap around."""
     limits = np.iinfo(dtype)
     rng = np.random.default_rng(3)
     for low in {int(limits.min), 0, min(int(limits.max), 1000) - 100}:

@@ -179,7 +179,7 @@ def strided_array(shape, order, steps, broadcast):
 
 @st.composite
 def equal_sizes(draw, factors=(1, 2, 2, 3)):
-    """Two shapes of equal size that often fit together: one list of factors, cut into runs in two ways."""
+    """Two shapes of equal size that often fit together: one list of factors, grouped in two ways."""
     drawn = draw(st.lists(st.sampled_from(factors), max_size=5))
     shapes = []
     for _ in range(2):
@@ -205,7 +205,7 @@ def strided_and_new_shape(draw):
 
 
 def view_strides(shape, strides, new):
-    """Strides of the view that `reshape` makes of an array, None where it would have to copy."""
+    """Strides of the view that `reshape` makes of an array; None if it must copy."""
     reaches = [(n - 1) * s for n, s in zip(shape, strides, strict=True) if n]
     first = -sum(reach for reach in reaches if reach < 0)
     memory = xp.arange(first + sum(reach for reach in reaches if reach > 0) + 1)
@@ -237,8 +237,7 @@ def test_view_strides_like_numpy(case):
 @given(equal_sizes((0, 1, 2, 3)), st.lists(st.integers(-20, 20), min_size=6, max_size=6))
 def test_view_strides_never_lie(both, strides):
     shape, new = both
-    # Whatever the strides (they need not belong to any array), a view must read the same places in the same
-    # order.
+    # For any strides (even of no array), a view must read the same places in the same order.
 
     def places(shape, strides):
         return [sum(i * s for i, s in zip(index, strides, strict=True)) for index in np.ndindex(*shape)]

@@ -1,4 +1,4 @@
-"""`sort`, `argsort` and `searchsorted`, against NumPy and, where NumPy has no such option, against Python."""
+"""`sort`, `argsort` and `searchsorted`, against NumPy and, for options that NumPy lacks, against Python."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REAL = [name for name in DTYPES if name not in COMPLEX_FLOATING]
 
 
 def expected_order(a, axis, descending):
-    """Stable in both directions, NaN the largest: a stable sort of ranks, negated to descend."""
+    """A stable sort in both directions, with NaN the largest: of ranks, which are negated to descend."""
     _, ranks = np.unique(a, return_inverse=True, equal_nan=True)
     ranks = ranks.reshape(a.shape)
     return np.argsort(-ranks if descending else ranks, axis=axis, stable=True)
@@ -97,7 +97,7 @@ def test_sort_of_anything(numbers, descending, step):
 
 
 def lines(dtype, n):
-    """Lanes of n elements whose keys have few bits and many, in front, behind and on both sides."""
+    """Lanes of n elements whose keys have few or many bits: high, low or both."""
     rng = np.random.default_rng(n)
     kind = np.dtype(dtype).kind
     yield rng.integers(0, 2, n).astype(dtype)
@@ -147,7 +147,7 @@ def patterns(n):
     yield np.minimum(up, n // 2)
     yield np.where(rng.random(n) < 0.9, 5, up)
     yield np.concatenate([rng.permutation(n // 2), np.full(n - n // 2, n)])
-    # What lies at equal distances is the least.
+    # The elements at equal distances are the least.
     for step in (2, 8, 61, 64):
         yield np.where(up % step == step // 2, 0, rng.permutation(n) + 1)
 
@@ -169,7 +169,7 @@ def test_argsort_of_elements_that_differ_in_their_last_bits(dtype):
     rng = np.random.default_rng(7)
     for n in (40, 300, 5000):
         bits = np.uint64(0x3FF0000000000000) + rng.integers(0, 50, n).astype(np.uint64)
-        # The first bits of some differ, and many are equal.
+        # Some elements differ in their first bits, and many are equal.
         bits[:: n // 7] = rng.integers(0, 2**62, bits[:: n // 7].size)
         a = bits.view(dtype)
         for descending in (False, True):
@@ -207,7 +207,7 @@ def matrices(dtype, n, count):
         yield rng.integers(least, most, size, dtype, endpoint=True)
         yield rng.integers(0, 5, size, dtype)
         yield np.asarray([least, most], dtype)[rng.integers(0, 2, size)]
-        # 64 bits that differ in 32 of them, and in one more.
+        # Words of 64 bits that differ in 32 bits, and in 33.
         for bits, shift in itertools.product((32, 33), (13, 32)):
             words = rng.integers(0, 2**bits, size, np.uint64) << np.uint64(shift)
             yield (words + np.uint64(5)).astype(dtype)
@@ -215,7 +215,7 @@ def matrices(dtype, n, count):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64"])
 def test_short_lanes_side_by_side(dtype):
-    """By a kernel of their own: to the last bit, along both axes of any layout."""
+    """They have a separate kernel: equal to the last bit, along both axes of any layout."""
     lengths = (1, 2, 4, 5, 8, 9, 16, 17, 32, 33, 50, 64, 65, 100, 250, 400, 512, 513, 1024, 1025)
     for i, n in enumerate(lengths):
         count = (40, 3, 17, 8)[i % 4]
@@ -295,7 +295,7 @@ def test_searchsorted(dtype, side):
 
 @pytest.mark.parametrize("dtype", REAL)
 def test_searchsorted_of_any_length(dtype):
-    # Eight at a time, and those that are left.
+    # Eight at a time, and the rest.
     for n, count in itertools.product((0, 1, 2, 3, 7, 8, 100, 1025), (0, 1, 7, 8, 9, 50, 9000)):
         for a in itertools.islice(lines(dtype, max(n, count)), 2, None):
             line, v = np.sort(a[:n]), a[:count]
@@ -363,7 +363,7 @@ def test_searchsorted_with_sorter():
 
 @pytest.mark.parametrize("dtype", ["bool", *REAL])
 def test_searchsorted_in_lines_of_any_step(dtype):
-    """Few elements are sought where the line lies, many in a copy of it."""
+    """Few elements are searched for in the lane itself, many in a copy of it."""
     a = np.sort(values(dtype, (300,), special=True))
     room, wide = np.zeros((300, 3), a.dtype), np.zeros((300, 5), a.dtype)
     room[:, 1], wide[::-1, 4] = a, a
@@ -377,7 +377,7 @@ def test_searchsorted_in_lines_of_any_step(dtype):
 
 
 def quick(call):
-    """Return a result that must not take the time that passes over gigabytes take."""
+    """Return a result, and check that it took less time than a pass over gigabytes."""
     start = time.thread_time()
     result = call()
     assert time.thread_time() - start < 0.5

@@ -98,7 +98,7 @@ def _end(rng: random.Random, least: int, most: int) -> float:
 
 @pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "uint8"])
 def test_linspace_of_integers(dtype: str) -> None:
-    """By exact fractions, where float64 does not hold the ends; else as NumPy, which computes in float64."""
+    """By exact fractions if float64 does not hold the ends; otherwise as NumPy, which computes in float64."""
     rng, info = random.Random(0), np.iinfo(dtype)
     for _ in range(2000):
         start, stop = (_end(rng, int(info.min), int(info.max)) for _ in range(2))
@@ -158,7 +158,7 @@ def test_linspace_of_random_floats(dtype: str) -> None:
 
 @pytest.mark.parametrize("endpoint", [True, False])
 def test_linspace_of_batched_ends(endpoint: bool) -> None:
-    """As a loop, with its exact integers, infinite ends and errors."""
+    """A batch equals a loop: exact integers, infinite ends and errors."""
     starts, stops = [0, 2**63 - 1, -5, 2**53 + 1], [2**63 - 1, -(2**63), 7, 2**60 + 1]
     pairs = list(zip(starts, stops, strict=True))
     for num in (0, 1, 2, 3, 7):

@@ -24,7 +24,7 @@ from special_references import REFERENCES  # noqa: E402
 
 special = xp.special
 KERNELS = {op.name for op in OPS if op.namespace == "special"}
-# Of `bdtr` and the like: integers, beside which the others are real numbers.
+# The integer operands of `bdtr` and similar functions; other operands are real numbers.
 COUNTS = {
     "bdtr": (0, 1),
     "bdtrc": (0, 1),
@@ -36,7 +36,7 @@ COUNTS = {
 COUNTS |= {"pdtri": (0,), "expn": (0,), "yn": (0,), "kn": (0,), "polygamma": (0,), "multigammaln": (1,)}
 COUNTS |= {name: (0,) for name in special.__all__ if name.startswith(("eval_", "spherical_"))}
 REDUCING = {"logsumexp", "softmax", "log_softmax"}
-# Functions of the standard, which users look for here, too.
+# Functions of the standard that users look for here too.
 ALIASES = {"expm1", "log1p"}
 ELEMENTWISE = sorted(
     {getattr(special, name).__name__ for name in special.__all__} - REDUCING - ALIASES - {"multigammaln"}
@@ -73,7 +73,7 @@ def results(out: Any) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("row", UFUNCS)
 def test_rows_of_ufuncs(row: str) -> None:
-    """The build makes a function of each row, with as many operands as SciPy's ufunc has."""
+    """The build generates a function for each row, with the same number of operands as SciPy's ufunc."""
     name, _, parameters = row.removesuffix(")").partition("(")
     function = getattr(xp.special, name)
     found = inspect.signature(function).parameters
@@ -236,7 +236,7 @@ def test_two_names_of_one_function() -> None:
     assert all(getattr(special, name) is getattr(xp, name) for name in ALIASES)
 
 
-# --- logsumexp and its kin
+# --- logsumexp and related functions
 
 A = np.asarray([[0.3, -1.2, 800.0], [1.7, 0.4, -0.6]])
 B = np.asarray([[1.1, 0.0, -0.9], [-0.2, 1.4, 0.5]])
@@ -334,7 +334,7 @@ for name in ("erf", "j0", "gammaln"):
     assert np.array_equal(np.asarray(out), np.asarray(getattr(xp.special, name)(x)))
 g = grad(lambda x: xp.sum(scipy.special.betainc(2.0, x, 0.4)))(x)
 assert np.all(np.asarray(g) > 0)
-# Strict mode refuses the functions to everybody else.
+# Strict mode refuses the functions, except to SciPy.
 with xp.strict():
     scipy.special.erf(x)
     try:

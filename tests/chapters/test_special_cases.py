@@ -1,8 +1,8 @@
 """Special values through every elementwise function of the standard: infinities, NaN, signed zeros.
 
-A row is the alternatives for each operand, then what every combination of them must give: a number, a pair
-(real, imaginary), or a function of the operands. Zeros compare with their sign, NaN equals NaN, other numbers
-to a few units in the last place. `Either(v)` accepts both signs of v. Rows run in float32 and float64
+A row has the alternatives for each operand, then the result of every combination: a number, a pair (real,
+imaginary), or a function of the operands. Zeros compare with their sign, NaN equals NaN, other numbers may
+differ by a few units in the last place. `Either(v)` accepts both signs of v. Rows run in float32 and float64
 (complex64 and complex128) on arrays long enough for the vector body and its tail, in every memory layout.
 """
 
@@ -37,7 +37,7 @@ SINGLE_EPS, DOUBLE_EPS = 2.0**-23, 2.0**-52
 
 
 class Either(NamedTuple):
-    """A value whose sign is not laid down."""
+    """A value whose sign is not specified."""
 
     value: float
 
@@ -47,7 +47,7 @@ def _half_even(v: float) -> float:
 
 
 class SignedNaN(NamedTuple):
-    """NaN whose sign bit is laid down."""
+    """NaN with a specified sign bit."""
 
     negative: bool
 
@@ -187,7 +187,7 @@ ORDER = [(NAN, ANY), (ANY, NAN)]
 
 
 def _power(x: float, y: float) -> float:
-    """Powers of zeros and infinities: only size, sign and oddness count."""
+    """Powers of zeros and infinities: the result depends only on size, sign and oddness."""
     grows = (abs(x) > 1) == (y > 0)
     return math.copysign(INF if grows else 0.0, x if is_odd(y) else 1.0)
 
@@ -226,7 +226,7 @@ REAL_BINARY: dict[str, list[tuple[Any, Any, Any]]] = {
         (-7.0, 2.0, -4.0),
         (7.0, -2.0, -4.0),
         (-7.0, -2.0, 3.0),
-        ((-(2.0**-149), -0.75), (1.0, 2.0**100), -1.0),  # not -0: the floor is that of the exact quotient
+        ((-(2.0**-149), -0.75), (1.0, 2.0**100), -1.0),  # not -0: the floor of the exact quotient
         ((2.0**-149, 0.75), (1.0, 2.0**100), 0.0),
         ((2.0**-149, 0.75), -(2.0**100), -1.0),
     ],
@@ -240,7 +240,7 @@ REAL_BINARY: dict[str, list[tuple[Any, Any, Any]]] = {
         ((*FINITE, NAN), NAN, NAN),
         (NAN, (*FINITE, NAN), NAN),
         ((3.0, -3.0), (4.0, -4.0), 5.0),
-        (3 * 2.0**120, 4 * 2.0**120, 5 * 2.0**120),  # no overflow on the way, in float32
+        (3 * 2.0**120, 4 * 2.0**120, 5 * 2.0**120),  # no intermediate overflow in float32
         (3 * 2.0**-140, 4 * 2.0**-140, 5 * 2.0**-140),
     ],
     "less": [(*r, False) for r in ORDER] + [(FINITE, FINITE, lambda x, y: x < y), (FINITE, INF, True)],
@@ -469,7 +469,7 @@ COMPLEX_UNARY: dict[str, list[tuple[Any, Any, Any]]] = {
 
 
 def _turned(rows: list[tuple[Any, Any, Any]], turn_back: bool) -> list[tuple[Any, Any, Any]]:
-    """Rows of f(z) = fh(1j*z), or of -1j * fh(1j*z), from those of the hyperbolic fh."""
+    """Rows of f(z) = fh(1j*z), or of -1j * fh(1j*z), from the rows of the hyperbolic fh."""
 
     def result(want: Any, a: float, b: float) -> Any:
         re, im = want(-b, a) if callable(want) else want
@@ -497,7 +497,7 @@ COMPLEX_UNARY["log10"] = [*_rebased(COMPLEX_UNARY["log"], 10), (0.0, 1000.0, (3.
 ODD = {"asinh", "atanh", "sinh", "tanh", "sin", "tan", "asin", "atan"}
 CONJUGATE = ODD | {"acos", "acosh", "cosh", "cos", "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt"}
 
-# Rows of two complex operands, written as such.
+# Rows of two complex operands, written as complex numbers.
 COMPLEX_BINARY: dict[str, list[tuple[complex, complex, Any]]] = {
     "add": [
         (complex(-0.0, 0.0), complex(-0.0, -0.0), (-0.0, 0.0)),
@@ -615,7 +615,7 @@ def test_real(name: str, rows: list[tuple[Any, ...]], dtype: str, eps: float) ->
 
 
 def reflections(name: str, z: complex, want: Any) -> Iterator[tuple[complex, Any]]:
-    """The row itself and what the symmetries of the function make of it."""
+    """The row, and the rows that follow by symmetries of the function."""
     yield z, want
     if name not in CONJUGATE:
         return

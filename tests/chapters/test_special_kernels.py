@@ -1,6 +1,6 @@
 """Functions of `stride0.special` that have kernels: values against mpmath and SciPy, dtypes and layouts.
 
-The references and the arguments are those of `conformance/accuracy/specials.py`, which measures the errors.
+References and arguments come from `conformance/accuracy/specials.py`, which measures the errors.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def test_within_the_bound(row: Any, dtype: str) -> None:
     for value, exact in zip(got.tolist(), specials.exact_results(row.name, given), strict=True):
         nearest, rest = specials.split(exact, dtype)
         if not math.isfinite(nearest) or nearest == 0:
-            # The largest number may stand for infinity that it rounds to, and the least one for zero.
+            # The largest number may be the result instead of infinity, and the least one instead of zero.
             assert value == nearest or abs(value) >= float(np.finfo(dtype).max) or abs(value) <= 5e-45
             continue
         unit = float(np.spacing(np.asarray(abs(nearest), dtype)))
@@ -73,7 +73,7 @@ SPECIAL += [90.0, -90.0, 180.0, 1e15, -1e15, 1e-320, -1e-320, 1e-30, 1e300, -1e3
 
 
 def is_known(name: str, operands: tuple[float, ...], got: float, want: float) -> bool:
-    """Where SciPy rounds what is exact, or overflows on the way, or gives up."""
+    """Whether SciPy rounds an exact result, overflows in between, or gives up."""
     x = operands[0]
     if name in ("boxcox", "boxcox1p") and 0 < abs(operands[1]) < 1e-19:
         return True  # SciPy takes such an exponent for 0
@@ -83,9 +83,9 @@ def is_known(name: str, operands: tuple[float, ...], got: float, want: float) ->
     if name == "sinc" and math.isfinite(x) and x and x == math.trunc(x):
         return got == 0
     if name == "cosm1" and abs(x) > 1:
-        return -2 <= got <= 0  # cos(x) - 1, which has lost what cancels
+        return -2 <= got <= 0  # cos(x) - 1, which loses digits by cancellation
     if name in ("boxcox", "boxcox1p", "inv_boxcox", "inv_boxcox1p", "pseudo_huber", "kl_div"):
-        # Exponents and widths of about nothing are none there, and some products overflow.
+        # SciPy takes tiny exponents and widths for 0, and some products overflow.
         if any(0 < abs(v) < 1e-29 for v in operands):
             return True
         return all(map(math.isfinite, operands)) and max(map(abs, operands)) > 1e14
@@ -114,7 +114,7 @@ def test_special_values_are_scipys(row: Any) -> None:
 
 @every_row
 def test_special_values_of_float32(row: Any) -> None:
-    """As those of float64, rounded."""
+    """float32 results are the float64 results, rounded."""
     with np.errstate(all="ignore"):
         values = np.array(SPECIAL).astype("float32")
     given = [a.reshape(-1) for a in np.meshgrid(*[values] * row.nin)]
@@ -150,13 +150,13 @@ def test_what_is_exact() -> None:
 # -- dtypes, layouts, operands -------------------------------------------------------------------------------
 
 
-# Of complex operands SciPy computes these.
+# For complex operands SciPy computes these.
 BY_SCIPY = ("digamma", "erf", "erfc", "erfcx", "gamma", "log_ndtr", "ndtr", "xlog1py", "xlogy")
 
 
 @every_row
 def test_every_dtype_and_layout(row: Any) -> None:
-    """Integers and bools as float64, float32 in itself; whatever the layout, the elements' own results."""
+    """Integers and bools are computed in float64, float32 in float32; results do not depend on the layout."""
     for dtype in DTYPES:
         for layout in LAYOUTS:
             operands = [pair(dtype, layout, True) for _ in range(row.nin)]
@@ -177,7 +177,7 @@ def test_every_dtype_and_layout(row: Any) -> None:
 @every_real
 @every_row
 def test_arguments_of_all_kinds_side_by_side(row: Any, dtype: str) -> None:
-    """Note [Stages]: an element has the bits that it has alone, whatever the others of its block are."""
+    """Note [Stages]: the bits of a result do not depend on the other elements of its block."""
     rng = np.random.default_rng(11)
     kinds = [
         lambda n: rng.uniform(0.01, 0.99, n),

@@ -1,4 +1,4 @@
-"""Sentences of the standard on special cases that the official suite does not parse: all but elementwise.
+"""Sentences of the standard on special cases that the official suite does not parse.
 
 Reductions, conversions, creation, linear algebra. `test_special_sentences.py` has the elementwise functions.
 """
@@ -23,7 +23,7 @@ SUMMANDS = (NAN, INF, -INF, 0.0, -0.0, 1.0, -1.0)
 
 
 def rows(lengths=(17, 64, 200)):
-    """Sequences of special values: all the short ones, and some long ones."""
+    """All short sequences of special values, and some long ones."""
     for n in (1, 2, 3):
         yield from map(list, itertools.product(SUMMANDS, repeat=n))
     rng = np.random.default_rng(6)
@@ -40,7 +40,7 @@ def rows(lengths=(17, 64, 200)):
 @pytest.mark.parametrize("dtype", REAL_FLOATING)
 @pytest.mark.parametrize("name", ["sum", "prod", "cumulative_sum", "cumulative_prod"])
 def test_successive_application(name, dtype):
-    """Of `add` and `multiply`: -0.0 and -0.0 are -0.0, infinities of both signs are NaN."""
+    """By `add` and `multiply`: the sum of -0.0 and -0.0 is -0.0, of infinities of both signs NaN."""
     call = operator.add if "sum" in name else operator.mul
     for row in rows():
         v = np.array(row, dtype=dtype)
@@ -148,7 +148,7 @@ def test_spread(name, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_truth(dtype):
-    """NaN and infinities are true, zeros of either sign are not; of complex numbers one part is enough."""
+    """NaN and infinities are true, zeros of either sign are not; a complex number is true if one part is."""
     if dtype in FLOATING:
         v = specials(dtype)
         truth = np.array([bool(e.real != 0 or e.imag != 0) for e in v.tolist()])

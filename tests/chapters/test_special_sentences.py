@@ -1,9 +1,8 @@
-"""Sentences on special cases in the standard's text that neither the official suite parses nor a table holds.
+"""Sentences of the standard on special cases that the official suite does not parse, and no table holds.
 
-The suite reads the lists of the elementwise functions and leaves out what is prose: symmetries, "as if"
-definitions, overflow, operators; and everything about other functions, which is in
-`test_special_reductions.py`. The lists themselves, those that it cannot read among them, are the rows of
-`test_special_cases.py`.
+The suite reads the lists of the elementwise functions and omits prose: symmetries, "as if" definitions,
+overflow, operators. It also omits all other functions, which are tested in `test_special_reductions.py`. The
+rows of `test_special_cases.py` are the lists, including lists that the suite cannot read.
 """
 
 from __future__ import annotations
@@ -73,13 +72,13 @@ def test_symmetries(name):
             x = xp.asarray(v)
             want = function(x) if sign > 0 else -function(x)
             got = function(-x)
-            nan = np.isnan(v)  # whose sign bit is nobody's business
+            nan = np.isnan(v)  # the sign bit of NaN does not matter
             assert_same(got[xp.asarray(~nan)], np.asarray(want)[~nan], what=dtype)
 
 
 @pytest.mark.parametrize("name", CONJUGATES.split())
 def test_conjugates(name):
-    """f(conj(z)) is conj(f(z)), on ordinary values; the tables do so on special ones."""
+    """f(conj(z)) is conj(f(z)), on ordinary values; the tables test special values."""
     for dtype in COMPLEX_FLOATING:
         z = xp.asarray(ordinary(dtype))
         assert_bits(getattr(xp, name)(xp.conj(z)), xp.conj(getattr(xp, name)(z)), dtype)
@@ -92,7 +91,7 @@ def test_hypot(dtype):
     h = xp.hypot(x, y)
     for other in (xp.hypot(y, x), xp.hypot(x, -y), xp.hypot(-x, y), xp.hypot(-x, -y)):
         assert_bits(other, h)
-    # Underflow only where both are subnormal and so is the result: 3, 4 and 5 of the smallest, and of others.
+    # For any unit, hypot of 3 and 4 units is 5 units: intermediate results do not underflow or overflow.
     for unit in (
         np.finfo(dtype).smallest_subnormal,
         np.finfo(dtype).smallest_normal,
@@ -120,7 +119,7 @@ def test_trigonometry_by_hyperbolic_functions(dtype):
 
 @pytest.mark.parametrize("dtype", COMPLEX_FLOATING)
 def test_logarithms_of_other_bases(dtype):
-    """By the change of base: special values are those of `log`, divided."""
+    """By the change of base: special values are quotients of `log`."""
     z = xp.asarray(specials(dtype))
     log = np.asarray(xp.log(z))
     for name, base in (("log2", 2), ("log10", 10)):
@@ -167,7 +166,7 @@ def test_complex_addition_is_by_component():
 
 @pytest.mark.parametrize("dtype", COMPLEX_FLOATING)
 def test_complex_products_and_quotients(dtype):
-    """By the textbook's formulas where all parts are finite: exact here, for the numbers are small."""
+    """By the textbook's formulas if all parts are finite; for the small numbers here they are exact."""
     rng = np.random.default_rng(9)
     a, b, c, d = rng.integers(-50, 50, (4, 300)).astype(float)
     d[c == 0] = 1

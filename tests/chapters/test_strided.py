@@ -1,4 +1,4 @@
-"""`stride0.strided`: strides, offsets, storages, windows made by hand, and how much memory is in use."""
+"""`stride0.strided`: strides, offsets, storages, windows by `as_strided`, and memory in use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_names():
     }
 
 
-# --- what lies beneath an array
+# --- the memory of an array
 
 
 def test_an_array_is_storage_offset_shape_strides():
@@ -76,7 +76,7 @@ def test_contiguous_of_all_layouts():
 def test_shares_storage():
     x = xp.arange(6)
     assert strided.shares_storage(x, x[::-1])
-    assert strided.shares_storage(x[:2], x[4:])  # of one storage, though they have no element in common
+    assert strided.shares_storage(x[:2], x[4:])  # one storage, although they have no element in common
     assert not strided.shares_storage(x, xp.arange(6))
     assert not strided.shares_storage(x, x + 0)
     a = np.arange(6.0)
@@ -112,7 +112,7 @@ def test_only_arrays(name, value):
         getattr(strided, name)(value)
 
 
-# --- windows made by hand
+# --- windows by `as_strided`
 
 
 @st.composite
@@ -306,7 +306,7 @@ def test_more_elements_than_can_be_counted():
         for create in (xp.empty, xp.zeros, xp.ones):
             with pytest.raises((MemoryError, ValueError)):
                 create(shape)
-    # An axis of size 0 leaves no elements, whatever the others are.
+    # With an axis of size 0 there are no elements, for any other sizes.
     assert xp.empty((0, 2**40)).shape == (0, 2**40)
 
 

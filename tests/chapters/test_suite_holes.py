@@ -1,7 +1,8 @@
-"""Where the official suite has holes: functions that it skips, or of which it looks at shapes but not values.
+"""Holes of the official suite: functions that it skips, or of which it checks shapes but not values.
 
-NaN and signed zeros in what orders elements are in `test_suite_holes_order.py`, the sentences on special
-cases that the suite does not parse in `test_special_sentences.py` and `test_special_reductions.py`.
+`test_suite_holes_order.py` has NaN and signed zeros in functions that order elements. The sentences on
+special cases that the suite does not parse are in `test_special_sentences.py` and
+`test_special_reductions.py`.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def ends(dtype):
 def remainder(x, y, dtype):
     """Python's ``x % y``, which the standard refers to; in float32 its algorithm, rounded as there."""
     if dtype in INTEGERS:
-        return int(x) % int(y) if y else 0  # by zero: as floor_divide, documented
+        return int(x) % int(y) if y else 0  # by zero: 0, as documented, like floor_divide
     x, y = float(x), float(y)
     if math.isnan(x) or math.isnan(y) or math.isinf(x) or y == 0:
         return NAN
@@ -146,7 +147,7 @@ def test_remainder_with_python_scalars(dtype):
 def test_remainder_of_any_values(dtype):
     rng = np.random.default_rng(7)
     if dtype in REAL_FLOATING:
-        # Of all magnitudes: the quotient may have more digits than fit, the remainder is exact all the same.
+        # All magnitudes: the quotient may have too many digits, but the remainder is exact.
         a, b = (rng.normal(size=2000) * 2.0 ** rng.integers(-100, 100, 2000) for _ in range(2))
         a, b = a.astype(dtype), b.astype(dtype)
     else:

@@ -1,4 +1,4 @@
-"""Order, where the official suite has holes: NaN and signed zeros in minima, maxima, sorting and sets."""
+"""Order, a hole of the official suite: NaN and signed zeros in minima, maxima, sorting and sets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ARRANGED = [
 
 
 def bits(a):
-    """Elements as tuples that tell NaNs and zeros apart by their sign, as far as they have one."""
+    """Elements as tuples that distinguish NaNs and zeros by their signs."""
     return [(repr(float(v)), math.copysign(1.0, v)) for v in np.asarray(a).ravel()]
 
 
@@ -68,7 +68,7 @@ def test_extremes_along_axes():
 
 
 def ordered(row, descending):
-    """Python's stable sort, NaN above all numbers, in descending order as in `sort`."""
+    """Python's stable sort with NaN above all numbers; in descending order as `sort` does it."""
     key = (lambda v: (not math.isnan(v), -v)) if descending else (lambda v: (math.isnan(v), v))
     return sorted(range(len(row)), key=lambda i: tuple(0.0 if e != e else e for e in key(row[i])))
 
@@ -119,7 +119,7 @@ def test_sort_is_stable_in_all_dtypes(descending):
 
 
 def test_searchsorted_agrees_with_sort():
-    """What is inserted where `searchsorted` says leaves the array as `sort` would order it."""
+    """Insertion at the positions of `searchsorted` gives the array in the order of `sort`."""
     for dtype in REAL_FLOATING:
         for row in ([NAN, -0.0, 0.0, 1.0, -INF, INF, NAN, 1.0], [NAN, NAN], [0.0, -0.0], [], [2.0]):
             x = xp.sort(xp.asarray(row, dtype=getattr(xp, dtype)))
@@ -210,7 +210,7 @@ def test_unique_of_others(dtype):
 
 @pytest.mark.parametrize("dtype", [*REAL_FLOATING, "complex64", "complex128"])
 def test_isin(dtype):
-    for n in (1, 3, 8, 9, 40):  # few and many are looked up in different ways
+    for n in (1, 3, 8, 9, 40):  # few and many elements are looked up by different algorithms
         among = np.array([NAN, 0.0, INF, 1.0, 2.0, NAN, 5.0, -7.0, *range(10, 42)][:n], dtype=dtype)
         v = np.array([[NAN, -0.0, 0.0, INF], [-INF, 1.0, 5.0, 41.0]], dtype=dtype)
         want = np.array([[any(e == o for o in among.tolist()) for e in row] for row in v.tolist()])

@@ -156,7 +156,7 @@ def test_errors_of_put_along_axis() -> None:
 
 @pytest.mark.parametrize("name", ["set", "add", "subtract", "multiply", "divide", "power", "min", "max"])
 def test_a_method_is_one_call(name: str) -> None:
-    """Test configurations check the operands of a method, and none of its steps."""
+    """Test configurations check the operands of a method, but not its steps."""
     for settings in (
         {"devices": ("cpu", "virtual")},
         {"devices": ("virtual", "cpu")},
@@ -207,7 +207,7 @@ def test_values_promote_to_the_dtype() -> None:
 
 @pytest.mark.parametrize("dtype", ["float64", "int64", "bool"])
 def test_vmap_of_set(dtype: str) -> None:
-    """An array that all examples share becomes one for each, as its key or its values ask for."""
+    """An array that all examples share becomes one array per example if its key or values are batched."""
     x = xp.zeros(4, dtype=getattr(xp, dtype))
     keys, values = xp.asarray([[0, 1], [3, 3], [2, 0]]), xp.asarray([5, 0, 7], dtype=getattr(xp, dtype))
     for axes in ((0, 0), (0, None), (None, 0)):

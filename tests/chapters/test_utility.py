@@ -68,7 +68,7 @@ def test_diff(dtype):
         for axis in range(-a.ndim - 1, a.ndim + 1):
             for n in (0, 1, 2, 5, 9):
                 if not 0 <= axis + a.ndim < 2 * a.ndim and n == 0:
-                    continue  # NumPy does not look at the axis then
+                    continue  # then NumPy does not check the axis
                 same(lambda ns, v, k=axis, n=n: ns.diff(v, axis=k, n=n), (x, a), what=f"{what} {axis} {n}")
 
 
@@ -82,7 +82,7 @@ def test_diff_with_ends():
         same(lambda ns, v, p, q, k=axis: ns.diff(v, axis=k, prepend=p, append=q), (x, a), front, back)
         same(lambda ns, v, p, k=axis: ns.diff(v, axis=k, prepend=p, n=2), (x, a), front)
         same(lambda ns, v, q, k=axis: ns.diff(v, axis=k, append=q), (x, a), back)
-    # with n=0 the ends are joined all the same: the standard gives the size as M + N1 + N2 - n
+    # with n=0 the ends are joined too: the standard gives the size as M + N1 + N2 - n
     assert_same(xp.diff(x, n=0, prepend=x, axis=0), np.concat([a, a]))
     assert_same(xp.diff(xp.zeros(0), append=xp.asarray([1.0, 3.0])), np.asarray([2.0]))
 
