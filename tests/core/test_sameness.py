@@ -1,15 +1,15 @@
-"""The same input gives the same bits, whatever runs it: recorded hashes, one per function and dtype.
+"""The same input gives the same bits on every machine: recorded hashes, one per function and dtype.
 
-A corpus of inputs goes through every function in a process of its own per instruction set, at one and at two
-threads (where stride0 can be told), contiguous and strided; the bytes of the results must hash to those in
-`sameness.json`. That no result depends on where an element stands is tested by cutting the corpus: at every
-offset and every length up to two vectors and more, pieces must equal the whole.
+For each instruction set, a separate process calls every function on a corpus of inputs, with one and with two
+threads if possible, contiguous and strided. The bytes of the results must have the hashes in `sameness.json`.
+Pieces of the corpus, at every offset and of every length up to more than two vectors, must give pieces of the
+result: no result depends on the position of an element.
 
     python tests/core/test_sameness.py --record           # after a change of values that is wanted
-    python tests/core/test_sameness.py --record sin cos   # of these functions alone
+    python tests/core/test_sameness.py --record sin cos   # only these functions
 
-NaNs are made alike first: their signs and payloads are nobody's promise. Matrix products, decompositions and
-Fourier transforms are NumPy's, and left out.
+All NaNs are replaced by one NaN first: their signs and payloads are unspecified. Matrix products,
+decompositions and Fourier transforms are NumPy's, and left out.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Stream:
 
 
 def elements(dtype: str, seed: int) -> Any:
-    """Numbers of all kinds: ordinary, of all sizes, near the hard places, and special."""
+    """Numbers of all kinds: ordinary, of all sizes, near difficult arguments, and special."""
     stream = Stream(seed)
     if dtype.startswith("complex"):
         real = "float32" if dtype == "complex64" else "float64"
@@ -74,7 +74,7 @@ def elements(dtype: str, seed: int) -> Any:
     if not dtype.startswith("float"):
         small = stream.between(0 if dtype.startswith("u") else -9, 10)
         return np.where(stream.below(2) == 1, small, stream.below(2**63).astype(np.int64)).astype(dtype)
-    # Integers and powers of two make the same numbers on every machine; functions of libm's might not.
+    # Integers and powers of two are the same on every machine; results of libm might not be.
     unit = stream.between(-(2**52), 2**52).astype(np.float64) * 2.0**-52
     sizes = np.ldexp(unit, stream.between(-120, 120).astype(np.int32))
     least = (-1074, -900) if dtype == "float64" else (-149, -100)
@@ -110,7 +110,7 @@ def plain(result: Any) -> Any:
 
 
 def apart(a: Any) -> Any:
-    """The same elements, every third in memory."""
+    """The same elements, with gaps of two elements between them."""
     wide = np.zeros(3 * len(a), a.dtype)
     wide[1::3] = a
     return xp.asarray(wide)[1::3]
@@ -157,7 +157,7 @@ def hashed(results: Iterator[Any]) -> str:
 
 
 def fold_results(name: str, call: Any, v: Any) -> Iterator[Any]:
-    """Short and long runs, rows, columns and both; the long ones are more than a block or a thread takes."""
+    """Rows, columns and both; long runs are longer than a block and than the part of one thread."""
     x = xp.asarray(v)
     for n in (1, 2, 31, 32, 33, 100, COUNT):
         yield call(x[:n])
@@ -243,7 +243,7 @@ def test_no_result_depends_on_its_position() -> None:
 
 
 def record(names: list[str]) -> None:
-    """Write what this process's kernels give; the tests ask whether the others agree."""
+    """Write the hashes of this process's kernels; the tests check that others agree."""
     before = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
     found = {**(before if names else {}), **report(set(names) or None)}
     RECORD.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n", encoding="utf-8")

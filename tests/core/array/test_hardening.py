@@ -1,4 +1,4 @@
-"""What a review broke: sizes that overflow, arrays that change while they are read, odd sequences."""
+"""Former defects: sizes that overflow, arrays that change while they are read, odd sequences."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_code_in_a_slice_runs_before_indices_are_checked(writing):
 
 
 class Says(list):
-    """A list of another length than it says."""
+    """A list whose reported length is wrong."""
 
     def __init__(self, says, holds):
         super().__init__([1])

@@ -202,7 +202,7 @@ def test_in_place_writes_to_all_views():
 
 @pytest.mark.parametrize("first", DTYPES)
 def test_in_place_keeps_the_dtype(first):
-    """Another dtype of the same kind is cast; where promotion gives another kind, nothing has changed."""
+    """Another dtype of the same kind is cast; if promotion gives another kind, the call changes nothing."""
     for second in DTYPES:
         x, y = pair(first)[0], pair(second)[0]
         keep = xp.asarray(x, copy=True)
@@ -282,7 +282,7 @@ def test_in_place_keeps_the_shape(target, other):
 
 
 class Unit:
-    """An operand that stride0 does not know; it answers to operators with their name and the other one."""
+    """An operand of an unknown type; its operators return their name and the other operand."""
 
 
 for _method, *_ in BINARY.values():
@@ -326,7 +326,7 @@ def test_unknown_operands_of_comparisons():
 
 
 def foreign_array(library):
-    """Return what looks like an array of a library that answers NotImplemented with an array of its own."""
+    """Return an object that looks like an array of a library whose operators handle NotImplemented."""
     kind = type(
         "Tensor", (), {"__module__": library, "shape": (3,), "__radd__": lambda self, other: "theirs"}
     )
@@ -343,7 +343,7 @@ def test_arrays_of_other_libraries(library):
     ):
         x + other
     with pytest.raises(xp.ForeignArrayError, match="x1 is of type"):
-        other + x  # has no __add__: the array is asked
+        other + x  # `other` has no __add__, so Python calls __radd__ of the array
     with pytest.raises(xp.ForeignArrayError):
         x += other
     with pytest.raises(xp.ForeignArrayError):
@@ -352,11 +352,11 @@ def test_arrays_of_other_libraries(library):
 
 @pytest.mark.parametrize("name", [*BINARY, *COMPARISON])
 def test_numpy_arrays(name):
-    """Never an ndarray, from whichever side: the array library of a result must not depend on luck."""
+    """The result is never an ndarray: its library must not depend on the order of operands."""
     python = COMPARISON[name] if name in COMPARISON else BINARY[name][1]
     for a in (np.arange(3), np.arange(3, dtype=object), np.arange(6).reshape(2, 3), np.asarray(2)):
         x = xp.asarray([1, 2, 3])
-        # On the left of a comparison NumPy's scalars are arrays without axes: these have to work.
+        # NumPy's scalars on the left of a comparison become 0-d arrays, which must work.
         sides = 1 if name in COMPARISON and not a.ndim else 2
         for call in (lambda a=a, x=x: python(x, a), lambda a=a, x=x: python(a, x))[:sides]:
             with pytest.raises(xp.ForeignArrayError, match=r"numpy\.ndarray"):
@@ -471,7 +471,7 @@ def test_containment_and_length():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "uint16", "complex128", "float16"])
 def test_an_in_place_square_has_the_bits_of_a_power(dtype: str) -> None:
-    """`x **= 2` takes another loop than `x **= y`, in every layout and where `x` is deferred."""
+    """`x **= 2` uses another loop than `x **= y`; tested in every layout and for a deferred `x`."""
     target = getattr(xp, dtype)
     values = xp.astype(xp.asarray(np.linspace(-9.7, 11.3, 60).reshape(6, 10)), xp.float64)
     if dtype == "uint16":

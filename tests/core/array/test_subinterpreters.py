@@ -1,4 +1,4 @@
-"""A subinterpreter cannot import the package, and says so; the main interpreter can afterwards."""
+"""An import in a subinterpreter raises a clear error; afterwards the main interpreter can import."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A state machine: random views of random storages, written to in place, beside NumPy on like memory.
+"""A state machine: random views of random storages, written to in place, compared with NumPy.
 
-Whatever operands share, the result is what a copy would have given; what is refused changes nothing; and no
-write reaches an element that the written view does not have. After every step all memory is compared.
+If operands share memory, the result is the same as with a copy. A refused write changes nothing, and no write
+reaches an element outside the written view. After every step all memory is compared.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SLICES = st.builds(
 
 
 def aliased(a: Any) -> bool:
-    """Whether two elements of a NumPy array lie in one place."""
+    """Whether two elements of a NumPy array have the same address."""
     places = np.zeros((), np.int64)
     for size, step in zip(a.shape, a.strides, strict=True):
         places = places[..., None] + np.arange(size) * step
@@ -48,7 +48,7 @@ class Views(RuleBasedStateMachine):
         self.refused = 0
 
     def fresh(self, shape: tuple[int, ...], dtype: str) -> tuple[Any, Any]:
-        # Elements that are all different, and more of them than the first view shows.
+        # All elements are different; the first view does not contain them all.
         room = np.arange(int(np.prod(shape)) + 4).astype(dtype)
         x = xp.asarray(room, copy=True)
         self.storages.append((x, room))
@@ -115,18 +115,18 @@ class Views(RuleBasedStateMachine):
 
     @rule(pair=consumes(pairs))
     def forget(self, pair: Any) -> None:
-        """Views may die before what they look at."""
+        """Views may be freed before their base."""
 
     # --- writes
 
     def write(self, pair: Any, ours: Any, numpys: Any) -> None:
-        """Write with both libraries, and let NumPy do nothing where stride0 refuses."""
+        """Write with both libraries; if stride0 refuses, NumPy does not write either."""
         x, a = pair
         try:
             ours(x)
         except (ValueError, TypeError, IndexError):
             self.refused += 1
-            # What is refused has a reason: elements that share a place, another dtype, or NumPy's own.
+            # A refusal has a reason: elements that share an address, another dtype, an error of NumPy.
             copy = a.copy()
             try:
                 with np.errstate(all="ignore"):
@@ -155,7 +155,7 @@ class Views(RuleBasedStateMachine):
         key = (*keys[: pair[1].ndim], ...)
 
         def numpys(a: Any) -> None:
-            # The standard's broadcasting: the value must not have more axes than what it is assigned to.
+            # The standard's broadcasting: the value must not have more axes than the assigned view.
             if b.ndim > a[key].ndim:
                 raise ValueError
             a[key] = b.copy()
@@ -172,7 +172,7 @@ class Views(RuleBasedStateMachine):
 
     @rule(pair=pairs, indices=st.lists(st.integers(-2, 1), min_size=1, max_size=3))
     def assign_indices(self, pair: Any, indices: list[int]) -> None:
-        """From itself, through an integer array: the first axis in another order."""
+        """Assign an array to itself with the first axis in another order, by an integer array."""
         if pair[1].ndim == 0:
             return
         self.write(

@@ -1,4 +1,4 @@
-"""Compiled functions do what those of `reference_functions.py` do: the same arrays, strides and errors."""
+"""Compiled functions agree with `reference_functions.py`: the same arrays, strides and errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def arrays(dtype: str = "float64") -> list[xp.Array]:
 
 
 def look(x: object) -> object:
-    """All that can be seen of a result."""
+    """All observable properties of a result."""
     if isinstance(x, xp.Array):
         strides = xp.strided.strides(x) if x.size else None
         return x.dtype.name, x.shape, strides, xp.strided.is_contiguous(x), np.asarray(x).tobytes()
@@ -68,8 +68,8 @@ def outcome(f, args, kwargs):
             warnings.simplefilter("ignore")
             return look(f(*args, **kwargs))
     except Exception as error:
-        # Where a name is a builtin's, that of the oracle has an underscore behind it.
-        # Of an axis that is given by position, only compiled functions say how it is given.
+        # If a name is a builtin's, the reference function has an underscore behind its name.
+        # Only compiled functions say how to give an axis that is given by position.
         return type(error), str(error).replace("_() ", "() ").partition("; by name: ")[0]
 
 
@@ -88,7 +88,7 @@ WHOLE = ["sum", "all", "any", "max", "min", "argmax", "argmin", "mean", "std", "
 
 @pytest.mark.parametrize("name", [*ALL, *MADE, *WHOLE, "empty", "stack", "concat", "matmul", "sort", "take"])
 def test_the_declaration_has_no_body(name):
-    """One implementation: what is compiled is only declared in Python."""
+    """A compiled function has no second implementation in Python."""
     declaration = getattr(xp, name).declaration
     assert declaration.__name__ == name
     assert declaration.__code__.co_consts in ((declaration.__doc__, None), (declaration.__doc__,))
@@ -396,7 +396,7 @@ def test_tiny_products(dtype):
         assert np.abs(got - expected).max() <= (1e-6 if dtype in ("float32", "complex64") else 1e-15) * scale
         if 1 < n < 32 and m * n * p <= 256 and p <= 64 and dtype[0] == "f":
             assert np.array_equal(got, in_order(np.asarray(a), np.asarray(b)))
-    # A product in a stack has the bits that it has alone.
+    # A product in a stack has the same bits as a single product.
     for count, m in itertools.product([1, 2, 7, 8, 300], [2, 3, 4]):
         a, b = make(count, m, m), make(count, m, m)
         got = np.asarray(xp.matmul(a, b))
@@ -417,12 +417,12 @@ def test_tiny_products(dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int8", "uint64", "bool"])
 def test_products(dtype):
-    """All the kinds of products that have a way in C, and neighbours of theirs that have none."""
+    """All kinds of products with a path in C, and similar products without one."""
     rng = np.random.default_rng(10)
 
     def make(*shape):
         values = rng.standard_normal(shape) * 9
-        # Negative numbers have no unsigned values but by way of signed ones; aarch64 says so.
+        # Negative floats become unsigned integers through signed ones; direct casts differ on aarch64.
         return xp.asarray((values.astype(np.int64) if dtype[0] == "u" else values).astype(dtype), copy=True)
 
     for shape1, shape2 in (
@@ -444,7 +444,7 @@ def test_products(dtype):
         ((5, 0), (0, 3)),
     ):
         same("matmul", make(*shape1), make(*shape2))
-    # Rows, and matrices in any layout: of one to a few elements, and beyond the sums of our own.
+    # Rows, and matrices in any layout: of one to a few elements, and more than our own loops take.
     for m, n, p in itertools.product((1, 2, 7), (1, 2, 3, 31, 32, 50), (1, 2, 5)):
         same("matmul", make(n), make(n, p))
         same("matmul", make(n), make(p, n).T)
@@ -467,7 +467,7 @@ def test_products(dtype):
 
 
 def test_reshape_of_strides():
-    """Of one run of elements with any step between them; of several runs, by the function in Python."""
+    """One run of elements with any stride in C; several runs by the function in Python."""
     x = xp.reshape(xp.arange(24.0), (4, 6))
     one = xp.asarray(2.0)
     shapes = (24,), (4, 6), (2, 3, 4), (-1, 6), (1, 24, 1), (24, 1), (2, -1, 2, 1), (5, 5), (-1, -1)
@@ -525,7 +525,7 @@ def test_one_element_is_written():
             for key in (0, 2, -1, -3, 3, -4, True, 1.0, None, 1 << 70, (0,), np.int64(1)):
                 x, y = xp.zeros(3, dtype=kind), xp.zeros((1, 3), dtype=kind)
                 got = outcome(x.__setitem__, (key, value), {})
-                # With one axis more it takes the long way.
+                # With one more axis it takes the path in Python.
                 expected = outcome(
                     y.__setitem__, ((0, key) if type(key) is not tuple else (0, *key), value), {}
                 )
@@ -549,7 +549,7 @@ def test_few_elements_of_two_dtypes():
             for name in ("add", "multiply", "equal", "less", "divide", "maximum"):
                 x, y = xp.asarray(a, copy=True), xp.asarray(b, copy=True)
                 f = getattr(xp, name)
-                # As columns of a wider matrix they take the way of the planner.
+                # As columns of a wider matrix they go through the planner.
                 wide_x = xp.stack([x, x], axis=1)[:, 0]
                 got, expected = outcome(f, (x, y), {}), outcome(f, (wide_x, y), {})
                 if n and isinstance(got[0], str):
@@ -596,7 +596,7 @@ def test_a_square_is_a_product():
         with np.errstate(over="ignore"):
             values = np.asarray([complex(re, im) for re in parts for im in parts]).astype(dtype)
         x = xp.asarray(values)
-        # One exponent for all, and several: blocks and single elements.
+        # One exponent for all elements, or several exponents: blocks and single elements.
         exponents = xp.asarray(np.where(np.arange(2 * values.size) < values.size, 2, 3).astype(dtype))
         squares = np.asarray(xp.square(x))
         for given in (
@@ -613,7 +613,7 @@ def test_a_square_is_a_product():
 
 
 def test_a_cube_is_right_to_half_a_unit():
-    """Of one exponent for all, of an array of exponents, in place, at every stride: one way of rounding."""
+    """All forms round alike: one exponent, an array of exponents, in place, at every stride."""
     rng = np.random.default_rng(5)
     for dtype, wide in (("float32", np.float64), ("float64", np.longdouble)):
         if np.finfo(wide).nmant <= np.finfo(dtype).nmant:
@@ -702,7 +702,7 @@ class Shorter(tuple):
 
 
 class Disguised:
-    """What `isinstance` takes for an array, as it takes mocks."""
+    """An object that `isinstance` takes for an array, such as a mock."""
 
     __class__ = property(lambda self: xp.Array)
 

@@ -11,7 +11,7 @@ import liars
 
 
 def test_every_parameter_of_every_function(tmp_path: Path) -> None:
-    # In another process: a crash is then a failed test, which names the call.
+    # In another process, so that a crash is a failed test that names the call.
     log = tmp_path / "last call"
     environment = {**os.environ, "MALLOC_PERTURB_": "165", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, liars.__file__, str(log)]

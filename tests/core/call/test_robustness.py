@@ -1,6 +1,6 @@
-"""Junk for arguments: every public function refuses it cleanly and leaves its operands as they were.
+"""Invalid arguments: every public function refuses them cleanly and leaves its operands unchanged.
 
-The calls are made in another process first: a crash is then one failed test, which names the call.
+The calls are made in another process first, so that a crash is one failed test that names the call.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def test_junk_in_another_process(tmp_path):
 
 
 def test_junk_here(tmp_path):
-    # The same calls have survived elsewhere; here a failure comes with the place where it arose.
+    # The same calls have passed in the other process; here a failure comes with its traceback.
     seed = 7 if os.environ.get("CI") else random.randrange(10**9)
     told = survives(seed, 4000, tmp_path / "last call")
     assert not told, told

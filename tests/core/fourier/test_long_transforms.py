@@ -11,7 +11,7 @@ import stride0 as xp
 from stride0._core.plan import plan
 from stride0._core.plan import threads as pool
 
-# A prime number, twice one, and matrices whose rows are left to pocketfft.
+# A prime number, twice a prime, and matrices whose rows pocketfft transforms.
 LENGTHS = [65537, 2 * 32771, 17 << 12, 16 * 4099, 3 * 25 * 887]
 EPS = {"float32": 2.0**-24, "complex64": 2.0**-24, "float64": 2.0**-53, "complex128": 2.0**-53}
 
@@ -59,7 +59,7 @@ def test_truncated_and_continued() -> None:
 
 @pytest.mark.parametrize("n", [1 << 21, 16 * 65537, 1_000_003])
 def test_some_numbers_of_a_spectrum(n: int) -> None:
-    """Few numbers that are not 0: their sums are known. The rows of a matrix are long, too."""
+    """With few nonzero numbers the sums are known. The rows of a matrix are long too."""
     rng = np.random.default_rng(38)
     places, values = rng.integers(0, n, 8), rng.standard_normal(8) + 1j * rng.standard_normal(8)
     a = np.zeros(n, "complex128")
@@ -128,7 +128,7 @@ def test_threads_have_the_same_bits() -> None:
 
 
 def test_gradient() -> None:
-    """The adjoint of a transform is one, too."""
+    """The adjoint of a transform is a transform too."""
     n = 65537
     x, w = xp.asarray(random(n, "float64")), xp.asarray(random(n, "complex128"))
     g = xp.autograd.grad(lambda y: xp.sum(xp.real(xp.fft.fft(y) * w)))(x)

@@ -12,7 +12,7 @@ from stride0._core.plan import plan
 from stride0._core.plan import threads as pool
 
 EPS = {"float32": 2.0**-24, "complex64": 2.0**-24, "float64": 2.0**-53, "complex128": 2.0**-53}
-# Of every radix, of matrices whose rows and columns fill vectors or do not, and those left to pocketfft.
+# Every radix, matrices whose rows and columns fill vectors or do not, and lengths left to pocketfft.
 LENGTHS = [
     *range(1, 34),
     49,
@@ -72,7 +72,7 @@ def check(name, a, x=None, errors=16, **options):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_lengths(dtype, lanes):
     names = NAMES["complex128" if dtype.startswith("c") else "float64"]
-    # pocketfft computes float32 in float32, and what it does with a prime number has more steps.
+    # pocketfft computes float32 in float32, and has more steps for prime numbers.
     left = [n for n in LENGTHS if any(n % p == 0 for p in (13, 17, 19, 23, 29, 31))]
     for name, n in itertools.product(names, LENGTHS):
         half = name in ("irfft", "hfft")
@@ -94,7 +94,7 @@ def test_layouts_have_the_same_bits(n):
         a = random((lanes, n), dtype)
         wide = np.zeros((2 * lanes, 3 * n), dtype)
         wide[::2, ::3] = a
-        # Of an odd number of bytes before the first element.
+        # An odd number of bytes comes before the first element.
         bytes_ = np.zeros(a.nbytes + 1, "u1")
         unaligned = bytes_[1:].view(dtype).reshape(a.shape)
         unaligned[...] = a
@@ -118,7 +118,7 @@ def test_layouts_have_the_same_bits(n):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_lanes_of_any_order_have_the_same_bits(dtype):
-    """Lanes are adjacent, equally far apart or neither, in the operand and in the result."""
+    """Lanes are adjacent, at equal distances, or neither, in the operand and in the result."""
     n = 20
     a = random((5, 7, n), dtype)
     for name in ("rfft", "fft", "ihfft") if dtype.startswith("f") else ("fft", "ifft", "irfft"):
@@ -159,7 +159,7 @@ def test_spectra_of_real_numbers_are_hermitian(n):
 
 @pytest.mark.parametrize("n", [12, 27, 96, 1000])
 def test_lanes_do_not_touch_each_other(n):
-    """A vector holds several lanes: what is not finite, or large, in one of them changes no other."""
+    """A vector holds several lanes: large or infinite values and NaN in one lane do not change others."""
     a = random((16, n), "complex128")
     for name in ("fft", "irfft"):
         expected = np.asarray(getattr(xp.fft, name)(xp.asarray(a)))
@@ -172,7 +172,7 @@ def test_lanes_do_not_touch_each_other(n):
 
 
 def test_imaginary_parts_that_cannot_be():
-    """Imaginary parts of the first element of half a spectrum, and of the last one of an even number."""
+    """Imaginary parts of the first element of a half spectrum, and of the last one if the length is even."""
     for n, lanes in itertools.product((8, 9, 128, 135), (1, 8)):
         a = random((lanes, n // 2 + 1), "complex128")
         b = a.copy()
@@ -204,7 +204,7 @@ def test_threads_have_the_same_bits(shape):
 
 
 def test_tables_of_many_lengths():
-    """What is kept of them is limited; a length that comes again has the same bits."""
+    """The number of cached tables is limited; a length that comes again gives the same bits."""
     a = random(1 << 18, "complex128")
     x = xp.asarray(a)
     before = np.asarray(xp.fft.fft(x))

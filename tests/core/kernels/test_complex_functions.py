@@ -1,6 +1,6 @@
 """Complex functions, part by part: at most 1 ULP, also where terms cancel; branch cuts; exact cases.
 
-The reference is mpmath with so many digits that its own formulas, which cancel too, do no harm. Special
+The reference is mpmath with enough digits that cancellation in its formulas does no harm. Special
 values are in `test_special_cases.py` and `test_special_sentences.py`, symmetries in the latter.
 """
 
@@ -93,12 +93,12 @@ PLACES = (
 def test_both_parts_are_within_one_ulp(name, place, dtype):
     z = place(np.random.default_rng(len(name)), 60).astype(dtype)
     if name in ("exp", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh"):
-        bad = (np.abs(z.real) > 1e3) & (np.abs(z.imag) > 1e3)  # beyond all exponents, and mpmath's patience
+        bad = (np.abs(z.real) > 1e3) & (np.abs(z.imag) > 1e3)  # beyond all exponents, slow in mpmath
         growing = z.imag if name in ("sin", "cos", "tan") else z.real
         z = z[~bad & (np.abs(growing) < 1e3)]
         assert len(z) > 10
     if name in CUTS:
-        z = z[(z.real != 0) & (z.imag != 0)]  # mpmath has no zeros of two signs to tell the sides of a cut
+        z = z[(z.real != 0) & (z.imag != 0)]  # mpmath has no signed zeros to distinguish the sides of a cut
     got = np.asarray(getattr(xp, name)(xp.asarray(z)))
     assert got.dtype == z.dtype
     with mpmath.workprec(700):
@@ -141,7 +141,7 @@ def test_products_of_complex64_do_not_cancel(cancels):
     rng = np.random.default_rng(9)
     x = ordinary(rng, 4001).astype(np.complex64)
     y = ordinary(rng, 4001).astype(np.complex64)
-    if cancels:  # x times its conjugate, turned or not, and a little off
+    if cancels:  # nearly x times its conjugate, or i times that
         y = (np.conj(x) * rng.choice([1, 1j], x.size) * (1 + rng.normal(0, 1e-7, x.size))).astype(
             np.complex64
         )
@@ -151,9 +151,9 @@ def test_products_of_complex64_do_not_cancel(cancels):
     found = np.asarray(xp.asarray(x) * xp.asarray(y))
     assert units_of_roundoff(found.real, re) <= 2
     assert units_of_roundoff(found.imag, im) <= 2
-    if cancels:  # which the textbook's formula does not survive
+    if cancels:  # the textbook's formula loses all digits
         assert max(units_of_roundoff((x * y).real, re), units_of_roundoff((x * y).imag, im)) > 100
-    # The same for either order, at every place, and with any steps.
+    # The same for either order of operands, at every position, and with any strides.
     assert np.array_equal(np.asarray(xp.asarray(y) * xp.asarray(x)), found)
     for n in (1, 2, 3, 5, 7, 8, 9, 15, 16, 17):
         assert np.array_equal(
@@ -164,7 +164,7 @@ def test_products_of_complex64_do_not_cancel(cancels):
 
 
 def test_products_of_complex64_beyond_the_range_are_the_textbooks():
-    """Infinities, NaN, what overflows or underflows, and the signs of zeros."""
+    """Infinities, NaN, overflow, underflow, and the signs of zeros."""
     values = [0.0, -0.0, 1.0, -2.5, 3e38, -3e38, 1e-30, -1e-42, math.inf, -math.inf, math.nan]
     parts = np.asarray(np.meshgrid(values, values, values, values), dtype=np.float32).reshape(4, -1)
     x, y = np.empty((2, parts.shape[1]), np.complex64)
@@ -186,7 +186,7 @@ def test_products_of_complex64_beyond_the_range_are_the_textbooks():
 @pytest.mark.parametrize("dtype", COMPLEX_FLOATING)
 @pytest.mark.parametrize("case", range(5))
 def test_powers(case, dtype):
-    """Both parts within 1 ULP, where neither vanishes against the other."""
+    """Both parts within 1 ULP, if neither is negligible."""
     z, w = (v.astype(dtype) for v in list(power_cases(np.random.default_rng(2)))[case])
     got = np.asarray(xp.pow(xp.asarray(z), xp.asarray(w)))
     tested = 0
@@ -251,7 +251,7 @@ def test_the_sign_of_zero_tells_the_side_of_a_cut(name):
             on, beside = (complex(d, x) if imaginary else complex(x, d) for d in (zero, little))
             got, limit = (complex(function(xp.asarray(v))) for v in (on, beside))
             assert got == pytest.approx(limit, rel=1e-13, abs=1e-13), f"{name}({on})"
-            # And both sides differ: the cut is one.
+            # The two sides differ, so the cut exists.
         other = complex(function(xp.asarray(complex(-0.0, x) if imaginary else complex(x, -0.0))))
         first = complex(function(xp.asarray(complex(0.0, x) if imaginary else complex(x, 0.0))))
         assert abs(first - other) > 1e-16 * abs(first)
@@ -266,7 +266,7 @@ def test_absolute_values_neither_overflow_nor_vanish():
 
 
 def test_magnitudes_of_complex64_next_to_the_middle_of_two_floats():
-    """Each rounded from 53 bits, also where the root of the sum in float64 is beyond the middle."""
+    """Each is rounded from 53 bits, also if rounding to float64 first would cross a midpoint."""
     rng = np.random.default_rng(0)
     re = (1 + rng.integers(0, 1 << 23, 60_000) / 2**23).astype(np.float32)
     middle = re.astype(np.float64) + 2.0**-24
@@ -279,7 +279,7 @@ def test_magnitudes_of_complex64_next_to_the_middle_of_two_floats():
     z[1, :64] = (special[:, None] + 0j).repeat(8, 1).ravel()
     z[1, :64].imag = np.tile(special, 8)
     x = xp.asarray(z.ravel())
-    every_second = xp.zeros(2 * x.size, dtype=x.dtype)[::2]  # the loop over any strides, which rounds once
+    every_second = xp.zeros(2 * x.size, dtype=x.dtype)[::2]  # the loop over any strides also rounds once
     every_second[...] = x
     found = np.asarray(xp.abs(x))
     assert found.tobytes() == np.array(xp.abs(every_second)).tobytes()
@@ -301,7 +301,7 @@ def test_tangents_far_from_the_axis():
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_blocks_of_real_numbers_and_of_one_base_have_the_bits_of_others(dtype):
-    """They have loops of their own; a number that is not real, or another base, ends them."""
+    """They have separate loops; complex numbers and other bases use the general loop."""
     rng = np.random.default_rng(3)
     values = [*wide(rng, 300, 60), 0.0, -0.0, math.inf, -math.inf, math.nan, 1e-40, 5e-324, 1e300]
     with np.errstate(over="ignore"):

@@ -79,7 +79,7 @@ def test_quotients_of_few(x: complex, y: complex) -> None:
 @pytest.mark.parametrize("dtype", COMPLEX_FLOATING)
 def test_quotients(dtype: str) -> None:
     x, y = numbers(dtype, 1000, 1)[:800], numbers(dtype, 1000, 2)[:800]
-    # A part of some quotients almost cancels.
+    # In some quotients one part almost cancels.
     with np.errstate(all="ignore"):
         across = (y.conj() * np.array(1j, dtype))[::3]
     x[::3] = np.where(np.isfinite(across) & (across.real != 0) & (across.imag != 0), across, x[::3])
@@ -100,7 +100,7 @@ def test_square_roots(dtype: str) -> None:
 @pytest.mark.parametrize("power", [-1, -2, 3, 5, -7, 20, 100])
 @pytest.mark.parametrize("dtype", COMPLEX_FLOATING)
 def test_integer_powers(dtype: str, power: int) -> None:
-    """Also of the infinite parts of results, the signs."""
+    """The signs of infinite parts must be right too."""
     x = numbers(dtype, 60, power + 200)
     got = xp.asarray(x) ** power
     assert_parts(got, (x,), lambda z: z**power, f"power {power}")

@@ -1,9 +1,9 @@
 """Each instruction set's kernels against the baseline's: the same input gives the same bits.
 
-Every set runs this file as a script in a process of its own (one set is chosen when stride0 is imported). The
-script calls every loop there is and prints a digest of each result's bytes; the digests must agree.
+Every set runs this file as a script in a separate process, because one set is chosen when stride0 is
+imported. The script calls every loop and prints a digest of each result's bytes; the digests must agree.
 
-NaNs are made alike before their bytes count: their sign and payload are unspecified (Note [Same bits] in
+All NaNs are replaced by one NaN first, because their sign and payload are unspecified (Note [Same bits] in
 docs/design/kernels.md).
 """
 
@@ -40,7 +40,7 @@ LAYOUTS = ("contiguous", "strided", "reversed")
 
 
 def data(dtype: Any, seed: int) -> Any:
-    """Elements of a dtype: ordinary, large, tiny and special ones, enough to take every second one."""
+    """Elements of a dtype: ordinary, large, tiny and special ones, enough for every second one to suffice."""
     rng = np.random.default_rng(seed)
     n = 2 * LENGTHS[-1]
     if dtype.kind == "bool":
@@ -56,7 +56,7 @@ def data(dtype: Any, seed: int) -> Any:
         out = np.empty(n, dtype.name)
         out.real, out.imag = data(real, seed), data(real, seed + 100)
         return out
-    # Ends of what casts to integers hold, of exp, and halves for rounding.
+    # The limits of casts to integers and of exp, and halves for rounding.
     special = [
         np.nan,
         np.inf,
@@ -118,7 +118,7 @@ def digest(x: Any) -> str:
 
 
 def elementwise() -> Iterator[tuple[str, Any]]:
-    """Every row of the table in every dtype that has a loop, in all layouts, with either operand still."""
+    """Every row of the table, in every dtype with a loop, in all layouts, with either operand broadcast."""
     for op in OPS:
         special = {"add_scaled": lambda x, y, z: xp.add(x, y, alpha=z), "multiply_masked": multiply_masked}
         call = special.get(op.name) or function_of(op)
@@ -145,7 +145,7 @@ def elementwise() -> Iterator[tuple[str, Any]]:
 
 
 def pairs() -> Iterator[tuple[str, Any]]:
-    """Every pair of steps, with each operand still that may be."""
+    """Every pair of steps, with each operand broadcast that may be."""
     for pair in PAIRS:
         first, second = getattr(xp, pair.first), getattr(xp, pair.second)
         ahead = 1 if pair.first == "sqrt" else 2
@@ -229,7 +229,7 @@ def reductions() -> Iterator[tuple[str, Any]]:
 
 
 def runs() -> Iterator[tuple[str, Any]]:
-    """Cumulative operations and places of extremes."""
+    """Cumulative operations and positions of extremes."""
     for dtype in DTYPES[1:]:
         a = data(dtype, 9)
         series = [(f"{n} {layout}", lay_out(a, n, layout)) for n in LENGTHS for layout in LAYOUTS]
@@ -283,7 +283,7 @@ def products() -> Iterator[tuple[str, Any]]:
 
 
 def systems() -> Iterator[tuple[str, Any]]:
-    """Systems of few rows and determinants: of sizes with loops of their own, and others."""
+    """Systems of few rows and determinants: of sizes with separate loops, and other sizes."""
     rng = np.random.default_rng(9)
     for n in (1, 2, 3, 4, 5, 17, 32):
         x, y = (xp.asarray(rng.standard_normal((9, n, n))) for _ in range(2))
@@ -361,7 +361,7 @@ def test_baseline_covers_every_loop(baseline: dict[str, Any]) -> None:
     assert {("reductions:", row.name) for row in REDUCTIONS} <= found
     assert {("runs:", name) for name in (*ARG_REDUCTIONS, *(row.name for row in SCANS))} <= found
     assert {("casts:", dtype.name) for dtype in DTYPES} <= found
-    # All pairs of dtypes but the 2 * 12 that would lose an imaginary part; bool asks for nonzero ones.
+    # All pairs of dtypes except the 2 * 12 that would lose an imaginary part; bool tests for nonzero.
     pairs = {tuple(key.split()[1:4:2]) for key in baseline["cases"] if key.startswith("casts:")}
     assert len(pairs) == 15 * 15 - 2 * 12
 
@@ -380,12 +380,12 @@ def test_same_bits_as_the_baseline(name: str, baseline: dict[str, Any]) -> None:
 
 
 def test_what_is_built_once_asks_for_no_newer_instruction() -> None:
-    """x86's baseline has no fma but the C library's: a row whose body asks for it has to say `gains`."""
+    """x86's baseline has only the C library's fma: a row whose body uses fma must declare `gains`."""
     calls = {}
     for part in ("common", "baseline"):
         spec = importlib.util.find_spec(f"stride0._core.kernels._{part}")
         assert spec is not None and spec.origin is not None
-        calls[part] = b"\0fma\0" in Path(spec.origin).read_bytes()  # among the names of what it needs
+        calls[part] = b"\0fma\0" in Path(spec.origin).read_bytes()  # among the symbols that it imports
     assert calls == {"common": False, "baseline": platform.machine() == "x86_64"}
 
 

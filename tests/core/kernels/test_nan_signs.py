@@ -1,4 +1,4 @@
-"""The sign and payload of NaNs: unspecified where a NaN is computed, kept where elements are copied.
+"""The sign and payload of NaNs: unspecified in computed NaNs, kept in copied NaNs.
 
 Note [Same bits] in docs/design/kernels.md.
 """
@@ -17,7 +17,7 @@ import stride0 as xp
 BITS = {"float32": np.uint32, "float64": np.uint64}
 VALUES = (np.nan, -np.nan, 1.5, -2.0, np.inf, -np.inf, 0.0, -0.0)
 
-# The pairs of steps have loops of their own.
+# Pairs of steps have separate loops.
 CHAINS: dict[str, Callable[..., Any]] = {
     "product of a sum": lambda x, y, z: (x + y) * z,
     "sum of a product": lambda x, y, z: x * y + z,
@@ -45,7 +45,7 @@ KEPT: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 def triples(dtype: str) -> list[Any]:
-    """Three operands of all combinations of the values, long enough for vectors and rests."""
+    """Three operands with all combinations of the values, long enough for vectors and remainders."""
     rows = np.array(list(itertools.product(VALUES, repeat=3)) * 6, dtype)
     return [np.ascontiguousarray(column) for column in rows.T]
 

@@ -1,4 +1,4 @@
-"""The operation table, the table of data types, and what is made of them: functions and the namespace."""
+"""The operation table, the table of data types, and the functions and the namespace made from them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROWS = {row.name: row for row in OPS}
 PUBLIC = [row.name for row in OPS if row.public and not row.namespace]
 SPECIAL = [row for row in OPS if row.namespace == "special"]
 
-# Copied from the chapter "Element-wise Functions" of the standard, 2025.12: what its operands should be.
+# Copied from the chapter "Element-wise Functions" of the standard, 2025.12: the required dtypes of operands.
 UNARY = {
     "numeric": [
         "abs",
@@ -280,7 +280,7 @@ def test_docstrings(name: str) -> None:
 
 @pytest.mark.parametrize("row", SPECIAL, ids=lambda row: row.name)
 def test_special_functions(row: Op) -> None:
-    """Like those of the standard, but in a namespace of their own, and no methods."""
+    """Like the functions of the standard, but in a separate namespace, and not methods."""
     function = getattr(special, row.name)
     found = sections(function)
     assert list(found) == ["", "Parameters", "Returns", "Raises", "References", "Examples"]
@@ -403,7 +403,7 @@ def test_the_namespace_holds_little_else() -> None:
 
 
 def test_functions_are_the_cores_own() -> None:
-    """No layer of Python between a call and its loop."""
+    """No Python function runs between a call and its loop."""
     for name in [*ELEMENTWISE, "where"]:
         assert getattr(xp, name) is getattr(functions, name)
     for name in [*ELEMENTWISE, "where", "asarray"]:

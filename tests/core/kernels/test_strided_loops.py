@@ -32,7 +32,7 @@ ELEMENTWISE = [op for op in OPS if op.public and op.nin < 3 and not (op.namespac
 
 
 def values(name: str, n: int, seed: int) -> Any:
-    """Ordinary elements, with zeros and, of floating point, infinities, NaN and negative zeros among them."""
+    """Ordinary elements and zeros; for floating-point dtypes also infinities, NaN and negative zeros."""
     rng = np.random.default_rng(seed)
     if name == "bool":
         return rng.integers(0, 2, n).astype(bool)
@@ -112,7 +112,7 @@ def test_integers_are_rounded_once(target: str) -> None:
     some = np.concatenate([*near, *ties, [0, np.iinfo("int64").max, np.iinfo("int64").min]])
     rng = np.random.default_rng(5)
     some = np.concatenate([some, -some, rng.integers(-(2**63), 2**63 - 1, 5000) >> rng.integers(0, 63, 5000)])
-    # Blocks without a large one are converted in another way.
+    # Blocks without large numbers are converted by another loop.
     small = some[(some < 2**51) & (some >= -(2**51))]
     for a in (some, some[::-1], np.repeat(some, 2)[::2], small, np.repeat(small, 2)[::2]):
         got = xp.astype(xp.asarray(a), getattr(xp, target))
@@ -183,7 +183,7 @@ print(calls)
 @pytest.mark.skipif(sys.platform != "linux", reason="mprotect by ctypes")
 @pytest.mark.parametrize("instruction_set", _dispatch.supported())
 def test_nothing_beyond_the_elements_is_read(instruction_set: str) -> None:
-    """Around the operands is memory that must not be read: a loop that does ends the process."""
+    """Memory around the operands cannot be read: a loop that reads it ends the process."""
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), str(here.parents[1] / "support"), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, "STRIDE0_ISA": instruction_set}
@@ -198,6 +198,6 @@ def test_nothing_beyond_the_elements_is_read(instruction_set: str) -> None:
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 5000
     beyond = GUARDED.replace("[page : 5 * page]", "[page : 5 * page + 1]")
-    # This crash is wanted: AddressSanitizer leaves it to the system.
+    # This crash is intended, so AddressSanitizer must not handle it.
     options = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"
     assert run(beyond, ASAN_OPTIONS=options).returncode != 0, "the memory is not guarded"

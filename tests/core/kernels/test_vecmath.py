@@ -1,7 +1,7 @@
 """Vector math: float32 within 1 ULP on a stride through all inputs, and no result depends on its neighbours.
 
-Loops run a block of elements with a body that is right for ordinary arguments, and again with one that is
-right for all, if there was another kind in the block (Note [Fast and rare]). The bits have to be the same.
+A loop runs a block of elements with a body that is right for ordinary arguments. If the block has other
+arguments, it runs again with a body that is right for all (Note [Fast and rare]). The bits must be equal.
 
 The largest errors, over all inputs, are measured by the programs in conformance/accuracy.
 """
@@ -58,7 +58,7 @@ def test_every_transcendental_function_of_real_arguments_has_a_loop():
 
 @pytest.mark.parametrize("op", UNARY, ids=lambda op: op.name)
 def test_float32_is_within_its_bound(op):
-    """Of the exact result, for which NumPy's function of float64 stands; of `stride0.special`, our own."""
+    """Errors against the exact result: NumPy's float64 function, or ours for `stride0.special`."""
     x = np.arange(0, 2**32, STRIDE, dtype=np.uint64).astype(np.uint32).view(np.float32)
     with np.errstate(all="ignore"):
         got = np.array(function_of(op)(xp.asarray(x))).astype(np.float64)
@@ -70,18 +70,18 @@ def test_float32_is_within_its_bound(op):
         nearest = want.astype(np.float32).astype(np.float64)
     assert np.array_equal(np.isnan(got), np.isnan(nearest))
     sure = np.isfinite(got) & np.isfinite(nearest)
-    # Infinity may stand for the largest number or the reverse, where the exact result is between them.
+    # Between the largest number and infinity, either may be the result.
     edge = ~sure & ~np.isnan(got) & (got != nearest)
     assert np.all(np.abs(np.abs(want[edge]) - 2.0**128) <= 2.0**104)
     _, exponent = np.frexp(np.where(sure, want, 1.0))
     ulp = np.ldexp(1.0, np.maximum(exponent, -125) - 24)
-    # Of the standard's functions also where 2 are allowed.
+    # For the standard's functions also if the table allows 2.
     most = op.ulp if op.namespace else 1.0
     assert np.max(np.abs(np.where(sure, got, 0.0) - np.where(sure, want, 0.0)) / ulp) <= most
 
 
 def ordinary(op: Any, dtype: str, n: int) -> list[Any]:
-    """Operands that the fast bodies serve."""
+    """Operands for which the fast bodies are right."""
     rng = np.random.default_rng(7)
     low, high = max(op.samples.low, -15.0), min(op.samples.high, 15.0)
     return [rng.uniform(low, high, n).astype(dtype) for _ in range(op.nin)]
@@ -96,19 +96,19 @@ def test_no_result_depends_on_its_neighbours(op, dtype):
     for value in RARE:
         for k in range(op.nin):
             given = [a.copy() for a in operands]
-            given[k][[3, 700, 3499]] = value  # a block of 1024 stays without
+            given[k][[3, 700, 3499]] = value  # one block of 1024 has no such value
             got = bits(call(*(xp.asarray(a) for a in given)))
             kept = np.ones(3500, bool)
             kept[[3, 700, 3499]] = False
             assert np.array_equal(got[kept], alone[kept])
-            # And what is rare has the bits that it has by itself.
+            # A rare argument has the same bits as in a separate call.
             single = bits(call(*(xp.asarray(a[[3]]) for a in given)))
             assert got[3] == single[0]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_results_may_take_the_place_of_rare_arguments(dtype):
-    # Arguments are read again when a block runs twice: they must be there still.
+    # A block that runs twice reads its arguments again: they must not be overwritten.
     (op,) = (op for op in ROWS if op.name == "pow")
     left, right = ordinary(op, dtype, 1200)
     left[[5, 600]] = 1e-42, np.inf
@@ -123,7 +123,7 @@ def test_results_may_take_the_place_of_rare_arguments(dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_remainders_are_those_of_fmod(dtype: str) -> None:
-    """Exact: quotients next to integers, long ones, subnormal and infinite operands, in a block and alone."""
+    """Exact: quotients next to integers, long quotients, subnormal and infinite operands, also single."""
     rng = np.random.default_rng(5)
     y = rng.normal(size=400).astype(dtype)
     factors = rng.integers(1, 1 << rng.integers(1, 20, 400)).astype(dtype)

@@ -15,7 +15,7 @@ EPS = 2.0**-53
 
 
 def whole(n, seed=3, *lead):
-    """Matrices of small whole numbers, some of which have zeros where elimination begins."""
+    """Matrices of small whole numbers, some with zeros as first pivots."""
     a = np.random.default_rng(seed).integers(-4, 5, (*lead, n, n)).astype(float)
     a[..., 0, 0] = 0 if n > 1 else 3
     return a
@@ -43,7 +43,7 @@ def test_determinants_are_those_of_exact_arithmetic(n):
     for seed in range(5):
         a = whole(n, seed)
         expected = float(exact_determinant(a))
-        # Hadamard's bound is the size that rounding errors are relative to.
+        # Rounding errors are relative to Hadamard's bound.
         size = np.prod(np.linalg.norm(a, axis=1))
         x = xp.asarray(a)
         assert abs(float(xp.linalg.det(x)) - expected) <= 4 * n * n * EPS * size
@@ -149,7 +149,7 @@ def definite(n, seed, *lead):
 
 @pytest.mark.parametrize("n", SIZES)
 def test_factors_of_definite_matrices(n):
-    """Where every step is exact, so is the factor: in any layout, of the triangle that is read alone."""
+    """If every step is exact, the factor is exact: in any layout, and only one triangle is read."""
     for lead in ((), (3,), (2, 5)):
         a, triangle = definite(n, n, *lead)
         upper = np.swapaxes(triangle, -1, -2)

@@ -71,7 +71,7 @@ def check_svd(a):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_factors_are_those_of_numpy(shape, dtype):
-    """To rounding, with the signs that LAPACK gives them."""
+    """The factors agree with LAPACK's to rounding, including signs."""
     a = random(*shape, dtype=dtype)
     q, r = check_qr(a)
     expected = np.linalg.qr(a)
@@ -85,13 +85,13 @@ def test_factors_are_those_of_numpy(shape, dtype):
 
 @pytest.mark.parametrize("shape", [(5, 1), (3000, 1), (5, 2), (3000, 2), (3000, 130), (260, 129), (20, 15)])
 def test_other_shapes(shape):
-    """Those of which LAPACK computes some or all."""
+    """Matrices of which LAPACK computes some columns or all."""
     check_qr(random(*shape))
     check_svd(random(*shape))
 
 
 def test_blocks_are_really_used():
-    """The bits differ from LAPACK's, which would be a test of LAPACK."""
+    """The bits differ from LAPACK's, so the tests do test our kernels."""
     a = random(3000, 20)
     assert not np.array_equal(np.asarray(xp.linalg.qr(xp.asarray(a)).R), np.linalg.qr(a).R)
     assert not np.array_equal(np.asarray(xp.linalg.svdvals(xp.asarray(a))), np.linalg.svdvals(a))
@@ -122,7 +122,7 @@ def special_matrices():
     one_hot = np.zeros((rows, n))
     one_hot[np.arange(rows), np.random.default_rng(1).integers(0, n, rows)] = 1
     yield "one-hot rows", one_hot, True
-    # Some of the factors are not determined.
+    # Some factors are not unique.
     yield "a column of zeros", np.where(np.arange(n) == 4, 0, a), False
     yield "first column of zeros", np.where(np.arange(n) == 0, 0, a), False
     yield "a repeated column", a[:, [0, 1, 2, 3, 4, 5, 6, 7, 2, 9, 10, 11]], False
@@ -148,7 +148,7 @@ def test_special_matrices(what):
 
 
 def test_residuals_that_vanish_are_left_to_lapack():
-    """Each column of a constant matrix leaves errors of those before it, until squares underflow."""
+    """Columns of a constant matrix become rounding errors of earlier columns, until squares underflow."""
     check_qr(np.ones((3000, 12)))
     a = np.full((3000, 12), 2.0**-66)
     for got, wanted in zip(xp.linalg.qr(xp.asarray(a)), np.linalg.qr(a), strict=True):
@@ -184,7 +184,7 @@ def results(x):
 
 
 def layouts(a):
-    """The same matrices elsewhere: columns first, apart, backwards, not aligned, in a larger array."""
+    """The same matrices: columns first, with gaps, reversed, not aligned, in a larger array."""
     yield np.ascontiguousarray(np.swapaxes(a, -1, -2)).swapaxes(-1, -2)
     yield np.repeat(np.repeat(a, 2, axis=-1), 3, axis=-2)[..., ::3, ::2]
     yield np.ascontiguousarray(a[..., ::-1, ::-1])[..., ::-1, ::-1]
@@ -301,7 +301,7 @@ def test_operands_are_left_alone():
 
 
 def test_gradients():
-    """Of the same factors as LAPACK's: against differences."""
+    """Gradients of the factors, against finite differences."""
     a, direction = random(300, 4), random(300, 4, seed=9)
     weights = xp.asarray(random(300, 4, seed=10))
 
@@ -325,7 +325,7 @@ def test_gradients():
 
 
 def test_without_the_loops_of_numpy():
-    """Only the decomposition of the triangle needs LAPACK."""
+    """Only the decomposition of the triangle uses LAPACK."""
     from stride0._core.matmul.matmul import set_gufuncs
 
     a = random(700, 10)
@@ -340,7 +340,7 @@ def test_without_the_loops_of_numpy():
 
 
 def between_guards(a, at_end):
-    """The elements at the end or the beginning of memory of their own, between pages that cannot be read."""
+    """The elements at the end or the beginning of separate memory, between pages that cannot be read."""
     protect = ctypes.CDLL(None).mprotect
     page = mmap.PAGESIZE
     size = -(-a.nbytes // page) * page

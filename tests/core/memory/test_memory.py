@@ -1,4 +1,4 @@
-"""Blocks of memory: aligned, zero where zeros were asked for, used again, and given back."""
+"""Blocks of memory are aligned, zero on request, reused, and returned to the system."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import stride0 as xp
 from stride0 import memory
 from stride0._core.memory import storage
 
-# Around every border: of small blocks, of a class, of mappings, of huge pages, of lazy zeros.
+# Around every bound: small blocks, a size class, mappings, huge pages, lazy zeros.
 SIZES = sorted(
     {
         max(0, border + off)
@@ -70,7 +70,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-# --- what blocks are like
+# --- properties of blocks
 
 
 @pytest.mark.parametrize("nbytes", SIZES)
@@ -88,7 +88,7 @@ def test_alignment_and_zeros(nbytes):
 
 
 def test_zeros_of_a_block_that_was_larger():
-    # A class has more than one size: what lies behind the elements must be ours, and they must be zero.
+    # A size class has several sizes: bytes behind the elements belong to the block; elements are zero.
     for nbytes in (2100, 70_000, 2_000_000, 9_000_000):
         x = block(nbytes + nbytes // 16)
         np.asarray(x)[...] = 7
@@ -120,10 +120,10 @@ def test_blocks_of_live_arrays_are_apart():
     assert len(spans) > 5
     found = memory.stats()
     assert found["reused"] > 500
-    assert found["cached_bytes"] <= (64 << 20) + (2 << 20)  # the small ones besides
+    assert found["cached_bytes"] <= (64 << 20) + (2 << 20)  # plus small blocks
 
 
-# --- used again
+# --- reuse
 
 
 @pytest.mark.parametrize("nbytes", [8, 1000, 2049, 100_000, 3_000_000, 20_000_000])
@@ -160,7 +160,7 @@ def test_the_youngest_of_a_class_first_and_the_oldest_go():
     where = [address(each) for each in x]
     while x:
         del x[0]
-    # Three of some 10 MB fit: the oldest two went.
+    # Three blocks of about 10 MB fit: the oldest two were freed.
     assert memory.stats()["cached_blocks"] == 3
     assert address(block(9_500_000)) == where[4]
 
@@ -176,7 +176,7 @@ def test_many_blocks_of_one_class():
     assert memory.stats()["reused"] - found["reused"] >= 1000
 
 
-# --- given back
+# --- return to the system
 
 
 def test_empty_cache():
@@ -258,7 +258,7 @@ def test_no_memory():
     block(20_000_000)
     with pytest.raises(MemoryError, match="no memory for an array of"):
         xp.empty(1 << 60, dtype=xp.uint8)
-    # What waited was tried for it first.
+    # Cached blocks were freed first.
     assert memory.stats()["cached_bytes"] == 0
     assert np.asarray(xp.ones(5)).tolist() == [1.0] * 5
 
@@ -321,7 +321,7 @@ def test_large_blocks_are_offered_oldest_first_beyond_an_eighth_of_the_limit():
     assert found["cached_bytes"] >= 200_000_000
     if found["offered_bytes"]:  # the system has huge pages
         assert 100_000_000 <= found["offered_bytes"] < 140_000_000
-    # The youngest is used first, and one that was offered as readily once it is the last.
+    # The newest block is reused first; offered blocks are reused last.
     again = [xp.ones(40_000_000, dtype=xp.uint8) for _ in range(5)]
     assert [address(y) for y in again] == places[::-1]
     assert all(int(xp.sum(y, dtype=xp.int64)) == 40_000_000 for y in again)
@@ -330,7 +330,7 @@ def test_large_blocks_are_offered_oldest_first_beyond_an_eighth_of_the_limit():
 
 @pytest.mark.skipif(not LINUX, reason="mappings and MADV_FREE are used on Linux alone")
 def test_soft_blocks_are_the_systems_to_take():
-    memory.set_limit(200_000_000)  # of which an eighth may wait without an offer
+    memory.set_limit(200_000_000)  # an eighth of it may be cached without being offered
     x = xp.ones(50_000_000, dtype=xp.uint8)
     del x
     found = memory.stats()
@@ -341,7 +341,7 @@ def test_soft_blocks_are_the_systems_to_take():
         assert lazy > 40_000_000
     else:
         assert found["offered_bytes"] == lazy == 0
-    # Taken or not, what is written next is what is read.
+    # Whether the system took the pages or not, new writes are read back.
     y = xp.ones(50_000_000, dtype=xp.uint8)
     assert int(xp.sum(y, dtype=xp.int64)) == 50_000_000
 
@@ -449,7 +449,7 @@ def test_threads():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_fork():
-    # In a process of its own, which has no other threads that a fork could leave half-way.
+    # In a separate process without other threads, which a fork would stop in the middle of a call.
     done = run(
         """
 import os
@@ -472,8 +472,8 @@ assert memory.stats()["cached_bytes"] >= 24_000_000
 assert float(xp.sum(x + x)) == 6_000_000.0
 print("good")
 """,
-        STRIDE0_FUSED="",  # which would compute `y` never
-        STRIDE0_CACHE_LIMIT="",  # the default, whatever it is here
+        STRIDE0_FUSED="",  # with it, `y` would never be computed
+        STRIDE0_CACHE_LIMIT="",  # the default
     )
     assert done.stdout.strip() == "good", done.stderr
 

@@ -1,6 +1,6 @@
-"""A call to which memory is refused raises MemoryError: it does not crash, hang, or change a later result.
+"""A call that gets no memory raises MemoryError: it does not crash, hang, or change a later result.
 
-The calls are made in another process: a crash is then a failed test, which names the call.
+The calls are made in another process, so that a crash is a failed test that names the call.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """float16 and bfloat16: conversions to the last bit, on every instruction set.
 
-STRIDE0_ISA=baseline python tests/core/memory/test_storage_dtypes.py    # the conversions of one of them
+STRIDE0_ISA=baseline python tests/core/memory/test_storage_dtypes.py    # only one instruction set
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def all_of(name: str) -> Any:
 
 
 def values_of(bits: Any, name: str) -> Any:
-    """What the bits mean, as float64, by the definition of IEEE 754."""
+    """The values of the bits in float64, by the definition of IEEE 754."""
     fraction, width = FRACTION[name], 15 - FRACTION[name]
     exponent = bits >> fraction & (1 << width) - 1
     mantissa = (bits & (1 << fraction) - 1).astype(np.float64)
@@ -52,7 +52,7 @@ def values_of(bits: Any, name: str) -> Any:
 
 
 def grid(name: str) -> tuple[Any, Any]:
-    """The numbers from 0 to the one behind the largest, and the points in the middle between two."""
+    """All numbers from 0 to one above the largest, and the midpoints between neighbours."""
     values = values_of(np.arange(0x8000), name)
     values = values[np.isfinite(values)]
     values = np.append(values, 2 * values[-1] - values[-2])
@@ -60,7 +60,7 @@ def grid(name: str) -> tuple[Any, Any]:
 
 
 def rounded(x: Any, name: str) -> Any:
-    """The bits of float64 numbers rounded to nearest, ties to even: by a search among all of them."""
+    """The bits of float64 numbers rounded to nearest, ties to even: by a search among all numbers."""
     values, middles = grid(name)
     size = np.abs(x)
     place = np.searchsorted(middles, size, side="left")
@@ -70,7 +70,7 @@ def rounded(x: Any, name: str) -> Any:
 
 
 def close_to_middles(name: str) -> Any:
-    """All numbers, all points between two of them, and the float64 next to those."""
+    """All numbers, all midpoints, and the float64 numbers next to the midpoints."""
     values, middles = grid(name)
     near = np.concatenate((values, middles, np.nextafter(middles, 0), np.nextafter(middles, np.inf)))
     return np.concatenate((near, -near))
@@ -95,7 +95,7 @@ def check_widening(name: str) -> None:
     for strided in (x[::-1], x[::3], xp.reshape(x, (256, 256)).T):
         again = np.asarray(xp.astype(strided, xp.float32))
         np.testing.assert_array_equal(again, values_of(bits_of(xp.asarray(strided, copy=True)), name))
-    # Back from where all of them are.
+    # Back from wider dtypes, which hold all numbers.
     for wide in (xp.float32, xp.float64):
         back = bits_of(xp.astype(xp.astype(x, wide), dtype_of(name)))
         assert (back[~np.isnan(exact)] == np.arange(65536)[~np.isnan(exact)]).all()
@@ -122,7 +122,7 @@ def check_rounding(name: str) -> None:
         )
     want = rounded(floats.astype(np.float64), name)
     assert (bits_of(xp.astype(xp.asarray(floats), target)) == want).all()
-    # Over any strides another loop runs, and one value is repeated by a third.
+    # There are further loops for any strides and for a broadcast value.
     assert (bits_of(xp.astype(xp.asarray(floats)[::-1], target)) == want[::-1]).all()
     for place in range(0, len(floats), 65537):
         one = xp.broadcast_to(xp.asarray(floats[place : place + 1]), (5,))
@@ -165,7 +165,7 @@ def check_nan(name: str) -> None:
     payloads = np.array([0x7F800001, 0x7FC00001, 0x7FC10000, 0xFFC10000, 0x7F812000, 0xFF800001], np.uint32)
     found = bits_of(xp.astype(xp.asarray(payloads.view(np.float32)), dtype_of(name)))
     if name == "float16":
-        # The upper bits of the payload stay, and the NaN is quiet: as NumPy has it of quiet ones.
+        # The upper bits of the payload stay, and the NaN is quiet, as NumPy converts quiet NaNs.
         want = (payloads >> 16 & 0x8000) | 0x7E00 | (payloads >> 13 & 0x3FF)
     else:
         want = (payloads >> 16 & 0x8000) | 0x7FC0
@@ -194,7 +194,7 @@ def test_conversions(check: Any, name: str) -> None:
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_python_integers_are_rounded_once(sign: int) -> None:
-    # Each is beyond the middle of 2**e and the next bfloat16 by one bit, which a double does not hold.
+    # Each is just above the midpoint of 2**e and the next bfloat16, by one bit that float64 does not hold.
     for exponent in range(62, 127):
         for bit in range(exponent - 53):
             value = sign * (2**exponent + 2 ** (exponent - 8) + 2**bit)

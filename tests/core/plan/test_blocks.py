@@ -1,6 +1,6 @@
-"""Loops that run in blocks: operands that are transposed on the way, results written past the caches.
+"""Loops that run in blocks: operands that are transposed while they are read, results that bypass the caches.
 
-Thresholds are lowered, so that small arrays go the way of large ones; every test makes sure that they did.
+Thresholds are lowered, so that small arrays are handled as large ones; every test checks that they were.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def low_thresholds() -> Iterator[None]:
 
 
 def values(name: str, shape: tuple[int, ...], seed: int = 0) -> Any:
-    """Elements whose every byte tells where they belong, and no NaN."""
+    """Elements whose bytes all depend on the position; no NaN."""
     rng = np.random.default_rng(seed)
     if name == "bool":
         return rng.integers(0, 2, shape).astype(bool)
@@ -45,7 +45,7 @@ def values(name: str, shape: tuple[int, ...], seed: int = 0) -> Any:
 
 
 def check(turned: bool, streamed: bool, call: Callable[[], Any], expected: Any) -> None:
-    """Compare with what NumPy gives, bytes and all, at several numbers of threads."""
+    """Compare the bytes of the result with NumPy's, at several numbers of threads."""
     for threads, threads_from in ((1, 1 << 62), (3, 0)):
         xp.set_num_threads(threads)
         tuned = plan.tune(threads_ns=threads_from, wake_ns=threads_from, per_thread_ns=1)
@@ -74,7 +74,7 @@ def test_transposed_copies(name: str, stream_from: int) -> None:
     for m, n in itertools.product(SIDES, SIDES):
         a = values(name, (m, n))
         x = xp.asarray(a)
-        # Small matrices go without.
+        # Small matrices are not transposed in blocks.
         check(m * n >= 512, False, lambda x=x: xp.reshape(x.T, (x.size,)), a.T.reshape(-1))
 
 
@@ -102,7 +102,7 @@ def test_views(name: str, view: str, stream_from: int) -> None:
         check(True, False, lambda: y | w, other | v)
     else:
         check(True, False, lambda: y + w, other + v)
-        # The result takes the order of the first operand, and the row has none.
+        # The result has the memory order of the first operand; a row has no order.
         check(False, False, lambda: w - y[:1, :], v - other[:1])
     check(True, False, lambda: xp.where(y != y[0, 0], w, y), np.where(other != other[0, 0], v, other))
     check(True, False, lambda: xp.equal(y, w), other == v)
@@ -169,7 +169,7 @@ def test_two_operands_against_one() -> None:
     check(True, False, in_place, expected * expected.T)
 
 
-# The dtypes of which there are loops that write past the caches.
+# The dtypes with loops that bypass the caches.
 STREAMED = ("int64", "uint64", "float32", "float64", "complex64", "complex128")
 
 
@@ -186,7 +186,7 @@ def test_streamed(name: str) -> None:
 
 @pytest.mark.parametrize("name", STREAMED)
 def test_streamed_operations(name: str) -> None:
-    """Every operation has the same bytes past the caches, in every layout and wherever the result begins."""
+    """Every operation gives the same bytes with streamed stores, in every layout and at any address."""
     a, b = values(name, (40, 613), 8), values(name, (40, 613), 9)
     x, y = xp.asarray(a), xp.asarray(b)
     if "int" in name:
@@ -229,7 +229,7 @@ def test_streamed_casts() -> None:
 
 @pytest.mark.parametrize("name", ["int64", "float32", "float64", "complex128"])
 def test_streamed_ends(name: str) -> None:
-    """Targets that begin and end in the middle of a line, whose other elements stay as they are."""
+    """Targets that begin and end within a cache line, whose other elements must not change."""
     a, b = values(name, (9000,), 6), values(name, (9000,), 7)
     for start, stop in itertools.product((0, 1, 3, 31, 64), (9000, 8999, 8993, 8960)):
 
@@ -287,7 +287,7 @@ def test_thresholds_are_as_documented() -> None:
 
 
 def edges(bits: int) -> list[int]:
-    """Integers next to the powers of two from which on a block takes another route."""
+    """Integers next to the powers of two from which on a block uses another loop."""
     powers = [0, 1, 2, 3, 7, 1 << 31, 1 << 32, 1 << 50, 1 << 51, 1 << 52, 1 << 53, 1 << 62, (1 << 63) - 1]
     near = {sign * (power + k) for power in powers for k in (-2, -1, 0, 1, 2) for sign in (1, -1)}
     return sorted(x for x in near | {-(1 << 63)} if x >> (bits - 1) in (0, -1))
@@ -346,7 +346,7 @@ def test_casts_of_large_numbers_to_integers(source: str, target: str) -> None:
     ):
         expected = []
         for value in values.tolist():
-            # What 64 bits do not hold is their least number, then modulo the width.
+            # Numbers that do not fit 64 bits become the least integer, which is then taken modulo the width.
             fits = np.isfinite(value) and -(2**63) <= value < (2**64 if target == "uint64" else 2**63)
             whole = (int(value) if fits else -(2**63)) % 2**width
             expected.append(whole - 2**width if target[0] == "i" and whole >= 2 ** (width - 1) else whole)

@@ -1,7 +1,7 @@
-"""The executor: what were drivers that excluded one another are properties of one chain, and combine.
+"""The executor: casts, transposed operands, streamed outputs, reductions and threads can be combined.
 
-Casts, transposed operands, streamed outputs, reductions, threads: every combination is compared with its
-steps run one by one, bytes and all, and counters make sure that it went the way that it is named after.
+Every combination is compared with its steps run one by one, byte for byte. Counters check that it took the
+path after which it is named.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def values(name: str, shape: tuple[int, ...], seed: int = 0) -> Any:
         return np.asarray(rng.integers(0, 2, shape)).astype(bool)
     if "int" in name:
         return np.asarray(rng.integers(0 if "uint" in name else -100, 100, shape)).astype(name)
-    # Without axes NumPy makes a scalar, whose memory would not live as long as the value.
+    # Without axes NumPy returns a scalar, whose memory would be freed too early.
     return np.asarray(
         rng.normal(size=shape) + (1j * rng.normal(size=shape) if "complex" in name else 0)
     ).astype(name)
 
 
 def did(call: Callable[[], Any], *counters: str, threads: int = 1, streams: bool = False) -> Any:
-    """What a call gives, with these counters moved."""
+    """The result of a call, which must change these counters."""
     xp.set_num_threads(threads)
     now = plan.tune(
         threads_ns=0 if threads > 1 else 1 << 62,
@@ -163,7 +163,7 @@ def test_where_casts_in_tiles(threads: int) -> None:
 @pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize("threads", THREADS)
 def test_kernels_of_several_operands_cast_in_tiles(threads: int) -> None:
-    """Operands of another dtype, transposed ones too, give what they give when they are cast first."""
+    """Operands of another dtype give the same results as operands that are cast first, also if transposed."""
     n = 300
     x, y = xp.asarray(values("float64", (n, n), 1)), xp.asarray(values("float32", (n, n), 2))
     wide, turned = xp.astype(y, xp.float64), xp.asarray(xp.astype(y.T, xp.float64), copy=True)
@@ -182,7 +182,7 @@ def test_kernels_of_several_operands_cast_in_tiles(threads: int) -> None:
     ("name", "other"), [("float64", "float64"), ("float32", "float64"), ("int16", "int64")]
 )
 def test_a_reduction_of_a_transposed_and_cast_operand(name: str, other: str, threads: int) -> None:
-    """Products of operands that disagree about memory order, added up: the bits of strided loops on casts."""
+    """Sums of products of operands in different memory orders have the bits of strided loops on casts."""
     for shape in ((40, 300), (300, 40), (9, 5000), (130, 130)):
         a, b = values(other, shape), values(name, shape[::-1], 1)
         x, y = xp.asarray(a), xp.asarray(b)
@@ -191,8 +191,8 @@ def test_a_reduction_of_a_transposed_and_cast_operand(name: str, other: str, thr
             tuned = plan.tune(transposed_elements=1 << 62)
             expected = reduce2("dot", x, turned, axes, False)
             plan.tune(**tuned)
-            # One accumulator takes runs one after the other, also those beyond the block that is folded; and
-            # rows are added up as they lie.
+            # One accumulator takes runs one after the other, also beyond the block that is folded; rows are
+            # added in their memory order.
             turns = axes != (0,) and not (axes == (0, 1) and shape[1] > 4096)
             counters = (["transposed"] if turns else []) + (["cast"] if name != other else [])
             call = lambda x=x, y=y, axes=axes: reduce2("dot", x, y.T, axes, False)  # noqa: E731
@@ -207,7 +207,7 @@ def view(a: Any) -> tuple[int, str, tuple[int, ...], tuple[int, ...]]:
 
 
 def eager(leaves: list[Any], steps: list[Any]) -> list[Any]:
-    """The values of a chain, made one by one by the library; NumPy only carries the arrays."""
+    """The values of a chain, computed one by one by the library; NumPy only holds the arrays."""
     found = [xp.asarray(leaf) for leaf in leaves]
     for name, dtype, inputs in steps:
         given = [
@@ -328,7 +328,7 @@ def test_a_long_chain_uses_slots_again() -> None:
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_every_step_casts_every_operand(threads: int) -> None:
-    """As many calls as a chain may have: each value is read in two dtypes by turns."""
+    """A chain of the maximum length, whose values are read in two dtypes alternately."""
     a, b, mask = (
         values("float32", (130, 77)),
         values("float64", (77, 130), 1).T,
@@ -358,7 +358,7 @@ def test_constants_are_operands(threads: int) -> None:
         same(targets[0], expected[68])
         same(targets[1], xp.astype(xp.asarray(expected[67]), xp.float32))
         same(targets[2], xp.astype(xp.asarray(np.broadcast_to(expected[3], shape)), xp.float64))
-        # A reduction of what is computed from them.
+        # A reduction of values computed from them.
         if shape:
             total = np.zeros(())
             reduced = [*steps, ("sum", "float64", (68,))]
@@ -393,7 +393,7 @@ def test_kernels_that_do_not_exist_are_refused() -> None:
 
 
 def test_in_place_chains() -> None:
-    """The last value into the place of a leaf."""
+    """The last value is written over a leaf."""
     a, b = values("float64", (70, 90)), values("float32", (70, 90), 1)
     steps = [("multiply", "float64", (0, 1)), ("add", "float64", (2, 0))]
     expected = eager([a, b], steps)[-1]
@@ -483,7 +483,7 @@ def test_a_chain_of_two_kernels_with_a_reduction_at_the_end(case: str, threads: 
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_a_reduction_of_a_computed_operand_that_is_cast(threads: int) -> None:
-    """The last step's dtype is not the reduction's; and other outputs are written on the way."""
+    """The last step and the reduction have different dtypes, and other outputs are written too."""
     for case in ("contiguous", "transposed", "cut rows", "narrow"):
         leaves = CASES[case]()
         steps = [("exp", "float32", (0,)), ("add", "float32", (2, 1))]
@@ -514,7 +514,7 @@ def test_a_reduction_alone_is_a_chain_of_one_step(threads: int) -> None:
 
 
 def test_the_order_of_axes_decides_the_bits() -> None:
-    """So that the tests above can fail: rows folded one by one differ from one contiguous run."""
+    """This shows that the tests above can fail: rows folded one by one differ from one contiguous run."""
     found = 0
     for seed in range(9):
         a = values("float64", (60, 510), seed)[:, 3:503]
@@ -522,7 +522,7 @@ def test_the_order_of_axes_decides_the_bits() -> None:
     assert found
 
 
-# --- plain calls do not pay
+# --- single steps
 
 
 def test_plain_calls_run_without_tiles() -> None:
@@ -553,7 +553,7 @@ def test_every_kernel_is_known_by_its_id() -> None:
             continue
         try:
             expected = function_of(op)(*map(xp.asarray, given))
-        except TypeError:  # a body that the standard does not ask for
+        except TypeError:  # a body that the standard does not require
             continue
         target = np.empty(50, np.asarray(expected).dtype)
         run_steps(

@@ -1,8 +1,7 @@
-"""Python threads at once: with the interpreter's lock they take turns, without it they run beside each other.
+"""Python threads at once: with the GIL they take turns, without it they run in parallel.
 
-What holds either way: arrays that threads share may be read; threads that write to one array may mix its
-values, and nothing else; each thread's own arrays are its own.
-Gradients: tests/autograd/test_gradient_threads.py.
+In both cases threads may read shared arrays. Threads that write to one array may mix its values, but change
+nothing else. Gradients: tests/autograd/test_gradient_threads.py.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def test_live_arrays_of_all_threads_have_blocks_of_their_own() -> None:
         rng = random.Random(number)
         held: list[tuple[Any, float]] = []
         for k in range(ROUNDS):
-            # Small blocks, those that threads keep, and those that are cached for all.
+            # Small blocks, blocks that threads cache, and blocks in the common cache.
             size = rng.choice((1, 7, 100, 256, 257, 1000, 8000, 9000, 300_000 if k % 50 == 0 else 30))
             held.append((xp.full(size, number * 1e6 + k), number * 1e6 + k))
             if len(held) > 12:
@@ -79,7 +78,7 @@ def test_live_arrays_of_all_threads_have_blocks_of_their_own() -> None:
 
 
 def test_arrays_that_other_threads_free() -> None:
-    """A block goes to the thread that frees it; zeros are zeros, wherever a block was before."""
+    """A block goes to the thread that frees it; `zeros` gives zeros for any earlier use of the block."""
     passed: queue.Queue[Any] = queue.Queue(maxsize=64)
 
     def make() -> None:
@@ -227,7 +226,7 @@ def test_writes_to_one_array_harm_no_other() -> None:
 
 
 def test_the_first_products_of_several_threads() -> None:
-    """NumPy's BLAS is looked up by the first product."""
+    """The first product looks up NumPy's BLAS."""
     script = """
 import sys, threading
 import stride0 as xp
@@ -312,7 +311,7 @@ def test_results_are_dropped_while_others_compute_them() -> None:
 
 
 def test_writes_come_after_what_reads_the_array() -> None:
-    """Of a leaf that others read: the writer computes their results first, or they read what it wrote."""
+    """Writes to a leaf of pending results: these are computed first, or read the written values."""
     x = xp.zeros(50)
 
     def read() -> None:
@@ -341,7 +340,7 @@ def test_in_place_operators_on_one_deferred_array() -> None:
             assert 1.0 <= float(x[0]) <= 5.0 and bool(xp.all(xp.isfinite(x)))
 
 
-# --- what else several threads may hold
+# --- other objects that threads may share
 
 
 def test_one_iterator() -> None:
@@ -352,7 +351,7 @@ def test_one_iterator() -> None:
 
 
 def test_a_list_of_arrays_that_changes() -> None:
-    """Whoever passes it while another thread changes it gets a result or an IndexError, and no crash."""
+    """A list that another thread changes during the call gives a result or an IndexError, and no crash."""
     parts = [xp.ones(3) for _ in range(4)]
 
     def join() -> None:

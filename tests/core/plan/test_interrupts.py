@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs 
 
 
 class Stop(BaseException):
-    """What the handler raises, as that of Ctrl-C raises KeyboardInterrupt."""
+    """The exception of the handler; the handler of Ctrl-C raises KeyboardInterrupt."""
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +68,7 @@ def complexes(*shape: int) -> Any:
 
 
 def windows() -> Any:
-    """4 10^9 elements out of 10^5: what is long to reduce without being large."""
+    """A view with 4e9 overlapping elements in memory of 1e5: a long reduction without much memory."""
     return as_strided(reals(5 << 15), (1 << 17, 1 << 15), (1, 1), 0)
 
 
@@ -103,7 +103,7 @@ def test_a_signal_ends_a_long_call(name: str, count: int) -> None:
     xp.set_num_threads(count)
     try:
         whole = min(seconds(call), seconds(call))
-        # Other processes may take the time, or leave more of it.
+        # The time of a call depends on other processes, so several times are tried.
         assert any(is_interrupted(call, whole / part) for part in (4, 6, 2, 8, 4, 10))
     finally:
         xp.set_num_threads(before)
@@ -124,7 +124,7 @@ def test_operands_stay_as_they_were() -> None:
             interrupted += 1
             assert np.array(z).tobytes() == before.tobytes()
         else:
-            # All of it was done, or nothing had begun.
+            # The call was complete, or it had not begun.
             found = np.array(z).tobytes()
             assert found in (before.tobytes(), np.array(xp.asarray(before) ** w).tobytes())
             z[...] = xp.asarray(before)
@@ -132,7 +132,7 @@ def test_operands_stay_as_they_were() -> None:
 
 
 def test_in_place_results_computed_apart_are_the_same() -> None:
-    """A long in-place call computes into memory of its own first: overlaps, strides, casts come out alike."""
+    """A long in-place call computes into temporary memory first: also for overlaps, strides and casts."""
     z, w = complexes(1000, 900), complexes(1000, 900)
     for view in (lambda x: x, lambda x: x.T, lambda x: x[::-1, ::-1], lambda x: x[:, :450]):
         own, whole = xp.asarray(z, copy=True), np.array(z)
@@ -158,7 +158,7 @@ def test_in_place_results_computed_apart_are_the_same() -> None:
 
 
 def test_calls_of_other_threads_are_not_interrupted() -> None:
-    """Python handles signals in its main thread: a call elsewhere goes on."""
+    """Python handles signals in its main thread: a call in another thread continues."""
     x, found, done = reals(3_000_000), [], threading.Event()
 
     def work() -> None:
@@ -180,7 +180,7 @@ def test_calls_of_other_threads_are_not_interrupted() -> None:
 
 
 def test_an_iterator_goes_on_after_an_error() -> None:
-    """No row is lost where the elements of a deferred array could not be computed the first time."""
+    """No row is lost if the elements of a deferred array could not be computed the first time."""
     x = xp.reshape(xp.arange(6_000_000, dtype=xp.float64), (3, 2_000_000))
     met = False
 

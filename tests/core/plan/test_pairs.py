@@ -1,4 +1,4 @@
-"""Pairs of steps: one loop has the bits of two, and runs only where it may stand for them."""
+"""Pairs of steps: one loop gives the bits of two loops, and runs only if it may replace them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stride0._tables.operations import OPS, PAIRS, Pair
 
 NIN = {op.name: op.nin for op in OPS}
 REALS = ("float32", "float64")
-# What the set for old processors leaves out.
+# Loops that the baseline omits.
 spare = pytest.mark.skipif(plan.instruction_set == "baseline", reason="only contiguous pairs are built")
 
 
@@ -24,7 +24,7 @@ def view(a: Any) -> tuple[int, str, tuple[int, ...], tuple[int, ...]]:
 
 
 def values(dtype: str, shape: tuple[int, ...], seed: int) -> Any:
-    """Ordinary numbers, some of them special: of both signs, since zeros and NaNs have one, too."""
+    """Ordinary and special numbers of both signs, including zeros and NaN."""
     rng = np.random.default_rng(seed)
     out = rng.normal(0, 3, shape).astype(dtype)
     special = np.asarray([np.nan, -np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-40, 3e38], dtype)
@@ -39,7 +39,7 @@ def alike(a: Any) -> bytes:
 
 
 def run(leaves: list[Any], steps: list[Any], stored: list[int], targets: list[Any] | None = None) -> Any:
-    """The outputs of a chain, and how many pairs of its steps were one."""
+    """The outputs of a chain, and the number of its paired steps."""
     shape = np.broadcast_shapes(*(a.shape for a in leaves))
     if targets is None:
         targets = [np.empty(shape, steps[-1][1]) for _ in stored]
@@ -50,7 +50,7 @@ def run(leaves: list[Any], steps: list[Any], stored: list[int], targets: list[An
 
 
 def chain_of(pair: Pair, dtype: str, order: tuple[int, ...], twice: bool) -> list[Any]:
-    """The two steps, whose leaves are taken in an order."""
+    """Two steps that read the leaves in the given order."""
     first, second = NIN[pair.first], NIN[pair.second]
     leaves = first + second - 1
     other = iter(range(first, leaves))
@@ -68,7 +68,7 @@ def chain_of(pair: Pair, dtype: str, order: tuple[int, ...], twice: bool) -> lis
 @pytest.mark.parametrize("dtype", REALS)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.first}-{pair.second}-{pair.at}")
 def test_bits_of_two_steps(pair: Pair, dtype: str, streams: bool) -> None:
-    """Whichever operands are broadcast: as the two steps would be if the first one's result was stored."""
+    """For any broadcast operands, the bits equal the two steps with a stored first result."""
     nin, found = NIN[pair.first] + NIN[pair.second] - 1, set()
     tuned = plan.tune(streamed_bytes=1) if streams else {}
     try:
@@ -105,14 +105,14 @@ def test_what_is_no_pair(dtype: str) -> None:
         # The first result is stored, or read by two steps.
         ([a, b], [product, ("add", dtype, (2, 1))], [3, 2]),
         ([a, b], [product, ("add", dtype, (2, 1)), ("subtract", dtype, (2, 3))], [4]),
-        # Another step or dtype than those of the table.
+        # Steps or dtypes without a pair in the table.
         ([a, b], [product, ("maximum", dtype, (2, 1))], [3]),
         ([a, b], [("maximum", dtype, (0, 1)), ("add", dtype, (2, 1))], [3]),
         ([a, b], [product, ("add", other, (2, 1))], [3]),
         # There are no loops over any strides.
         ([wide, b], [product, ("add", dtype, (2, 1))], [3]),
         ([a, np.flip(b)], [product, ("add", dtype, (2, 0))], [3]),
-        # Of one element.
+        # One element.
         ([a[:1, :1], b[:1, :1]], [product, ("add", dtype, (2, 1))], [3]),
     ]:
         shape = np.broadcast_shapes(*(leaf.shape for leaf in leaves))
@@ -149,10 +149,10 @@ def test_a_leaf_that_is_written_in_between_is_read_before(dtype: str) -> None:
     ]
     with np.errstate(all="ignore"):
         difference, expected = b - a, a * b + (b - a)
-    # The difference is stored where x is, which the product, paired with the sum, would read later.
+    # The difference overwrites x, which the product, if paired with the sum, would read later.
     (result, _), count = run([x, b], steps, [4, 3], [np.empty_like(a), x])
     assert count == 0 and alike(result) == alike(expected) and alike(x) == alike(difference)
-    # What is stored there by the pair itself is read before.
+    # The pair reads x before it overwrites it.
     x = a.copy()
     (_,), count = run([x, b], [("multiply", dtype, (0, 1)), ("add", dtype, (2, 0))], [3], [x])
     with np.errstate(all="ignore"):
@@ -161,7 +161,7 @@ def test_a_leaf_that_is_written_in_between_is_read_before(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", REALS)
 def test_long_chains_and_casts(dtype: str) -> None:
-    """A step is one of a pair at most; operands of other dtypes are cast first."""
+    """A step belongs to at most one pair; operands of other dtypes are cast first."""
     other = next(name for name in REALS if name != dtype)
     leaves = [values(dtype, (30, 400), 1), values(other, (30, 400), 2), np.arange(400, dtype="int16")]
     steps: list[Any] = [("multiply", dtype, (0, 1))]
@@ -172,6 +172,6 @@ def test_long_chains_and_casts(dtype: str) -> None:
     (result,), count = run(leaves, steps, [value])
     assert 1 < count <= 11
     for k in range(3, value):
-        # With one more result stored, other steps are paired.
+        # If one more result is stored, other steps are paired.
         (expected, _), _ = run(leaves, steps, [value, k])
         assert alike(result) == alike(expected)

@@ -1,7 +1,7 @@
-"""The thread pool alone: every chunk once, no waiting for workers that do not run, back-off, signals.
+"""Only the thread pool: every chunk once, no waiting for workers that do not run, back-off, signals.
 
-The pool's source is compiled once more, with functions that call it in situations that no machine makes
-on request.
+The pool's source is compiled again, with functions that call it in situations that cannot be produced
+reliably from outside.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def compiled(tmp_path_factory: Any) -> Path:
 
 @pytest.fixture
 def pool(compiled: Path, tmp_path: Path) -> Iterator[ctypes.CDLL]:
-    """A pool of its own for each test: a copy of the library is another library."""
+    """A separate pool for each test, because a copy of the library is loaded as another library."""
     own = tmp_path / "own.so"
     shutil.copy(compiled, own)
     library = ctypes.CDLL(str(own))
@@ -77,7 +77,7 @@ def test_every_chunk_runs_once(pool: Any) -> None:
 
 
 def test_several_callers(pool: Any) -> None:
-    """One of them has the pool at a time, and the others run alone."""
+    """One thread at a time uses the pool; the others run without workers."""
     wrong: list[int] = []
     callers = [threading.Thread(target=lambda: wrong.append(pool.run_many(3000, 3, 0))) for _ in range(4)]
     for caller in callers:
@@ -116,7 +116,7 @@ def test_nobody_waits_for_a_worker_that_does_not_run(pool: Any) -> None:
 
 
 def test_a_late_wake_loses_no_worker(pool: Any) -> None:
-    """Whoever wakes a worker for a call that it has finished leaves it asleep, and others can wake it."""
+    """A late wake for a finished call leaves the worker asleep, and later calls can wake it."""
     assert pool.is_called_after_late_wake(20_000_000)
 
 
@@ -133,7 +133,7 @@ def test_back_off(pool: Any) -> None:
 
 
 def test_back_off_ends(pool: Any) -> None:
-    """Calls that a worker is in time for halve the time, until it is forgotten."""
+    """Each call for which the worker is in time halves the back-off, until it is 0."""
     pool.set_backoff(64_000_000)
     for _ in range(1000):
         assert pool.run_many(20, 2, 50_000) == 0
@@ -145,7 +145,7 @@ def test_back_off_ends(pool: Any) -> None:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 @pytest.mark.parametrize("count", [1, 3])
 def test_signals_end_a_call(pool: Any, count: int) -> None:
-    """The handler runs in the caller's thread while chunks run; where it raises, no chunk begins any more."""
+    """The handler runs in the caller's thread while chunks run; after it raises, no chunk begins."""
 
     def handler(number: int, frame: object) -> None:
         raise KeyboardInterrupt

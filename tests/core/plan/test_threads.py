@@ -1,6 +1,6 @@
-"""Threads: the same bits at every number of them, and peace with everybody else who uses threads or forks.
+"""The same bits at every number of threads, and no conflict with other users of threads or forks.
 
-Thresholds are lowered, so that small arrays are cut as large ones are.
+Thresholds are lowered, so that small arrays are partitioned as large ones are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(not threads.pool, reason="built without a thread
 
 @pytest.fixture(autouse=True)
 def eager() -> Iterator[None]:
-    """Threads from the first element on, and the number of threads as it was afterwards."""
+    """Threads run from the first element on; the number of threads is restored afterwards."""
     before, backs_off = xp.get_num_threads(), threads.back_off(False)
     tuned = plan.tune(threads_ns=0, wake_ns=0, per_thread_ns=1, fixed_elements=256, fixed_chunk_elements=64)
     yield
@@ -123,7 +123,7 @@ def test_sorting_and_searching(dtype: Any) -> None:
     x = data(dtype, 1)
     flat = xp.reshape(x, (-1,))
     long = xp.reshape(flat[:8400], (42, 200))
-    # The last one is a lane of which threads sort parts.
+    # In the last case threads sort parts of one lane.
     for given, axes in ((x, (0, 1)), (long, (0, 1)), (flat, (0,))):
         for axis in axes:
             for descending in (False, True):
@@ -144,7 +144,7 @@ def test_sorting_and_searching(dtype: Any) -> None:
 
 @pytest.mark.parametrize("name", ["sum", "max", "prod", "count_nonzero"])
 def test_rows_that_are_added_are_cut_between_columns(name: str) -> None:
-    plan.tune(fixed_elements=1 << 20)  # not into fixed chunks
+    plan.tune(fixed_elements=1 << 20)  # no fixed chunks
     for dtype in DTYPES:
         if name == "max" and dtype.kind == "complex floating":
             continue
@@ -162,7 +162,7 @@ def test_rows_that_are_added_are_cut_between_columns(name: str) -> None:
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "count_nonzero"])
 @pytest.mark.parametrize("shape", [(16, 9000), (29, 9000), (9, 700, 11)])
 def test_fixed_chunks_are_shared_between_results(name: str, shape: tuple[int, ...]) -> None:
-    """Where one part has fewer results than the others, too, and where other steps compute the operand."""
+    """Also if one part has fewer results than the others, and if other steps compute the operand."""
     rng = np.random.default_rng(8)
     call = getattr(xp, name)
 
@@ -223,7 +223,7 @@ def test_products_of_matrices(dtype: str) -> None:
 
     def make(*shape: int) -> Any:
         values = rng.normal(size=shape) * 99
-        # Negative numbers have no unsigned values but by way of signed ones; aarch64 says so.
+        # Negative floats become unsigned integers through signed ones; direct casts differ on aarch64.
         return xp.asarray((values.astype(np.int64) if dtype[0] == "u" else values).astype(dtype), copy=True)
 
     for shape1, shape2 in (
@@ -311,7 +311,7 @@ def test_in_place_and_indexing() -> None:
 
 
 def test_indices_out_of_bounds() -> None:
-    """Whichever thread meets it, an index outside is refused by name."""
+    """An index out of bounds is named in the error, whichever thread finds it."""
     xp.set_num_threads(3)
     x = xp.arange(100)
     for at in (0, 5000, 9999):
@@ -330,7 +330,7 @@ def test_mean_of_ones() -> None:
 
 
 def test_any_and_all_stop_early() -> None:
-    """Where the first element decides, the rest is not looked at: pages never touched stay so."""
+    """If the first element decides, the others are not read: their pages stay untouched."""
     script = (
         "import resource, stride0 as xp; x = xp.zeros((400_000_000,), dtype=xp.bool); x[0] = True\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt; assert xp.any(x) and not xp.all(x)\n"
@@ -340,7 +340,7 @@ def test_any_and_all_stop_early() -> None:
     assert int(done) < 2000
 
 
-# --- who decides how many
+# --- the number of threads
 
 
 def run(script: str, **environment: str) -> str:
@@ -403,7 +403,7 @@ def threads_now():
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="needs /proc")
 def test_threads_work() -> None:
     script = THREADS_AT_WORK + "before = threads_now(); xp.set_num_threads(6); print(before, threads_now())"
-    # The threads of NumPy's BLAS are not there: nothing here imports it.
+    # NumPy's BLAS has no threads, because nothing imports it.
     before, after = map(int, run(script, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1").split())
     assert after == before + 5
 
@@ -432,11 +432,11 @@ def test_threadpoolctl_is_not_imported_for_us() -> None:
     assert run("import sys, stride0; print('threadpoolctl' in sys.modules)") == "False"
 
 
-# --- others who use threads, and processes
+# --- other libraries with threads, and processes
 
 
 def work(seed: int) -> bytes:
-    """A little of everything that threads are used for."""
+    """A small call of everything that uses threads."""
     x = xp.reshape(xp.arange(60_000.0), (300, 200)) + seed
     parts = [
         xp.sin(x),
@@ -476,7 +476,7 @@ def in_child(seed: int) -> tuple[int, bytes]:
 @pytest.mark.filterwarnings("ignore:.*fork.*:RuntimeWarning")  # JAX's, if other tests imported it
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_after_fork() -> None:
-    """The child of a process that had workers has its own, and does not wait for those that are gone."""
+    """A forked child starts its own workers and does not wait for the parent's."""
     xp.set_num_threads(2)
     expected = work(1)
     with multiprocessing.get_context("fork").Pool(2) as pool:
@@ -489,7 +489,7 @@ def test_joblib_workers() -> None:
     xp.set_num_threads(2)
     expected = work(2)
     loky = joblib.Parallel(n_jobs=2, backend="loky", timeout=120)
-    # The workers know nothing of this file: functions of the package alone.
+    # The workers do not import this file, so only functions of the package can be sent.
     for count in loky(joblib.delayed(xp.get_num_threads)() for _ in range(3)):
         # Loky shares the processors out among its workers.
         assert count == max(len(os.sched_getaffinity(0)) // 2, 1)
@@ -517,7 +517,7 @@ int nested(callback call) {
 
 
 def test_inside_of_a_parallel_region(tmp_path: Any) -> None:
-    """Called back from threads that another library started, loops give the same, and wait for nobody."""
+    """Loops called from threads of another library give the same results and do not wait for workers."""
     if shutil.which("cc") is None:
         pytest.skip("needs a C compiler")
     (tmp_path / "nested.c").write_text(NESTED)

@@ -1,4 +1,4 @@
-"""Thresholds choose between ways to compute one result, so no other value of theirs changes it."""
+"""Thresholds choose between algorithms with the same result, so other values do not change it."""
 
 from __future__ import annotations
 
