@@ -1,6 +1,6 @@
 """Every public function of array-api-compat on stride0 arrays.
 
-The functions are read from the installed package: one that appears there fails until it has its test here.
+The functions are read from the installed package: a new function fails until it has a test here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FUNCTIONS = sorted(
     if isinstance(value, types.FunctionType) and not name.startswith("_")
 )
 
-# Questions about one library each: whether something is of NumPy, of PyTorch, ... Ours is of none of them.
+# Functions that ask for an object of one library (NumPy, PyTorch, ...); the answer for ours is False.
 LIBRARY_QUESTIONS = [
     name for name in FUNCTIONS if name.startswith("is_") and name.endswith(("_array", "_namespace"))
 ]
@@ -43,7 +43,7 @@ def namespace() -> None:
     for x, _ in arrays():
         for version in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
             assert compat.array_namespace(x, api_version=version) is xp
-        # With `use_compat` a library is wrapped by a module of array-api-compat, which has none for stride0.
+        # `use_compat` asks for a wrapper in array-api-compat, which has no wrapper for stride0.
         assert compat.array_namespace(x, use_compat=False) is xp
         with pytest.raises(ValueError, match="compat"):
             compat.array_namespace(x, use_compat=True)
@@ -95,7 +95,7 @@ def is_writeable_array() -> None:
 
 
 def is_lazy_array() -> None:
-    # Of a library that it does not know array-api-compat finds out by asking an array for its truth value.
+    # For unknown libraries array-api-compat tests laziness by the truth value of an array.
     for x, _ in arrays():
         assert compat.is_lazy_array(x) is False
 
@@ -132,6 +132,6 @@ def test_stride0_is_no_other_library(name: str) -> None:
 
 
 def test_questions_of_numpy_can_be_answered_with_yes() -> None:
-    # So that the test above would notice questions that are always answered with no.
+    # This shows that the test above would notice functions that always answer False.
     assert compat.is_numpy_array(np.ones(2)) is True
     assert compat.is_numpy_namespace(np) is True

@@ -1,6 +1,6 @@
-"""Every public function of array-api-extra on stride0 arrays, beside the same calls on NumPy arrays.
+"""Every public function of array-api-extra on stride0 arrays, compared with the same calls on NumPy arrays.
 
-The functions are read from the installed package: one that appears there fails until it has its cases here.
+The functions are read from the installed package: a new function fails until it has cases here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ xpx = pytest.importorskip(
 )
 compat = pytest.importorskip("array_api_compat", reason="array-api-extra stands on array-api-compat")
 
-NOT_FUNCTIONS = {"__version__", "testing"}  # a string, and a module with tests of its own below
+NOT_FUNCTIONS = {"__version__", "testing"}  # a string, and a module that is tested below
 FUNCTIONS = sorted(set(xpx.__all__) - NOT_FUNCTIONS)
 
 # A call takes a namespace and a maker of its arrays from NumPy's, so that it runs in both.
@@ -48,7 +48,7 @@ def elementwise(function: Callable[..., Any], dtypes: list[str]) -> list[Call]:
     """The function on each dtype in each layout: transposed, sliced, reversed, broadcast, empty, 0-d."""
 
     def on(dtype: str, layout: str) -> Call:
-        # By the layout's own view, in either namespace: what the function is given has strides of its own.
+        # Both namespaces make the view of the layout, so the function gets an array with its strides.
         return lambda ns, make: function(LAYOUTS[layout](ns, make(values(dtype))))
 
     return [on(dtype, layout) for dtype in dtypes for layout in LAYOUTS]
@@ -64,7 +64,7 @@ def at_cases() -> Iterator[Call]:
                 )
         yield lambda ns, make, m=method: getattr(xpx.at(make(FINITE))[make(MASK)], m)(3.0)
         yield lambda ns, make, m=method: getattr(xpx.at(make(FINITE))[1:, ...], m)(make(FINITE[0]))
-    # Integers stay integers, whatever is written.
+    # Integers stay integers, for any written value.
     yield lambda ns, make: xpx.at(make(INTS))[0, :].set(make(INTS[1]))
     yield lambda ns, make: xpx.at(make(INTS))[0, :].add(7)
 
@@ -241,7 +241,7 @@ CASES: dict[str, list[Call]] = {
     ],
 }
 
-# These say what holds of a result rather than which one it is: compared by what they promise.
+# Several results of these are right: the tests check the promised property.
 PARTITIONS = {"argpartition", "partition"}
 
 
@@ -255,7 +255,7 @@ def assert_alike(got: Any, expected: Any, what: str) -> None:
         for g, e in zip(got, expected, strict=True):
             assert_alike(g, e, what)
     elif isinstance(expected, (np.ndarray, np.generic)):
-        # Rounding differs where sums are formed in another order, and where sines are of another library.
+        # Rounding differs for sums in another order, and for sines of another library.
         tolerance = 5e-7 if expected.dtype in (np.float32, np.complex64) else 1e-14
         assert_same(got, expected, rtol=tolerance if expected.dtype.kind in "fc" else 0.0, what=what)
     else:
@@ -285,7 +285,7 @@ def test_as_with_numpy(name: str) -> None:
 @pytest.mark.filterwarnings("ignore:.xpx.:DeprecationWarning")
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_in_strict_mode(name: str) -> None:
-    """Each case gives what it gives else, or is refused with the sentence of the standard that it leaves."""
+    """In strict mode each case gives the same result, or is refused with a sentence of the standard."""
     worked = 0
     for position, call in enumerate(CASES[name]):
         expected = run(call, xp)
@@ -335,8 +335,8 @@ def test_at_leaves_what_it_may_not_touch() -> None:
 
 
 def test_at_of_read_only_and_broadcast_memory() -> None:
-    # array-api-extra cannot know that memory is not to be written to, so stride0's own error must come
-    # through, and copy=True must work.
+    # array-api-extra cannot know that memory is read-only, so stride0's error must be raised, and copy=True
+    # must work.
     fixed = FINITE.copy()
     fixed.flags.writeable = False
     for x in (xp.asarray(fixed, copy=False), xp.broadcast_to(xp.asarray(FINITE[0]), (3, 4))):
@@ -348,8 +348,8 @@ def test_at_of_read_only_and_broadcast_memory() -> None:
 
 
 def test_integers_where_numpy_goes_a_way_of_its_own() -> None:
-    # For these array-api-extra calls NumPy's functions, which take integers; any other library gets code of
-    # its own, which fills with infinity, or with a float. No more can be expected until that does better.
+    # For these array-api-extra calls NumPy's functions, which take integers. Other libraries get code of
+    # array-api-extra, which fills with infinity or a float; that must improve before more can be tested.
     x = xp.asarray(INTS)
     for function in (xpx.nanmin, xpx.nanmax):
         with pytest.raises(xp.RangeError, match="inf to int64"):

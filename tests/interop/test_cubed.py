@@ -1,6 +1,6 @@
 """cubed computes with stride0 arrays as its chunks.
 
-cubed chooses the namespace of its chunks once in a process, so everything here runs in processes of its own.
+cubed chooses the namespace of its chunks once in a process, so everything here runs in other processes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def test_chunks(name: str, outcomes: dict[str, str | None]) -> None:
 
 
 def test_another_namespace_is_noticed(tmp_path: Path) -> None:
-    """The cases fail where chunks are NumPy's, so they do look at them."""
+    """The cases fail if chunks are NumPy arrays, so they do check the type."""
     done = run(tmp_path, cubed_cases.__file__, str(tmp_path), namespace="numpy")
     assert done.returncode != 0
     assert "AssertionError" in done.stderr and "numpy" in done.stderr.splitlines()[-1]
@@ -86,7 +86,7 @@ def test_guide(tmp_path: Path) -> None:
         r"^```python\n(.*?)^```$", guide.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
     assert len(blocks) == 3
-    # Worker processes import the program: what starts them must not happen in them once more.
+    # Worker processes import the program, so the code that starts them must be guarded.
     guard = 'if __name__ == "__main__":\n'
     assert [block.startswith(guard) for block in blocks] == ["processes" in block for block in blocks]
     program = tmp_path / "guide.py"

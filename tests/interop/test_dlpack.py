@@ -1,6 +1,6 @@
-"""DLPack as the standard's 2025.12 text has it: what arrays of ours give to consumers made by hand.
+"""DLPack by the text of the standard 2025.12: exports of our arrays to consumers made by hand.
 
-Every tensor ends in exactly one call of its deleter, whoever held it and whatever went wrong on the way.
+The deleter of every tensor is called exactly once, for any consumer and after any error.
 `test_dlpack_in.py` is the other direction, `test_dlpack_libraries.py` both with other libraries.
 """
 
@@ -41,13 +41,13 @@ from stride0 import strided
 
 
 class PlainDevice(enum.Enum):
-    """As the standard's signature has it: its members are no integers."""
+    """A device type as in the standard's signature: its members are not integers."""
 
     CPU = 1
     CUDA = 2
 
 
-# --- out: what the capsule says
+# --- export: contents of the capsule
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -193,7 +193,7 @@ def test_64_axes():
     assert_same(xp.from_dlpack(Producer(np.zeros((1,) * 64))), np.zeros((1,) * 64))
 
 
-# --- out: who releases
+# --- export: release
 
 
 def test_capsules_that_nobody_takes():

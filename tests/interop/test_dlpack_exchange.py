@@ -1,4 +1,4 @@
-"""DLPack's exchange in C (DLPack 1.3): our functions, called by hand, and those of others, called by us."""
+"""DLPack's exchange in C (DLPack 1.3): our functions, called by hand, and other libraries' functions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def imported(managed, api=OURS):
     out = ctypes.py_object()
     assert api.managed_tensor_to_py_object_no_sync(ctypes.addressof(managed), ctypes.byref(out)) == 0
     x = out.value
-    # The function gives a reference, and so does `value`.
+    # The function returns a new reference, and so does `value`.
     ctypes.pythonapi.Py_DecRef(ctypes.py_object(x))
     return x
 
@@ -66,7 +66,7 @@ def borrowed(x):
     return tensor
 
 
-# --- the type offers
+# --- functions that the type offers
 
 
 def test_the_capsule_is_the_types():
@@ -83,7 +83,7 @@ def test_the_cpu_has_no_streams():
     assert out.value is None
 
 
-# --- out
+# --- export
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -179,13 +179,13 @@ def test_deferred_arrays_are_computed():
         assert ctypes.c_double.from_address(managed.tensor.data).value == 2
         assert tensor.data
         delete(managed)
-        # Whoever has the memory may write to it: what reads it is computed before.
+        # A consumer may write to the memory, so results that read it are computed first.
         z = x * 3
         (ctypes.c_double * 1).from_address(borrowed(x).data)[0] = 5
         assert float(z[0]) == 3
 
 
-# --- in
+# --- import
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -197,7 +197,7 @@ def test_an_array_that_comes_back(layout):
     assert strided.is_writable(y) == strided.is_writable(x)
     assert x.size == 0 or address(y) == address(x)
     if strided.is_writable(x):
-        # One log of writes: what is saved for a gradient is copied before it is overwritten.
+        # Both arrays share a log of writes: a value saved for a gradient is copied before it is overwritten.
         def f(t):
             total = xp.sum(t * x)
             y[...] = 0.0
@@ -325,11 +325,11 @@ def test_allocating_in_threads():
         thread.join()
 
 
-# --- what `from_dlpack` makes of the functions of others
+# --- `from_dlpack` with functions of other libraries
 
 
 class Source:
-    """An array type with functions in C; it counts who is asked."""
+    """An array type with functions in C; it counts their calls."""
 
     def __init__(self, array=None, **options):
         self.producer = Producer(np.arange(6.0) if array is None else array, **options)

@@ -1,7 +1,7 @@
-"""DLPack as the standard's 2025.12 text has it: what arrays of ours make of producers made by hand.
+"""DLPack by the text of the standard 2025.12: imports from producers made by hand.
 
-Every tensor ends in exactly one call of its deleter, whatever went wrong on the way. `test_dlpack.py` is the
-other direction, `test_dlpack_libraries.py` both with other libraries.
+The deleter of every tensor is called exactly once, after any error. `test_dlpack.py` tests exports,
+`test_dlpack_libraries.py` both directions with other libraries.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from helpers import DTYPES, assert_same, values
 import stride0 as xp
 from stride0 import strided
 
-# --- in: the elements
+# --- import: the elements
 
 
 VIEWS = {
@@ -113,7 +113,7 @@ def test_copies_of_the_producer_are_not_copied_again():
     a = values("int8")
     x = xp.from_dlpack(Producer(a, flags=IS_COPIED), copy=True)
     assert address(x) == address(a)
-    # Nobody else knows the copy, so that there is nobody to protect from writes.
+    # Nothing else refers to the copy, so it may be written to.
     assert strided.is_writable(xp.from_dlpack(Producer(a, flags=IS_COPIED | READ_ONLY), copy=True))
 
 
@@ -167,7 +167,7 @@ def test_no_memory_for_no_elements():
     assert_same(x, np.array(2.5))
 
 
-# --- in: what is asked for
+# --- import: arguments to the producer
 
 
 def test_what_producers_are_asked():
@@ -217,7 +217,7 @@ def test_producers_with_some_keywords():
         producer = OnlyVersion(a, flags=READ_ONLY)
         x = xp.from_dlpack(producer, copy=copy)
         assert (address(x) == address(a)) is (copy is None)
-        # Without the version it might answer with a tensor that cannot say that it is read-only.
+        # Without the version the producer might export the old layout, which has no read-only flag.
         assert producer.asked[-1]["max_version"] is not None
         assert strided.is_writable(x) is (copy is True)
 
@@ -227,7 +227,7 @@ def test_memory_elsewhere():
     for device in (CUDA, (Device.CUDA, 1), (10, 0)):
         with pytest.raises(BufferError, match="device"):
             xp.from_dlpack(Producer(a, device=device))
-        # With a device named, the producer is asked to bring it.
+        # If a device is given, the producer is asked for it.
         producer = Producer(a, device=device, flags=IS_COPIED)
         assert_same(xp.from_dlpack(producer, device="cpu"), a)
         assert producer.asked[0]["dl_device"] == CPU
@@ -261,7 +261,7 @@ def test_errors_of_the_producer_pass(kind):
     "value", [None, [1, 2], "text", 3, 2.5, object(), np.dtype, xp.float64, {}, Device.CPU]
 )
 def test_what_does_not_speak_dlpack(value):
-    # The standard says AttributeError; whoever catches that or TypeError must be served.
+    # The standard requires AttributeError; code may catch that or TypeError.
     with pytest.raises((AttributeError, TypeError)):
         xp.from_dlpack(value)
 
@@ -273,7 +273,7 @@ def test_capsules_themselves_are_not_taken():
     assert name_of(capsule) == OLD
 
 
-# --- in: who releases
+# --- import: release
 
 
 @pytest.mark.parametrize("version", [None, (1, 0)])
@@ -373,7 +373,7 @@ def test_threads_importing():
     assert not failures, failures[0]
 
 
-# --- in: tensors that are refused, and released
+# --- import: tensors that are refused, and released
 
 
 REFUSED = {
@@ -427,15 +427,15 @@ def test_capsules_of_other_names(name):
 
 
 def test_the_layouts_are_not_mixed_up():
-    """A name is believed: the structures of both layouts begin differently."""
+    """The capsule's name decides the layout, because the structures begin differently."""
     assert ctypes.sizeof(Versioned) == 80
     assert Versioned.flags.offset == 24
     assert Versioned.tensor.offset == 32
     assert ctypes.sizeof(Deleter) == 8
 
 
-# Broken producers. What follows crashed once, so each case runs in a process of its own: all in one test,
-# for starting Python takes longer than the case.
+# Broken producers that crashed earlier versions. The cases run in another process; all in one test, because
+# starting Python takes longer than a case.
 
 BROKEN = {
     "no shape": "Producer(a, shape=None)",

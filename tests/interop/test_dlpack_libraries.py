@@ -1,7 +1,7 @@
 """DLPack with NumPy, PyTorch and JAX, both ways, over dtypes and layouts.
 
-The outcome is shared memory, a copy where one was allowed, or an error: never a silent copy, never a wrong
-value. What the other libraries cannot do is listed here, so that a test fails when they learn it.
+The outcome is shared memory, a copy if it is allowed, or an error: never a silent copy, never a wrong value.
+Limits of the other libraries are listed here, so that a test fails when a library removes one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Library(NamedTuple):
     name: str
     module: Any
     take: Any  # from_dlpack(x, copy=...)
-    make: Any  # an array of the library with the elements of a NumPy array, in a layout of its own
+    make: Any  # an array of the library with the elements of a NumPy array, in the library's layout
     address: Any
     look: Any  # a NumPy array on the memory of an array of the library
 
@@ -44,7 +44,7 @@ def _of_torch(torch):
 
 
 def _of_jax(jax):
-    # Under jax.jit and friends nothing here runs; 64-bit dtypes are off unless asked for.
+    # Nothing here runs under jax.jit; JAX enables 64-bit dtypes only on request.
     jax.config.update("jax_enable_x64", True)
     return Library(
         "jax",
@@ -110,7 +110,7 @@ def live_bytes():
 
 
 def assert_owned(expected):
-    """Assert how many bytes arrays own; libraries with threads of their own may take a moment to let go."""
+    """Assert how many bytes arrays own; libraries with threads may release memory a moment later."""
     for _ in range(50):
         if live_bytes() == expected:
             return
@@ -118,14 +118,14 @@ def assert_owned(expected):
     assert live_bytes() == expected
 
 
-# --- out
+# --- export
 
 
 def refusal(library, x, layout, copy):
-    """What the library raises for an array of ours, where it cannot take it."""
+    """The error of the library for an array of ours that it cannot import."""
     if library.name == "jax":
         if layout in ("broadcast", "read-only"):
-            return BufferError, "read-only or broadcast"  # ours: JAX asks for the layout that cannot say so
+            return BufferError, "read-only or broadcast"  # ours: JAX asks for the layout without the flag
         if layout in ("sliced", "negative", "3-d"):
             return RuntimeError, "striding"
         if copy is False and address(x) % 64 and x.size:
@@ -152,7 +152,7 @@ def test_out(library, layout, copy):
             continue
         shared = library.address(t) == address(x)
         if library.name == "jax":
-            # Its copy=True shares all the same. To write to what it shares is undefined.
+            # Its copy=True shares the memory anyway; writes to it are undefined.
             assert shared or copy is True or address(x) % 64, dtype
             continue
         assert shared is (copy is not True), dtype
@@ -193,7 +193,7 @@ assert taken.tolist() == [2, 1, 0], taken
 
 
 def test_torch_and_negative_steps():
-    """PyTorch has no negative steps: until its issue 188023 was mended it aborted, for NumPy's arrays too."""
+    """PyTorch has no negative strides; before it fixed issue 188023 it aborted, for NumPy arrays too."""
     pytest.importorskip("torch")
     takes = {
         "ours": "torch.from_dlpack(xp.arange(3)[::-1])",
@@ -225,11 +225,11 @@ def test_out_keeps_the_array_as_long_as_needed(library, copy):
     assert seen() is None
 
 
-# --- in
+# --- import
 
 
 def theirs(library, dtype, layout):
-    """An array of the library and a NumPy array with its elements; None where it has none such."""
+    """An array of the library and a NumPy array with its elements; None if the library has no such array."""
     a = values(dtype)
     if layout == "read-only" and library.name == "numpy":
         a.flags.writeable = False
@@ -321,7 +321,7 @@ def test_64_axes(library):
     assert address(y) == address(x)
 
 
-# --- what the others have and the standard does not
+# --- dtypes and devices that the standard lacks
 
 
 def test_dtypes_that_are_not_of_the_standard(library):

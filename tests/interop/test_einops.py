@@ -1,4 +1,4 @@
-"""einops on stride0 arrays: its array API module, beside the same patterns on NumPy arrays.
+"""einops on stride0 arrays: its array API module, compared with the same patterns on NumPy arrays.
 
 `einops.array_api` takes any array with a namespace. The functions directly in `einops` know a fixed list of
 frameworks, which other libraries could extend for everybody; nothing here does.
@@ -98,7 +98,7 @@ def test_reduce(case: Pattern, how: str) -> None:
         if how == "prod" and dtype in FLOATING:
             a = (1 + a / 100).astype(dtype)  # products near 1
         expected = einops.reduce(a, case.pattern, how, **case.lengths)
-        # NumPy adds and multiplies in an order of its own, and in float32.
+        # NumPy adds and multiplies in another order, and in float32.
         tolerance = 2e-5 if dtype in ("float32", "complex64") else 1e-12 if dtype in FLOATING else 0.0
         got = ours.reduce(xp.asarray(a, copy=True), case.pattern, how, **case.lengths)
         assert_same(got, expected, rtol=tolerance, what=dtype)
@@ -159,6 +159,6 @@ def test_wrong_patterns_are_errors_of_einops() -> None:
 
 
 def test_frameworks_of_einops_do_not_include_stride0() -> None:
-    # So that a reader is sent to einops.array_api, and this file notices when einops takes any namespace.
+    # The error must name einops.array_api; this test fails when einops takes any namespace.
     with pytest.raises(RuntimeError, match="unknown to einops"):
         einops.rearrange(xp.ones((2, 3)), "a b -> b a")

@@ -1,4 +1,4 @@
-"""`einsum` where other libraries look for it: opt_einsum, einops and xarray."""
+"""`einsum` in calls of other libraries: opt_einsum, einops and xarray."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_einops(pattern: str, shapes: list[tuple[int, ...]]) -> None:
     from einops import _backends, einsum
 
     class Backend(_backends.AbstractBackend):  # type: ignore[misc]
-        """What a user of einops' functions for frameworks defines, for arrays that it does not know."""
+        """The backend that a user defines for einops' functions for frameworks."""
 
         framework_name = "stride0"
 
@@ -84,7 +84,7 @@ def test_einops(pattern: str, shapes: list[tuple[int, ...]]) -> None:
 def test_xarray_dot() -> None:
     pytest.importorskip("pandas", reason="xarray needs pandas")
     xr = pytest.importorskip("xarray", reason="needs xarray")
-    # Of dimensions in another order xarray asks for `transpose`, which no namespace of the standard has.
+    # For dimensions in another order xarray calls `transpose`, which the standard does not define.
     a, b = arrays((2, 3, 4), (3, 4))
     theirs = xr.DataArray(a, dims=list("xyz")), xr.DataArray(b, dims=list("yz"))
     ours = xr.DataArray(xp.asarray(a), dims=list("xyz")), xr.DataArray(xp.asarray(b), dims=list("yz"))

@@ -16,7 +16,7 @@ DECLARED = [EntryPoint(name, value, GROUP) for name, value in PROJECT["entry-poi
 
 
 def installed() -> Distribution | None:
-    """The distribution that the package under test comes from: neither another one nor a source tree."""
+    """The distribution that the package under test was installed from."""
     package = Path(stride0.__file__).resolve()
     for found in distributions(name="stride0"):
         if any(Path(found.locate_file(file)).resolve() == package for file in found.files or ()):
@@ -35,7 +35,7 @@ def test_the_wheel_has_it() -> None:
 
 
 def test_hypothesis_makes_strategies_of_it() -> None:
-    """As Hypothesis's own tests do with every entry point of the group."""
+    """As Hypothesis's tests do with every entry point of the group."""
     hypothesis = pytest.importorskip("hypothesis")
     arrays = pytest.importorskip("hypothesis.extra.array_api")
     (found,) = (point.load() for point in DECLARED)

@@ -1,4 +1,4 @@
-"""The examples that hand stride0's arrays to other libraries, run as a reader runs them."""
+"""The examples that pass stride0 arrays to other libraries, run as a reader runs them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import stride0 as xp
 
 
 def table(output: str) -> dict[str, list[float]]:
-    """The rows of the table by title: what NumPy and stride0 gave, the difference, its limit, the times."""
+    """The rows of the table by title: both results, the difference, its limit, the times."""
     lines = output.splitlines()
     head = next(k for k, line in enumerate(lines) if line.split()[:3] == ["numpy", "stride0", "difference"])
     found = {}
@@ -89,11 +89,11 @@ def test_larger_than_memory_is_larger(tmp_path: Path) -> None:
 
 
 def test_larger_than_memory_sees_what_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its checks, without cubed: right components pass all of them, and each error fails its own."""
+    """The example's checks, without cubed: right components pass all checks, and each error fails one."""
     needs("zarr", "tqdm")
     import zarr
 
-    # Importing the example sets these; they are put back with the rest.
+    # Importing the example sets these; they are restored.
     for variable in ("CUBED_BACKEND_ARRAY_API_MODULE", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         monkeypatch.setenv(variable, os.environ.get(variable, ""))
     monkeypatch.syspath_prepend(EXAMPLES)
@@ -128,7 +128,7 @@ def test_larger_than_memory_sees_what_differs(tmp_path: Path, monkeypatch: pytes
 
 
 def test_side_by_side_times_no_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the first call of a function has to prepare counts for neither library."""
+    """The preparation in the first call of a function counts for neither library."""
     needs("threadpoolctl", "tqdm")
     monkeypatch.syspath_prepend(EXAMPLES)
     import side_by_side

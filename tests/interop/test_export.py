@@ -1,4 +1,4 @@
-"""What arrays give away: pickles, copies, text, Python numbers, buffers; and what holds for every array."""
+"""Exports of arrays: pickles, copies, text, Python numbers, buffers; and properties of every array."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_pickle(protocol):
     for what, (x, a) in pairs(special=True):
         y = pickle.loads(pickle.dumps(x, protocol))
         assert_same(y, a, what=what)
-        # In the order of its memory, and what is broadcast stays so: tests/interop/test_pickle.py.
+        # In memory order, with broadcast axes: tests/interop/test_pickle.py.
         assert strided.is_writable(y) or "broadcast" in what, what
         assert not strided.shares_storage(x, y)
 
@@ -67,7 +67,7 @@ def test_repr_and_str():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_text_of_arrays_without_axes(dtype):
-    """All digits that tell an element from its neighbours, as NumPy's scalars have them."""
+    """The digits that distinguish an element from its neighbours, as NumPy's scalars print them."""
     kind = np.dtype(dtype).kind
     numbers = [0, 1, 100, 127]
     if kind in "fc":
@@ -83,11 +83,11 @@ def test_text_of_arrays_without_axes(dtype):
             read = np.asarray(complex(str(x)) if kind == "c" else float(str(x))).astype(dtype)
             assert np.array_equal(read, value, equal_nan=True)
     assert f"{xp.asarray(0.1, dtype=xp.float32)!s:>5}|{xp.asarray(1 / 3):.3}" == "  0.1|0.333"
-    assert repr(xp.asarray(0.1234567890123)) == "Array(0.12345679, dtype=float64)"  # as of NumPy's arrays
+    assert repr(xp.asarray(0.1234567890123)) == "Array(0.12345679, dtype=float64)"  # like NumPy's arrays
 
 
 def as_numpy_writes(a):
-    """NumPy's `repr` with the dtype that it leaves away where it is the default of its kind."""
+    """NumPy's `repr` with the dtype that it omits for default dtypes."""
     options = np.get_printoptions()
     text = f"Array({np.array2string(a, separator=', ', prefix='Array(', suffix=')')},"
     more = f"shape={a.shape}, " if a.size > options["threshold"] else ""
@@ -104,7 +104,7 @@ def test_layout_of_a_repr(shape):
         assert text == as_numpy_writes(a)
         assert (f"shape={shape}" in text) is (a.size > 1000)
         assert max(map(len, text.splitlines())) <= 76
-        # NumPy says the dtype of this one and, from 2.2 on, the shape.
+        # NumPy prints the dtype of this array and, from 2.2 on, the shape.
         theirs = repr(a)
         if "shape=" in theirs and dtype == "complex64":
             assert text.replace("\n", " ").split() == theirs.replace("array(", "Array(").split()
@@ -185,7 +185,7 @@ C_CONTIGUOUS, F_CONTIGUOUS, ANY_CONTIGUOUS = 0x20 | STRIDES, 0x40 | STRIDES, 0x8
 
 
 def lent(x, flags):
-    """Ask for the memory of x with those flags; return what is lent, None where that is refused."""
+    """Ask for the memory of x with the given flags; return the buffer, or None if it is refused."""
     buffer = Buffer()
     get, release = ctypes.pythonapi.PyObject_GetBuffer, ctypes.pythonapi.PyBuffer_Release
     get.argtypes = (ctypes.py_object, ctypes.POINTER(Buffer), ctypes.c_int)

@@ -27,7 +27,7 @@ ARRAYS = {
 
 
 def both(name: str, a: np.ndarray, **named: object) -> tuple[object, object]:
-    """What NumPy's function gives and what ours gives, exceptions included."""
+    """The results of NumPy's function and of ours, or their exceptions."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:

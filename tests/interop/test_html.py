@@ -1,4 +1,4 @@
-"""What notebooks show of an array: `_repr_html_`."""
+"""The display of arrays in notebooks: `_repr_html_`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Rows(html.parser.HTMLParser):
         self.rows = dict(zip(self.cells[::2], self.cells[1::2], strict=True))
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        # Nothing is loaded from anywhere, and nothing runs.
+        # The HTML loads nothing and runs no scripts.
         assert tag in ("table", "tr", "th", "td", "pre")
         assert {name for name, _ in attributes} <= {"class", "style"}
         assert not any("url" in (value or "") for _, value in attributes)

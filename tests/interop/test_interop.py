@@ -1,4 +1,4 @@
-"""Memory that others own, and ours in their hands: NumPy, the buffer protocol, `__array__`, PyTorch."""
+"""Memory of other libraries, and our memory in other libraries: NumPy, buffers, `__array__`, PyTorch."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_bytes_of_one_have_no_order():
 def test_unaligned_elements_are_copied_or_refused(dtype):
     a = values(dtype)
     raw = np.zeros(a.nbytes + 64, np.uint8)
-    begin = 1 - address(raw) % 64  # one byte beyond a multiple of 64
+    begin = 1 - address(raw) % 64  # one byte above a multiple of 64
     unaligned = raw[begin % 64 :][: a.nbytes].view(dtype).reshape(a.shape)
     unaligned[...] = a
     assert not unaligned.flags.aligned
@@ -246,7 +246,7 @@ def test_array_module(code):
     x[1] = 77
     assert memory[1] == 77
     with pytest.raises(BufferError):
-        memory.append(1)  # the memory is lent
+        memory.append(1)  # the memory is exported
     del x
     memory.append(1)
 
@@ -274,7 +274,7 @@ def test_bytearray_and_memoryview():
     view = memoryview(bytearray(4))
     x = xp.asarray(view)
     view.release()
-    x[3] = 7  # what was lent is lent, whatever becomes of the view
+    x[3] = 7  # the export lasts longer than the view
     assert_same(x, np.asarray([0, 0, 0, 7], np.uint8))
     with pytest.raises((ValueError, TypeError)):
         xp.asarray(view)
@@ -303,7 +303,7 @@ def test_indirect_buffers_are_not_read_as_if_they_were_direct():
 
 
 class Provider:
-    """Has nothing but ``__array__``."""
+    """An object that has only ``__array__``."""
 
     def __init__(self, a):
         self.a = a

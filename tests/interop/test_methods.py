@@ -1,4 +1,4 @@
-"""Methods of arrays: each does what its function does, and what NumPy's method of its name does."""
+"""Methods of arrays: each agrees with its function and with NumPy's method of the same name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stride0._tables import operations
 MIRRORED = method_table.mirrored(operations.OPS)
 MATRIX = np.asarray([[3.0, 1.0, 2.0], [-4.0, 0.5, 9.0]])
 
-# What each method is called with beside the array; most take nothing.
+# Arguments of each method besides the array; most take no arguments.
 ARGUMENTS = {
     "astype": (xp.float32,),
     "broadcast_to": ((4, 2, 3),),
@@ -72,7 +72,7 @@ def same(found: object, wanted: object) -> None:
 def test_a_method_is_its_function(name: str) -> None:
     function, positional = MIRRORED[name]
     x, arguments = operand(name), ARGUMENTS.get(name, ())
-    # What a method takes by position beyond the function's parameters, the function takes by name.
+    # The function takes by name what the method also takes by position.
     plain = 1 if name == "searchsorted" else max(0, len(arguments) - len(positional))
     named = dict(zip(positional, arguments[plain:], strict=False))
     wanted = getattr(xp, function)(x, *arguments[:plain], **named)
@@ -97,7 +97,7 @@ def test_numpys_method_of_that_name_agrees(name: str) -> None:
 
 
 def test_sort_is_no_method() -> None:
-    # NumPy's sorts in place and returns None, PyTorch's returns a pair: ours would be a third.
+    # NumPy's `sort` works in place and returns None, PyTorch's returns a pair; ours would be a third form.
     assert not hasattr(xp.ones(3), "sort")
 
 
@@ -126,7 +126,7 @@ def test_wrong_calls(call, text: str) -> None:
 
 
 class TestNumpysFunctions:
-    """NumPy's functions call methods of arrays that have them, by keywords of their own."""
+    """NumPy's functions call methods of arrays, with NumPy's keyword arguments."""
 
     @pytest.mark.parametrize("axis", [None, 0, -1])
     @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ class TestNumpysFunctions:
             np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-15)
 
     def test_strict_mode_hides_them(self) -> None:
-        # NumPy's functions would go on with arrays of their own where they find no method.
+        # If NumPy's functions found no method, they would continue with NumPy arrays.
         with xp.strict():
             with pytest.raises(AttributeError):
                 xp.ones(3).sum(out=None)
@@ -279,7 +279,7 @@ class TestNumpysFunctions:
 
 
 class TestOwn:
-    """Methods that are more than a function with the array in front."""
+    """Methods that do more than call a function with the array as first argument."""
 
     @pytest.mark.parametrize("shape", [(3, 2), (6,), (-1,), (-1, 2), (1, 6, 1)])
     def test_reshape(self, shape: tuple[int, ...]) -> None:
@@ -346,7 +346,7 @@ class TestOwn:
 
     @pytest.mark.parametrize("name", ["conj", "conjugate"])
     def test_conj(self, name: str) -> None:
-        # As of NumPy's arrays, a real one is its own conjugate.
+        # As in NumPy, the conjugate of a real array is the array itself.
         for dtype in ("float32", "int64"):
             x = xp.asarray(MATRIX, dtype=getattr(xp, dtype), copy=True)
             assert getattr(x, name)() is x
@@ -393,7 +393,7 @@ class TestOwn:
 
 
 class TestView:
-    """`x.view(dtype)`: the same bytes, as NumPy sees them."""
+    """`x.view(dtype)`: the same bytes, interpreted as NumPy does."""
 
     @pytest.mark.parametrize(
         "target", ["int8", "uint16", "int32", "float32", "int64", "float64", "complex128"]
@@ -501,7 +501,7 @@ def test_the_builtin_round_refuses() -> None:
             with pytest.raises(xp.StrictError, match="arrays have no method __round__"):
                 round(xp.asarray(1.5), *digits)
     (gradient,) = autograd.grad(lambda x: round(x[0], 2) + x[0], argnums=(0,))(xp.asarray([1.234]))
-    assert float(gradient[0]) == 1.0  # of the step function 0
+    assert float(gradient[0]) == 1.0  # the step function has the derivative 0
 
 
 def test_tracked_arrays_keep_their_values() -> None:

@@ -1,4 +1,4 @@
-"""pandas: its types hold the elements of arrays; its operators beside an array raise, and say why."""
+"""pandas: its types hold the elements of arrays; its operators with an array raise a clear error."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def frame() -> Any:
     return pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]})
 
 
-# --- what is made of arrays
+# --- pandas objects from arrays
 
 
 def test_series_and_frames_of_arrays() -> None:
@@ -66,12 +66,12 @@ def test_keys() -> None:
     places = xp.asarray([2, 0])
     assert s.iloc[places].tolist() == s.loc[places].tolist() == s.take(places).tolist() == [30.0, 10.0]
     assert table.iloc[places].index.tolist() == [2, 0]
-    # A key of no axes is an integer for what asks by `__index__`; pandas asks for the type.
+    # A 0-d key has `__index__` and so counts as an integer; pandas tests the type instead.
     for key in (int(ONE), ONE.item(), operator.index(ONE)):
         assert s.iloc[key] == 20.0 and table.iloc[key, key] == 5.0
     with pytest.raises(TypeError, match="non-integer key"):
         s.iloc[ONE]
-    # Of the arrays that are no ndarray, pandas takes none for a mask.
+    # pandas accepts only an ndarray as a mask.
     mask = np.asarray(MASK)
     assert s[mask].tolist() == s.iloc[mask].tolist() == s.loc[mask].tolist() == [10.0, 30.0]
     assert table[mask].index.tolist() == [0, 2]
@@ -129,7 +129,7 @@ def test_operators_in_place() -> None:
         x, s = xp.asarray(X, copy=True), series()
         with pytest.raises(xp.ForeignArrayError, match=r"pandas\.Series"):
             call(x, s)
-        # pandas uses the NotImplemented of its own operator as if it were a result.
+        # pandas uses NotImplemented from its operator as a result.
         with pytest.raises((xp.ForeignArrayError, AttributeError, TypeError)):
             call(s, x)
         assert x.tolist() == X.tolist() and s.tolist() == series().tolist()

@@ -1,4 +1,4 @@
-"""Pickling: every protocol, every layout, out-of-band buffers, and pickles that lie."""
+"""Pickling: every protocol, every layout, out-of-band buffers, and invalid pickles."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_out_of_band(layout: str) -> None:
         assert buffer.raw().nbytes == np.unique(np.asarray(x)).size * 8  # each element once
     y = pickle.loads(data, buffers=buffers)
     np.testing.assert_array_equal(np.asarray(y), np.asarray(x), strict=True)
-    # Nothing was copied where the elements lie side by side in any order of axes.
+    # Nothing is copied if the elements are contiguous in some order of axes.
     shared = layout in ("plain", "transposed", "broadcast and transposed", "0-d", "one element")
     assert xp.strided.shares_storage(x, y) is shared
 
@@ -141,10 +141,10 @@ def test_weak_references() -> None:
 def test_size_in_memory() -> None:
     small, large = xp.zeros(0), xp.zeros(10_000)
     assert sys.getsizeof(large) - sys.getsizeof(small) == 80_000
-    # A view owns nothing but itself; many axes have a place of their own.
+    # A view owns only its object; many axes need additional memory.
     for view in (large[1:], large[:], large[::-1], xp.reshape(large, (100, 100)), large[None, :]):
         assert sys.getsizeof(view) == sys.getsizeof(small)
-    # One that is left alone keeps all of the memory alive.
+    # A view that outlives its base keeps all of the memory alive.
     del view
     last = large[1:]
     del large
@@ -178,7 +178,7 @@ def test_dtypes_beside_numpys() -> None:
 
 
 def test_attributes_can_be_asked_for() -> None:
-    """Protocols with attributes ask by hasattr, which lets no error pass but AttributeError."""
+    """Protocols with attributes use hasattr, which catches only AttributeError."""
     for name in DTYPES:
         x = xp.ones((1, 1), dtype=getattr(xp, name))
         for attribute in dir(x):

@@ -74,7 +74,7 @@ def test_finfo(name: str) -> None:
 
 
 def test_inspection() -> None:
-    """They are no dtypes of the standard, so that the inspection does not show them."""
+    """They are not dtypes of the standard, so the inspection functions do not list them."""
     info = xp.__array_namespace_info__()
     for kind in (None, "real floating", "numeric"):
         assert not {*NAMES} & {*info.dtypes(kind=kind)}
@@ -117,7 +117,7 @@ def test_text() -> None:
         assert str(xp.asarray(0.1, dtype=dtype_of(name))) == "0.1"
         assert f"{xp.asarray(2.5, dtype=dtype_of(name)):.3f}" == "2.500"
         assert "shape=(5000,)" in repr(xp.zeros(5000, dtype=dtype_of(name)))
-    # As few digits as tell an element from its neighbours.
+    # The fewest digits that distinguish an element from its neighbours.
     bits = np.arange(0, 0x7F80, 7, dtype=np.uint16)
     for x in xp.asarray(bits).view(xp.bfloat16):
         assert float(xp.asarray(float(str(x)), dtype=xp.bfloat16)) == float(x)
@@ -203,7 +203,7 @@ def test_numpy_scalars_and_ufuncs(name: str) -> None:
 
 
 def test_without_ml_dtypes() -> None:
-    """bfloat16 works without the package; only NumPy has nothing for it then."""
+    """bfloat16 works without ml_dtypes, but then NumPy has no dtype for it."""
     script = """
 import sys
 sys.modules["ml_dtypes"] = None
@@ -253,7 +253,7 @@ def test_dlpack(name: str) -> None:
     for view in (x, x.T, x[::2]):
 
         class Other:
-            """An object that speaks DLPack and nothing else."""
+            """An object that supports only DLPack."""
 
             def __init__(self, array: Any) -> None:
                 self.array = array
@@ -293,7 +293,7 @@ def test_torch(name: str) -> None:
     ):
         assert (bits_of(ours) == torch.Tensor.numpy(theirs.view(torch.int16)).view(np.uint16)).all()
     product = np.asarray(xp.astype(a @ b.T, xp.float64))
-    # Both sum up in more bits than the dtype has; a sum may lie between two numbers of it.
+    # Both sum in more bits than the dtype has, so a sum may lie between two numbers of the dtype.
     np.testing.assert_allclose(product, (s @ t.T).double().numpy(), rtol=xp.finfo(x.dtype).eps, atol=1e-6)
 
 
@@ -358,7 +358,7 @@ def test_gradients(name: str) -> None:
         exact = grad(lambda v: xp.astype(other(xp.astype(v, dtype)), xp.float64))(xp.astype(x, xp.float64))
         eps = xp.finfo(dtype).eps
         assert bool(xp.all(abs(xp.astype(got, xp.float64) - exact) <= 8 * eps * (1 + abs(exact)))), what
-    # Against the same function in float64, whose gradient has no rounding to speak of.
+    # Against the same function in float64, whose gradient has negligible rounding errors.
     for what in ("arithmetic", "functions", "mean", "where", "concat", "norm", "cumulative_sum"):
         wanted = grad(functions[what])(xp.astype(x, xp.float64))
         got = xp.astype(grad(functions[what])(x), xp.float64)
@@ -374,7 +374,7 @@ def test_cotangents_have_the_dtype_of_their_arrays(name: str) -> None:
     assert left.dtype is x.dtype and right.dtype is xp.float32
     value, slope = value_and_grad(lambda a: xp.sum(a * a))(x)
     assert value.dtype is slope.dtype is x.dtype
-    # A sum of so many cotangents is rounded once: one by one it would stop at 2048, or at 256.
+    # The sum of cotangents is rounded once; if rounded after each term, it would stop at 2048 or 256.
     many = grad(lambda a: xp.sum(xp.broadcast_to(a, (5000, 2))))(xp.ones(2, dtype=x.dtype))
     assert many.tolist() == xp.full(2, 5000.0, dtype=x.dtype).tolist()
     repeated = grad(lambda a: xp.sum(a[xp.zeros(5000, dtype=xp.int64)]))(xp.ones(2, dtype=x.dtype))

@@ -1,4 +1,4 @@
-"""NumPy's ufuncs on stride0 arrays: our functions where there are such, NumPy's on our memory elsewhere."""
+"""NumPy's ufuncs on stride0 arrays: our function if it exists, otherwise NumPy's on our memory."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_no_library_is_chosen(call) -> None:
 
 
 def test_arrays_without_axes_are_scalars_in_comparisons() -> None:
-    # NumPy compares its scalars as such arrays.
+    # NumPy's scalars are compared as 0-d arrays.
     for two in (np.float64(2), np.int8(2), np.asarray(2)):
         found = two > xp.asarray([1.0, 3.0])
         assert isinstance(found, xp.Array) and found.tolist() == [True, False]

@@ -1,8 +1,8 @@
 """xarray objects that hold stride0 arrays: the same programs as with NumPy arrays, the same results.
 
-Each program runs on a DataArray of either library. What comes back must be equal in values, dtype, dimensions
-and coordinates, and must still hold stride0 arrays: xarray falls back to NumPy without a word where a
-namespace lacks a function. What xarray keeps for NumPy's arrays is listed: a test fails when it learns it.
+Each program runs on a DataArray of either library. The results must be equal in values, dtype, dimensions and
+coordinates, and must still hold stride0 arrays: xarray silently falls back to NumPy if a namespace lacks a
+function. Features that xarray has only for NumPy arrays are listed; a test fails when it supports more.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def dataset(ns: Any, d: Any) -> Any:
 
 
 def written(d: Any) -> Any:
-    """What is left of a copy after writing to it by position, label, mask and array."""
+    """A copy after writes by position, label, mask and array."""
     d = d.copy()
     d[{"x": 1}] = 7.0
     d.loc[{"y": "b"}] = d.loc[{"y": "c"}]
@@ -214,7 +214,7 @@ CUMULATIVE = ("cumsum", "cumprod")
 
 
 def reductions() -> dict[str, Program]:
-    """Each reduction over everything, over one axis and over both, skipping NaN and not."""
+    """Each reduction over everything, over one axis and over both, with and without skipping NaN."""
     programs: dict[str, Program] = {}
     for name in REDUCTIONS:
         arguments: list[dict[str, Any]] = [{"dim": "x"}, {"dim": "y"}]
@@ -294,8 +294,8 @@ def test_what_leaves_xarray() -> None:
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex64"])
 def test_attributes_can_be_asked_for(dtype: str) -> None:
-    # xarray asks by `isinstance(x, protocol)` whether an array is one, which before Python 3.12 looks at the
-    # protocol's attributes in the order of a set: one that raised would make programs fail at random.
+    # xarray tests by `isinstance(x, protocol)` whether an object is an array. Before Python 3.12 this reads
+    # attributes in the order of a set, so an attribute that raised would cause random failures.
     x = xp.ones((1, 2), dtype=getattr(xp, dtype))
     for name in dir(x):
         hasattr(x, name)
@@ -316,7 +316,7 @@ def test_memory_is_shared_not_copied() -> None:
     "run", [lambda d: d * d.x, lambda d: d.x * d, lambda d: d + xr.DataArray(np.ones(4), dims="x")]
 )
 def test_beside_numpy_arrays(run: Callable[[Any], Any]) -> None:
-    # Coordinates with an index are NumPy arrays. Never may the data become one without a word.
+    # Coordinates with an index are NumPy arrays. The data must never become one silently.
     try:
         got = run(array(xp))
     except xp.ForeignArrayError:
@@ -324,7 +324,7 @@ def test_beside_numpy_arrays(run: Callable[[Any], Any]) -> None:
     assert_alike(got, run(array(np)))
 
 
-# What xarray does for NumPy's dtypes or functions alone: with no dtype of another library can it be had.
+# Features that xarray has only for NumPy's dtypes or functions, not for other libraries.
 MISSING = "must be one of an extension array dtype or numpy dtype"
 LIMITS: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "where without other": (lambda d: d.where(d > 3), TypeError, MISSING),
@@ -360,7 +360,7 @@ def weights() -> Any:
 
 
 def test_weighted_sums_skip_nan_where_told() -> None:
-    # xarray asks for the letter that NumPy has for the kind of a dtype, to know whether there can be NaN.
+    # xarray reads NumPy's letter for the kind of a dtype, to decide whether there can be NaN.
     d, e = array(xp), array(np)
     got = d.weighted(weights()).sum("x", skipna=True)
     assert_alike(got, e.weighted(weights().as_numpy()).sum("x"))

@@ -1,4 +1,4 @@
-"""`stride0.testing.as_array_api_strict`: the interface of array-api-strict, in processes of their own."""
+"""`stride0.testing.as_array_api_strict`: the interface of array-api-strict, in separate processes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def raises(error, call):
 
 
 def run(text: str, begin: str = BEGIN, **variables: str) -> str:
-    """The output of a program in a process of its own."""
+    """The output of a program in a separate process."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("STRIDE0_")}
     done = subprocess.run(
         [sys.executable, "-c", begin + textwrap.dedent(text)],
@@ -166,7 +166,7 @@ def test_variables_of_array_api_strict() -> None:
 
 
 def test_only_modules_under_test_are_judged() -> None:
-    """By names, and by the variable; a library's own calls may be lenient."""
+    """By names of modules, and by the variable; calls of a library may be exempt."""
     text = """
     x = xp.ones((2, 3))
     other = eval("lambda x: x[0]", {"__name__": "scipy.stats"})

@@ -1,4 +1,4 @@
-"""`stride0.broadcasting`: which broadcasts are let through, and who is asked."""
+"""`stride0.broadcasting`: which broadcasts are accepted, and whose calls are checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MASK = xp.ones((4, 1), dtype=xp.bool)
 STACK = xp.ones((3, 2, 2))
 REGULAR = xp.eye(2) + STACK
 
-# What is called; the modes that warn of it; the modes that refuse it.
+# The call; the modes that warn of it; the modes that refuse it.
 CASES: dict[str, tuple[Callable[[], Any], set[str], set[str]]] = {
     "same shape": (lambda: SQUARE + SQUARE, set(), set()),
     "Python scalar": (lambda: SQUARE + 1, set(), set()),
@@ -54,7 +54,7 @@ CASES: dict[str, tuple[Callable[[], Any], set[str], set[str]]] = {
     ),
     "broadcast_to": (lambda: xp.broadcast_to(LINE, (4, 4)) + SQUARE, set(), set()),
     "broadcast_arrays": (lambda: xp.broadcast_arrays(COLUMN, LINE), set(), set()),
-    # What functions do for themselves is their business.
+    # Broadcasts within functions of the package are not checked.
     "mean and std": (lambda: (xp.mean(SQUARE, axis=0), xp.std(SQUARE, axis=1)), set(), set()),
     "norms": (lambda: xp.linalg.matrix_norm(SQUARE, ord=2), set(), set()),
     "inv": (lambda: xp.linalg.pinv(STACK), set(), set()),
@@ -148,7 +148,7 @@ def test_the_remedies_work(mode: Any, call: Callable[[], xp.Array], remedies: li
 
 
 def test_a_written_remedy_passes() -> None:
-    """What each remedy says gives the result of the standard mode, or the pointwise one."""
+    """Each remedy gives the result of the standard mode, or the pointwise result."""
     with xp.broadcasting("explicit"):
         assert xp.all(COLUMN - LINE[None, :] == xp.subtract(COLUMN, LINE[None, :]))
         assert (xp.reshape(COLUMN, (4,)) - LINE).shape == (4,)

@@ -1,4 +1,4 @@
-"""``python -m stride0`` as a program: a closed pipe ends it quietly, as it ends Unix tools."""
+"""``python -m stride0`` as a program: a closed pipe ends it without an error, as Unix tools do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Environment variables: what they take, and one form of error for all of them."""
+"""Environment variables: accepted values, and one form of error for all variables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import stride0
 from stride0._base import environment
 
-# Runs in the same process: where a module reads its variable does not change how.
+# All in the same process: the functions that read the variables do not depend on when they run.
 READERS = {
     "switch": environment.read_flag,
     "number of elements": lambda name: environment.read_number(
@@ -65,11 +65,11 @@ def test_wrong_values(variable: str, value: str, text: str) -> None:
 
 
 def test_every_variable_is_tried_here() -> None:
-    """And none is read otherwise, except STRIDE0_ISA, which only the build can check."""
+    """No variable is read in another way, except STRIDE0_ISA, which only the build can check."""
     folder = Path(stride0.__file__).parent
     sources = [path for kind in ("py", "pyx") for path in folder.rglob(f"*.{kind}")]
     readers = [path.name for path in sources if "os.environ" in path.read_text(encoding="utf-8")]
-    # OMP_NUM_THREADS and array-api-strict's variables belong to others.
+    # OMP_NUM_THREADS and array-api-strict's variables are not ours.
     assert set(readers) <= {"environment.py", "_dispatch.py", "threads.pyx", "_array_api_strict.py"}
     assert {row[0] for row in WRONG} == {
         f"STRIDE0_{name}"

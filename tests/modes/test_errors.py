@@ -1,4 +1,4 @@
-"""The texts of errors, held literally; that errors pickle and copy; where a hint is given, and where not."""
+"""The texts of errors, literally; pickled and copied errors; cases with and without a hint."""
 
 from __future__ import annotations
 
@@ -175,24 +175,24 @@ def test_broadcast_failures(shapes, axis, sizes, hint):
         ([(3, 4), (3,)], "insert an axis: x2[:, None]"),
         ([(3,), (3, 4)], "insert an axis: x1[:, None]"),
         ([(2, 3, 4), (2, 4)], "insert an axis: x2[:, None, :]"),
-        # an axis of size 1 more or less to the right is the same shape
+        # either position next to the axis of size 1 gives the same shape
         ([(15, 3, 5), (15, 1)], "insert an axis: x2[:, :, None]"),
         ([(0, 4), (0,)], "insert an axis: x2[:, None]"),
         # two inserted axes
         ([(32, 3, 224, 224), (3,)], ""),
-        # two places
+        # two possible positions
         ([(3, 3, 4), (3,)], ""),
         ([(2, 3, 2, 3, 5), (2, 3)], ""),
         # it would broadcast, but only by stretching an axis of the other operand
         ([(3, 1, 5), (3, 2)], ""),
-        # nothing helps
+        # no insertion helps
         ([(3, 4), (5,)], ""),
         ([(3,), (4,)], ""),
-        # three operands, of which one can be mended
+        # three operands, one of which can be corrected
         ([(3, 4), (3,), (4,)], "insert an axis: x2[:, None]"),
-        # ... and two cannot
+        # three operands, two of which would have to change
         ([(3, 4), (3,), (3,)], ""),
-        # a shape of ones must not take for ever
+        # a shape of many ones must not take long
         ([(1,) * 40 + (2,), (1,) * 20 + (3,)], ""),
         ([(2,) * 40, (2,) * 20 + (3,)], ""),
     ],

@@ -1,4 +1,4 @@
-"""`explain`: its facts agree with what operations do, and what it proposes really makes shapes fit.
+"""`explain`: its facts agree with the operations, and its proposals make shapes fit.
 
 The texts are in `test_explain_texts.py`, the pictures in `test_explain_pictures.py`.
 """
@@ -37,7 +37,7 @@ def test_it_is_in_the_namespace():
 
 
 def inserted(expression: str, name: str, array: Any) -> Any:
-    """What an expression of an insertion makes of an array of NumPy."""
+    """The NumPy array that an expression with inserted axes gives."""
     return eval(expression, {name: array})
 
 
@@ -114,7 +114,7 @@ def test_the_error_is_that_of_the_operation(shapes):
 
 
 def places(a: Any) -> set[int]:
-    """Where the elements of an array of NumPy lie."""
+    """The addresses of the elements of a NumPy array."""
     offsets = np.zeros(a.shape, dtype=np.int64)
     for axis, (n, step) in enumerate(zip(a.shape, a.strides, strict=True)):
         offsets += (np.arange(n) * step).reshape((n,) + (1,) * (a.ndim - axis - 1))

@@ -1,4 +1,4 @@
-"""The pictures of `explain`: documents that every browser reads, on which nothing overlaps or is cut off."""
+"""The pictures of `explain`: valid documents in which nothing overlaps or is cut off."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def rects(root: ET.Element) -> list[Box]:
 
 
 def texts(root: ET.Element) -> list[Box]:
-    """Where texts stand, in a font of the usual width: capitals of 0.73, characters of 0.602 of the size."""
+    """The boxes of texts in a font of the usual width: capitals of 0.73, characters of 0.602 of the size."""
     found = []
     for text in root.iter(f"{SVG}text"):
         size = float(text.get("font-size", ""))
@@ -109,7 +109,7 @@ def test_document(case: Any) -> None:
     assert root.get("aria-describedby") == description.get("id")
     assert description.text == str(case)
     assert "@media(prefers-color-scheme:dark)" in (style.text or "")
-    # Nothing is fetched, nothing runs, and no rule reaches beyond such pictures.
+    # Nothing is loaded, nothing runs, and no style rule applies outside of such pictures.
     source = case.svg()
     assert source.count("http") == 1 and "url(" not in source and "<script" not in source
     rules = re.sub(r"@media\(prefers-color-scheme:dark\)\{(.*)\}$", r"\1", style.text or "")
@@ -142,7 +142,7 @@ def test_the_same_facts_give_the_same_bytes(case: Any) -> None:
 
 
 def cells(e: Any) -> dict[str, int]:
-    """How many cells of each kind there are in the grids; those of the table are taller."""
+    """The number of cells of each kind in the grids; cells of the table are taller."""
     counts: dict[str, int] = {}
     for box in rects(read(e)):
         if box.bottom - box.top == 22:
@@ -198,7 +198,7 @@ def test_in_a_notebook() -> None:
     shown = explain((2,), (2,), op=lambda a, b: a)._repr_html_()
     assert shown.startswith("<svg") and "<script" not in shown
     assert "&lt;lambda&gt;: (2,) with (2,) gives (2,)" in shown and "<lambda>" not in shown
-    # Two pictures on one page have names of their own.
+    # Two pictures on one page have different names.
     names = set(re.findall(r'id="([^"]+)"', shown)) & set(
         re.findall(r'id="([^"]+)"', explain((2,), (3,))._repr_html_())
     )
@@ -228,7 +228,7 @@ def contrast(one: str, two: str) -> float:
     ids=["light", "dark"],
 )
 def test_contrast(surroundings: tuple[str, ...], kinds: dict[str, tuple[str, str]]) -> None:
-    """As the guidelines for accessible pages ask: 4.5 for text, 3 for outlines."""
+    """The contrast required by the guidelines for accessible pages: 4.5 for text, 3 for outlines."""
     back, _, words, quiet = surroundings
     assert contrast(words, back) >= 7 and contrast(quiet, back) >= 4.5
     for fill, stroke in kinds.values():

@@ -14,10 +14,10 @@ MATRIX = xp.reshape(xp.arange(12.0), (3, 4))
 
 
 def cost(price: Any, discount: Any, count: Any) -> None:
-    """A function that has nothing to do with stride0, of whose parameters the names are used."""
+    """A function of the user; only the names of its parameters are used."""
 
 
-# A call, and what it shows.
+# Calls and their output.
 PAGE = """
 >>> explain((4, 1), (3,), op="add")
 add: (4, 1) with (3,) gives (4, 3)

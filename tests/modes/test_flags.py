@@ -32,14 +32,14 @@ def test_read_only_arrays() -> None:
         ):
             with pytest.raises(xp.WriteError, match="read-only"):
                 call()
-        # Functions write to what they make.
+        # Functions write to their new arrays.
         assert float(xp.sum(xp.tril(xp.ones((2, 2))))) == 3.0 and float(xp.linspace(0, 1, 3)[1]) == 0.5
     x += 1
     assert float(x[0]) == 2.0
 
 
 def test_memory_of_read_only_arrays() -> None:
-    """Whoever is lent it cannot write to it either; a copy of one's own is one's own."""
+    """Consumers of an export cannot write to it either; a copy may be written to."""
     x = xp.ones(3)
     with flags(writable=False):
         for lent in (np.asarray(x), x.__array__(), np.asarray(memoryview(x)), np.from_dlpack(x)):
@@ -48,7 +48,7 @@ def test_memory_of_read_only_arrays() -> None:
                 lent[0] = 5.0
         assert memoryview(x).readonly and not xp.strided.is_writable(x)
         with pytest.raises(BufferError):
-            x.__dlpack__()  # the layout before 1.0 cannot say that nobody may write
+            x.__dlpack__()  # the layout before 1.0 has no read-only flag
         with pytest.raises((BufferError, TypeError)):
             io.BytesIO(bytes(24)).readinto(x)
         for own in (np.array(x), np.asarray(x, copy=True), np.from_dlpack(x, copy=True)):
@@ -56,11 +56,11 @@ def test_memory_of_read_only_arrays() -> None:
         for protocol in (4, 5):
             y = pickle.loads(pickle.dumps(x, protocol))
             assert not xp.strided.is_writable(y)
-        # Whoever pickles (Python from 3.14 on) may ask what it was lent for its memory once more.
+        # pickle (Python from 3.14 on) may ask the exported buffer for its memory again.
         lent = x.__reduce_ex__(5)[1][3]
         assert not memoryview(lent).readonly
     assert float(x[0]) == 1.0
-    # And afterwards they are what they were.
+    # After the block the arrays are writable again.
     y[0] = 2.0
     np.asarray(x)[0] = 3.0
     assert float(x[0]) == 3.0 and xp.strided.is_writable(x) and not memoryview(x).readonly
@@ -227,7 +227,7 @@ COMPLEX_ARRAY = xp.zeros(2, dtype=COMPLEX)
 
 @pytest.mark.parametrize("name, later", [("mean", "complex"), ("conj", "real"), ("real", "real")])
 def test_dtypes_of_arguments_that_came_later(name: str, later: str) -> None:
-    """Complex numbers came with 2022.12, to these functions in full with 2024.12."""
+    """Complex numbers came with 2022.12; these functions accept them completely since 2024.12."""
     function = getattr(xp, name)
     arrays = {"real": xp.ones(2), "complex": xp.ones(2, dtype=xp.complex64)}
     before = arrays["real" if later == "complex" else "complex"]
@@ -371,7 +371,7 @@ def test_flags_that_are_none(given: dict[str, Any]) -> None:
 
 
 def test_a_configuration_costs_nothing_before_it_is_used() -> None:
-    """The modules that make it are not even asked for; the namespace is a plain module."""
+    """Its modules are not imported, and the namespace is a plain module."""
     program = (
         "import sys, stride0 as xp; assert type(xp) is type(sys); "
         "assert 'stride0.testing._flags' not in sys.modules; print(xp.ones(2).device.name)"

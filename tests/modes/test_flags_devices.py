@@ -32,7 +32,7 @@ def test_only_the_cpu_without_a_configuration() -> None:
     with pytest.raises(xp.DeviceError):
         xp.Device("no such device")
     assert xp.__array_namespace_info__().devices() == (xp.Device("cpu"),)
-    # What an array of a configuration is afterwards: an array, moved like any other.
+    # After the block, an array of the configuration can be moved like any other.
     assert x.to_device("cpu").device.name == "cpu"
 
 
@@ -180,7 +180,7 @@ def test_other_libraries_get_nothing_from_a_simulated_device() -> None:
                 call()
         assert x.__dlpack_device__()[0] != 1
         assert np.asarray(x.to_device("cpu")).tolist() == [1.0, 1.0, 1.0]
-        # What people look at, and Python's numbers, are no matter of devices.
+        # Text and Python numbers do not depend on devices.
         assert (float(x[0]), bool(x[0] > 0), str(x)) == (1.0, True, "[1., 1., 1.]")
         assert x.tolist() == [x[0].tolist(), x.item(1), 1.0]
         assert (
@@ -200,7 +200,7 @@ def test_an_array_is_pickled_with_its_device(protocol: int) -> None:
         assert float(x[0, 0]) == 1.0
         assert copy.copy(x).device.name == copy.deepcopy(x).device.name == LEFT
         assert pickle.loads(pickle.dumps(x.to_device("cpu"), protocol)).device.name == "cpu"
-    # Without that device there is no place for it.
+    # Without that device the array cannot be moved there.
     with pytest.raises(xp.DeviceError, match="unknown device 'left'"):
         pickle.loads(text)
     with flags(devices=("cpu", "right")), pytest.raises(xp.DeviceError):

@@ -1,4 +1,4 @@
-"""`stride0.testing.flags`: which dtype is a default, and which one somebody asked for."""
+"""`stride0.testing.flags`: default dtypes, and dtypes that the caller asked for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def small(dtype: Any = xp.int8) -> Any:
     return xp.ones(3, dtype=dtype)
 
 
-# Every way to say which dtype is wanted, with what it stands for.
+# Every way to name a dtype, and the dtype.
 NAMES = {
     "a dtype": lambda name: getattr(xp, name),
     "a string": lambda name: name,
@@ -61,7 +61,7 @@ def test_what_is_asked_for_stays(name: str, way: str, call: Callable[[Any], Any]
                 call(asked)
 
 
-# Of data, what has a dtype of its own keeps it.
+# Data that has a dtype keeps it.
 BROUGHT: dict[str, tuple[Callable[[], Any], str]] = {
     "NumPy scalar": (lambda: xp.asarray(np.float64(1)), "float64"),
     "NumPy integer": (lambda: xp.asarray(np.int64(1)), "int64"),
@@ -76,7 +76,7 @@ BROUGHT: dict[str, tuple[Callable[[], Any], str]] = {
     "int8 and uint32": (lambda: small() + small(xp.uint32), "int64"),
     "int8 and uint32, where": (lambda: xp.where(small() > 0, small(), small(xp.uint32)), "int64"),
     "int8 and uint32, joined": (lambda: xp.concat([small(), small(xp.uint32)]), "int64"),
-    # And what has none gets the default.
+    # Data without a dtype gets the default.
     "sizes of NumPy": (lambda: xp.zeros(np.int64(3)), "float32"),
     "NumPy integers as a bound": (lambda: xp.full(np.int64(2), 1), "int32"),
     "float32 of NumPy beside a float": (lambda: xp.asarray([np.float32(1), 1.5]), "float32"),
@@ -147,7 +147,7 @@ DEFAULTS: dict[str, tuple[Callable[[], Any], Any]] = {
     "exp of integers": (lambda: xp.exp(xp.arange(3)), xp.float32),
     "integers divided": (lambda: xp.arange(3) / xp.ones(3, dtype=xp.int32), xp.float32),
     "integers and a float": (lambda: xp.arange(3) + 1.5, xp.float32),
-    # What was asked for stays.
+    # Requested dtypes stay.
     "zeros of float64": (lambda: xp.zeros(2, dtype=xp.float64), xp.float64),
     "astype": (lambda: xp.astype(xp.ones(2), xp.float64), xp.float64),
     "arange of int64": (lambda: xp.arange(3, dtype=xp.int64), xp.int64),
@@ -157,7 +157,7 @@ DEFAULTS: dict[str, tuple[Callable[[], Any], Any]] = {
     "NumPy's float64": (lambda: xp.asarray(np.ones(2)), xp.float64),
     "DLPack of float64": (lambda: xp.from_dlpack(np.ones(2)), xp.float64),
     "full_like float64": (lambda: xp.full_like(xp.zeros(2, dtype=xp.float64), 1.0), xp.float64),
-    # Indices have a default of their own.
+    # Indices have a separate default.
     "argmax": (lambda: xp.argmax(xp.ones(2)), xp.int64),
     "nonzero": (lambda: xp.nonzero(xp.ones(2))[0], xp.int64),
     "unique counts": (lambda: xp.unique_counts(xp.ones(2)).counts, xp.int64),
@@ -221,5 +221,5 @@ def test_without_float64() -> None:
         ):
             with pytest.raises(xp.DTypeError, match="this test configuration does not have"):
                 call()
-        # What functions compute inside is their business.
+        # Dtypes within functions of the package do not matter.
         assert xp.var(xp.ones(3)).dtype is xp.float32 and xp.linalg.inv(xp.eye(2)).dtype is xp.float32

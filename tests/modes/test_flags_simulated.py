@@ -1,4 +1,4 @@
-"""`stride0.testing.flags`: devices with dtypes and DLPack numbers of their own, and no 64 bits."""
+"""`stride0.testing.flags`: simulated devices with their own dtypes and DLPack numbers; no 64 bits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEVICES: dict[str, dict[str, Any]] = {
 }
 
 DEFAULTS: dict[str, tuple[Callable[[Any], Any], tuple[str, str, str]]] = {
-    # What is made on the devices "single", "small" and "preferring".
+    # The dtypes of results on the devices "single", "small" and "preferring".
     "ones": (lambda d: xp.ones(2, device=d), ("float32", "float32", "float32")),
     "arange": (lambda d: xp.arange(3, device=d), ("int64", "int32", "int32")),
     "asarray of floats": (lambda d: xp.asarray([0.5], device=d), ("float32", "float32", "float32")),
@@ -107,7 +107,7 @@ def test_dlpack_numbers() -> None:
             x.__dlpack__(dl_device=(1, 0), copy=False)
         copied = np.from_dlpack(x, device="cpu")
         assert copied.tolist() == [1.0, 1.0]
-    # The array is used after its configuration.
+    # The array is used after the block of its configuration.
     assert x.__dlpack_device__()[0] == 12
 
 

@@ -211,7 +211,7 @@ def test_eigenvalues() -> None:
 
 
 def test_together() -> None:
-    """Flags hold at once, and a block leaves nothing behind."""
+    """Flags can be combined, and a block restores everything."""
     setting: dict[str, Any] = {
         "lazy": True, "views": False, "shuffled": True, "writable": False, "strict": True,
         "devices": {"small": {"float64": False, "int64": False}, "cpu": {}},
@@ -235,7 +235,7 @@ def test_together() -> None:
 
 
 def test_functions_that_write() -> None:
-    """`put_along_axis`, and `nan_to_num` where it is not to copy."""
+    """`put_along_axis`, and `nan_to_num` with copy=False."""
     x = xp.asarray([1.0, xp.nan])
     with flags(writable=False):
         with pytest.raises(xp.WriteError):
@@ -256,7 +256,7 @@ def test_indices_have_the_dtype_of_indices() -> None:
 
 @pytest.mark.parametrize("settings", [{"lazy": True}, {"strict": True}], ids=str)
 def test_what_tests_compare_is_read(settings: dict[str, Any]) -> None:
-    """NumPy takes an error for a difference."""
+    """NumPy reports an error as a difference."""
     with flags(**settings):
         assert np.array_equal(xp.ones(3), xp.ones(3)) and not np.array_equal(xp.ones(3), xp.zeros(3))
         assert np.array_equiv(xp.ones(3), xp.ones(3))

@@ -1,6 +1,6 @@
-"""`stride0.fused`: deferred results show what eager ones do; each invariant of Note [Deferred results] holds.
+"""`stride0.fused`: deferred results equal eager results; each invariant of Note [Deferred results] holds.
 
-STRIDE0_FUZZ_PROGRAMS is how many random programs are run; in the longest runs of a release, many thousands.
+STRIDE0_FUZZ_PROGRAMS is the number of random programs; before a release, many thousands are run.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def test_the_threshold() -> None:
         xp.fused(size=-1)
 
 
-# --- 1: what is pending cannot be read
+# --- 1: pending results have no memory to read
 
 READERS: dict[str, Callable[[Any], Any]] = {
     "item": lambda y: float(y[3, 4]),
@@ -176,7 +176,7 @@ def test_readers_compute(name: str) -> None:
     assert same(y, np.abs(np.array(x) * 2) + 0.5)
 
 
-# --- 2: who writes evaluates its readers first
+# --- 2: a write evaluates the readers of the memory first
 
 
 def through(export: Callable[[Any], Any]) -> Callable[[Any], None]:
@@ -229,7 +229,7 @@ WRITERS: dict[str, Callable[[Any], None]] = {
 @pytest.mark.parametrize("leaf", ["whole", "view", "chain"])
 @pytest.mark.parametrize("name", WRITERS)
 def test_writers_evaluate_what_reads(name: str, leaf: str) -> None:
-    """The leaf is an array, a view of it, or deferred itself; after the write, the result is as before it."""
+    """The leaf is an array, a view, or deferred; the result has the values from before the write."""
 
     def make() -> tuple[Any, Any]:
         x = numbers(8, 8)
@@ -263,7 +263,7 @@ def test_writes_elsewhere_leave_chains_alone() -> None:
 
 
 def test_an_operand_of_an_in_place_operation_is_read_before() -> None:
-    """The copy of an overlapping operand is deferred too, and reads what is about to be written."""
+    """The copy of an overlapping operand is deferred too, and reads memory that is about to be written."""
     for size in (9, 70_000):
         x, a = numbers(size), np.array(numbers(size))
         with xp.fused(size=1):
@@ -278,7 +278,7 @@ def test_an_operand_of_an_in_place_operation_is_read_before() -> None:
         assert same(x, a - a[::-1])
 
 
-# --- 3: memory that others may write to is read at once
+# --- 3: memory that other code may write to is read at once
 
 
 def test_foreign_memory_is_read_at_once() -> None:
@@ -395,7 +395,7 @@ def test_memory_of_numpy_that_nothing_else_refers_to_is_a_leaf() -> None:
 
 
 def test_memory_of_numpy_changes_hands() -> None:
-    """Whether NumPy can write to it is asked for each operation."""
+    """Each operation tests whether NumPy can write to the memory."""
     n = np.arange(2000.0)
     x = xp.asarray(n)
     with xp.fused(size=1):

@@ -1,4 +1,4 @@
-"""`stride0.fused`: invariants 4 to 8 of Note [Deferred results], and where fused holds."""
+"""`stride0.fused`: invariants 4 to 8 of Note [Deferred results], and the scope of fused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LINUX = sys.platform == "linux"
 
 
 def run(script: str, **environment: str) -> str:
-    """What a script prints in a process of its own."""
+    """The output of a script in a separate process."""
     command = [sys.executable, "-c", script]
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300
@@ -36,7 +36,7 @@ def run(script: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-# --- 4: what is referenced becomes an output, all other values stay in slots
+# --- 4: referenced results become outputs, all other values stay in slots
 
 
 def test_only_what_can_be_seen_is_written() -> None:
@@ -61,7 +61,7 @@ def test_what_nothing_refers_to_is_never_computed() -> None:
     with xp.fused(size=1):
         before = live()
         y = [x * k + 1 for k in range(5)]
-        y.append(xp.broadcast_to(x[:1], (2**45,)) * 2)  # which no memory could hold
+        y.append(xp.broadcast_to(x[:1], (2**45,)) * 2)  # too large for any memory
         y.clear()
         x[...] = 0
         assert live() == before
@@ -90,7 +90,7 @@ def test_loops_do_not_grow() -> None:
     assert most - before <= 4 * 8000
 
 
-# --- 5: memory that is missing
+# --- 5: out of memory
 
 
 @pytest.mark.skipif(not LINUX, reason="limits on the address space are Linux's to keep")
@@ -136,7 +136,7 @@ print(float(big[5]))
     lines = run(script, STRIDE0_FUSED="").split("\n")
     message = "add: no memory for the deferred result of shape (16777216,) and dtype float64"
     assert lines[:21] == ["'mine'", "3.0", *[message] * 5] * 3
-    # The end of a block evaluates what it can, and names what it cannot.
+    # The end of a block evaluates all results for which there is memory, and names the first other one.
     assert "no memory for the deferred result of shape (16777216,)" in lines[21]
     assert lines[22:] == ["1 4.0", "2.0 True", "2.0"]
 
@@ -150,9 +150,9 @@ class Stop(BaseException):
 
 @pytest.fixture
 def timer(signals_often: None) -> Iterator[Callable[[Callable[[], None], float], None]]:
-    """Calls a function from a signal handler, after some processor time: other work delays both."""
+    """Calls a function from a signal handler, after some processor time of this process."""
     before, threads = signal.getsignal(signal.SIGPROF), xp.get_num_threads()
-    xp.set_num_threads(1)  # no worker does the rest of a pass while the handler runs
+    xp.set_num_threads(1)  # so that no worker completes a pass while the handler runs
 
     def start(call: Callable[[], None], after: float) -> None:
         signal.signal(signal.SIGPROF, lambda number, frame: call())
@@ -190,7 +190,7 @@ def test_threads_evaluate_one_chain(size: int) -> None:
 
 
 def test_threads_evaluate_a_chain_while_an_update_computes_a_part_of_it() -> None:
-    """A race: in a process of its own, which it ended within seconds."""
+    """A race, in a separate process: it used to crash within seconds."""
     assert (
         run("""
 import sys, threading, time
@@ -221,13 +221,13 @@ print("done")
     )
 
 
-# Until a handler runs in the middle of a call, which looks for signals now and then.
+# Several delays, until a handler runs in the middle of a call, which checks for signals.
 DELAYS = (0.01, 0.05, 0.001, 0.1, 0.02, 0.2) * 6
 needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 
 
 def powers(x: Any) -> list[Any]:
-    """More results than one pass stores, of one chain, which take long."""
+    """A chain that takes long, with more results than one pass stores."""
     base = x + 0
     out = [base**0.7]
     while len(out) < 14:
@@ -280,7 +280,7 @@ def test_a_handler_meets_a_chain_that_is_computed(what: str, timer: Any) -> None
                 inside[0] = False
             except Stop:
                 inside[0] = False
-            # Not where the handler ran after the last pass.
+            # Not if the handler ran after the last pass.
             met += bool(when) and (what == "raises" or time.perf_counter() - when[0] > 0.005)
             wrong = [k for k in range(14) if found[k] is not None and not same(found[k], expected[k])]
             wanted = {
@@ -299,7 +299,7 @@ def test_a_handler_meets_a_chain_that_is_computed(what: str, timer: Any) -> None
 
 
 def reader(x: Any) -> tuple[list[Any], list[float], Callable[[], None]]:
-    """A signal handler that defers `x + 1`; its results, and when it was called."""
+    """A signal handler that defers `x + 1`, its results, and the times of its calls."""
     seen: list[Any] = []
     when: list[float] = []
 
@@ -370,7 +370,7 @@ def test_a_handler_defers_what_reads_while_readers_are_evaluated(then: str, time
 
 @needs_timer
 def test_a_handler_lends_an_operand(timer: Any) -> None:
-    """While an operation evaluates a chain that has no place left, and before it is deferred itself."""
+    """The handler runs while an operation evaluates a full chain, before the operation is deferred."""
     rng = np.random.default_rng(8)
     x = xp.asarray(rng.uniform(0.5, 1, 60_000) + 0j, copy=True)
     begin = np.array(x)
@@ -419,7 +419,7 @@ def test_an_interrupt_at_the_end_of_a_block(timer: Any) -> None:
         assert all(same(a, b) for a, b in zip(found, expected[: len(found)], strict=True))
 
 
-# --- 7: no circle, and bounds
+# --- 7: no cycles, and limits
 
 
 def test_many_operands_steps_results_and_chains() -> None:
@@ -445,7 +445,7 @@ def test_many_operands_steps_results_and_chains() -> None:
 
 
 def test_a_reduction_after_as_many_steps_as_there_may_be() -> None:
-    """Sums of float16 are steps of two: the addition, and the cast of its result."""
+    """Sums of float16 take two steps: the addition, and the cast of its result."""
     x = xp.asarray(numbers(1000), dtype=xp.float16, copy=True)
     for count in range(24, 72):
         y, z = x, x
@@ -459,7 +459,7 @@ def test_a_reduction_after_as_many_steps_as_there_may_be() -> None:
 
 
 def test_a_long_expression_is_one_pass() -> None:
-    """With as many leaves, constants and steps as a chain may have, in a thread of a small stack."""
+    """With the maximum of leaves, constants and steps, in a thread with a small stack."""
     leaves = [xp.reshape(numbers(2000, seed=k), (40, 50)) for k in range(16)]
 
     def value() -> Any:
@@ -509,7 +509,7 @@ def test_other_threads_evaluate_and_continue() -> None:
         y = x + 1
         before = live()
         v = in_thread(lambda: y * 2)
-        assert live() == before + 8000  # another thread adds nothing to this one's chain
+        assert live() == before + 8000  # another thread does not add to this thread's chain
         assert same(v, a * 2)
         z = in_thread(lambda: x + 1)  # the thread ends before it is computed
         w = z * 3
@@ -535,11 +535,11 @@ def test_a_context_elsewhere_is_eager() -> None:
 
 
 def test_calls_while_an_exception_is_raised() -> None:
-    """SciPy's compiled code calls a function again after an error; then no context can be asked."""
+    """SciPy's compiled code calls a function again after an error; then no context variable can be read."""
     optimize = pytest.importorskip("scipy.optimize")
     with xp.fused(size=1), Tape() as tape:
         x = tape.watch(xp.asarray(0.5))
-        # What the function returns is no number while it is tracked.
+        # While it is tracked, the result of the function cannot become a number.
         with pytest.raises(xp.GradientError, match=r"optimize\.brentq: the array is tracked"):
             optimize.brentq(lambda t: t * t - x, 0, 2)
 

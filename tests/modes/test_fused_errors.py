@@ -1,4 +1,4 @@
-"""`stride0.fused`: errors and warnings are those of eager calls, and come from the same lines."""
+"""`stride0.fused`: errors and warnings equal the eager ones, and come from the same lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stride0.autograd import grad, vjp
 
 # Each statement fails, or warns, in a function of several lines, whose operands are deferred.
 FAILING = [
-    # known before anything is computed
+    # errors that are known before anything is computed
     "x + wide",
     "x += wide",
     "x += taller",
@@ -44,7 +44,7 @@ FAILING = [
     "hash(x)",
     "x.nothing",
     "x.to_device('nowhere')",
-    # known by elements only
+    # errors that depend on elements
     "bool(x)",
     "float(x)",
     "int(nan)",
@@ -88,7 +88,7 @@ FAILING = [
     "grad(lambda t: xp.sum(t * t) + fail(t))(x)",
     "grad(lambda t: float(xp.sum(t)))(x)",
     "vjp(lambda t: t * 2, x)[1](wide)",
-    # what others raise
+    # errors of other code
     "fail(x + 1)",
     "[fail(row) for row in x]",
     "next(stream(x))",
@@ -156,7 +156,7 @@ class Warned(Exception):
 
 
 def outcome(statement: str) -> list[Any]:
-    """What a statement raises and from where, after what it warned of."""
+    """The error of a statement and its line, after its warnings."""
     seen: list[Any] = []
     fixed = np.ones((4, 5))
     fixed.flags.writeable = False
@@ -188,7 +188,7 @@ def described(error: BaseException | None) -> Any:
             getattr(frame, "end_colno", None),
         )
         for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename.endswith((".py", "<program>"))  # compiled code has several ways
+        if frame.filename.endswith((".py", "<program>"))  # frames of compiled code differ
     ]
     notes = getattr(error, "__notes__", [])
     return (type(error), str(error), notes, frames, described(error.__cause__), described(error.__context__))

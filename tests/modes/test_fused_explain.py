@@ -1,4 +1,4 @@
-"""What `explain` and `fused.stats` show of deferred results."""
+"""`explain` and `fused.stats` for deferred results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`stride0.fused`: memory that others hold, write to or free while chains read it: invariants 2, 3 and 6."""
+"""`stride0.fused`: memory that other code writes to or frees while chains read it: invariants 2, 3, 6."""
 
 from __future__ import annotations
 
@@ -85,16 +85,16 @@ def test_memory_that_a_tape_reads_is_lent() -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 def test_leaves_are_held_while_they_are_read() -> None:
-    """A handler computes the chain that is being computed; then the chain holds its leaves no more."""
+    """A handler computes the chain that is being computed; then it has released its leaves."""
     script = """
 import signal, time
 import stride0 as xp
 from stride0._core.plan import threads
 xp.memory.set_limit(0)
-xp.set_num_threads(1)  # no worker does the rest of the pass while the handler runs
+xp.set_num_threads(1)  # so that no worker completes the pass while the handler runs
 threads.check_signals_every(1_000_000)
 met = 0
-duration = 1e9  # processor time of the chain, as the timer counts it, whatever else runs on the machine
+duration = 1e9  # processor time of the chain, independent of other processes
 for part in (None, None, None, *(0.3, 0.5, 0.1, 0.7, 0.2) * 6):
     x = xp.full(1 << 20, 1.5 + 0.5j)
     with xp.fused(size=1):
@@ -130,7 +130,7 @@ print(met, complex(found) == complex(expected[0]), bool(xp.all(y[0] == expected)
 @pytest.mark.parametrize("write", ["assignment", "in place"])
 @pytest.mark.parametrize("step", [1, 2])
 def test_a_thread_writes_to_a_leaf_while_x_is_written(write: str, step: int) -> None:
-    """x never has elements that were computed from both what the leaf was and what it becomes."""
+    """x never has elements computed from both old and new values of the leaf."""
     n = 3_000_000
     for _ in range(4):
         a, x, ready = xp.ones(n), xp.zeros(step * n)[::step], threading.Event()
@@ -154,7 +154,7 @@ def test_a_thread_writes_to_a_leaf_while_x_is_written(write: str, step: int) -> 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits its memory")
 def test_an_assignment_without_memory_for_another_result() -> None:
-    """The value keeps its own strides, not those of the array that was to be written in the same pass."""
+    """The value keeps its strides, and does not get the strides of the array that the pass would write."""
     script = """
 import resource
 import stride0 as xp

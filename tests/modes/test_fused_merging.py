@@ -1,4 +1,4 @@
-"""`stride0.fused`: chains that are merged, and chains that read results of others, without a circle."""
+"""`stride0.fused`: chains that are merged, and chains that read results of other chains, without cycles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Both = tuple[list[Any], list[Any]]
 
 
 def both_ways(program: Callable[[], list[Any]]) -> Both:
-    """What a program makes eagerly, and within fused; there nothing is read before its end."""
+    """The results of a program, eager and within fused, where nothing is read before its end."""
     expected = program()
     with xp.fused(size=1):
         found = program()
@@ -34,7 +34,7 @@ def passes() -> int:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_merged_chain_has_the_number_of_the_older_one(turned: bool) -> None:
-    """Else it could read a chain that reads it."""
+    """Otherwise it could read a chain that reads it."""
     x, y, z = numbers(5, 6), numbers(5, 6, seed=4), numbers(4, 5, 6, seed=5)
 
     def program() -> list[Any]:
@@ -48,7 +48,7 @@ def test_a_merged_chain_has_the_number_of_the_older_one(turned: bool) -> None:
 
 
 def test_a_chain_reads_results_of_older_ones_without_a_pass_of_their_own() -> None:
-    """Numbers grow from chain to chain: else no chain could wait for another one."""
+    """Chains are numbered in the order of dependence, so that no cycle of waiting chains arises."""
     x = numbers(40, 60)
     expected = (x + 1) - xp.max(x * 2, axis=0)
     with xp.fused(size=1):
@@ -88,7 +88,7 @@ def test_a_chain_does_not_read_its_own_reductions() -> None:
 
 
 def test_reductions_of_a_merged_chain() -> None:
-    """Their results and operands have other numbers then; some results are not referenced any more."""
+    """Then results and operands are renumbered; some results are not referenced any more."""
     x, y = numbers(7, 9), numbers(7, 9, seed=4)
 
     def program() -> list[Any]:
@@ -190,7 +190,7 @@ def test_results_of_merged_chains_of_several_layouts() -> None:
 
 
 def test_chains_own_the_names_of_their_operations() -> None:
-    """Merged and freed many times, they leave as many references to a name as there were."""
+    """After many merges and releases, a name has the same number of references as before."""
     x, y = numbers(20), numbers(20, seed=4)
     name = sys.intern("multiply")
 

@@ -1,4 +1,4 @@
-"""`stride0.fused`: what takes a pass over memory, and what does not. Elements are right in either case."""
+"""`stride0.fused`: which calls take a pass over memory. Elements are right in either case."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_in_place_operators_with_a_reader(passes: Passes) -> None:
     x, cube = numbers(4, 5), numbers(3, 4, 5)
     y = x * 2
     reader = y + cube
-    y += 1  # the reader keeps what was there before
-    # Where another thread may be reading its storage, y keeps it, and is computed.
+    y += 1  # the reader keeps the old values
+    # If another thread may read the storage of y, y keeps it and is computed.
     assert passes() == (2 if FREE_THREADED else 0)
     assert same(reader, np.array(x) * 2 + np.array(cube)) and same(y, np.array(x) * 2 + 1)
     passes()
@@ -66,7 +66,7 @@ def test_in_place_operators_with_a_reader(passes: Passes) -> None:
 
 
 def test_in_place_operators_that_cannot_stay_deferred(passes: Passes) -> None:
-    """The result has other strides, or another dtype before a cast, or an operand that is read at once."""
+    """The result has other strides, another dtype before a cast, or an operand that is read at once."""
     x = numbers(4, 5)
     lent = np.asarray(numbers(4, 5, seed=4))
     for other in (numbers(5, 4, seed=5).T * 1, xp.asarray(lent, copy=False)):
@@ -85,7 +85,7 @@ def test_in_place_operators_that_cannot_stay_deferred(passes: Passes) -> None:
 def test_what_is_dropped_is_not_counted_as_pending(passes: Passes) -> None:
     x, y = numbers(30), numbers(20)
     for _ in range(3):
-        huge = xp.broadcast_to(x[:1], (2**27,)) * 2  # as much as there may be
+        huge = xp.broadcast_to(x[:1], (2**27,)) * 2  # as much memory as may be pending
         del huge
     kept = [x + 1, y + 1, x[:9] * 2]
     assert passes() == 0
@@ -108,7 +108,7 @@ def test_chains_and_bytes_are_bounded(passes: Passes) -> None:
     assert xp.fused.stats()["pending"] <= 64 and passes() >= 16
     byte, before = xp.asarray(1, dtype=xp.uint8), live()
     many = [xp.broadcast_to(byte, (2**27 + k,)) * 2 for k in range(9)]
-    assert before + 2**27 <= live() < before + 2**29  # of the first ones, as many as had to be
+    assert before + 2**27 <= live() < before + 2**29  # only as many of the oldest as necessary
     del many
     assert same(kept[79], np.array(x)[:80] * 2)
 
@@ -172,7 +172,7 @@ def test_who_reads_a_copy_reads_what_it_copies(order: str) -> None:
         del copy
     after = xp.fused.stats()
     assert same(total, np.array(expected[0])) and same(twice, np.array(expected[1]))
-    # The sums alone, and the product.
+    # Only the sums and the product.
     assert after["passes"] - before["passes"] == 2 and after["steps"] - before["steps"] == 3
 
 
@@ -202,7 +202,7 @@ def test_reductions_of_one_array(count: int, passes: Passes) -> None:
 @pytest.mark.parametrize("leaves", range(8, 20))
 @pytest.mark.parametrize("count", [3, 4, 5, 8, 9, 12, 14])
 def test_more_results_than_one_pass_stores(count: int, leaves: int, reduces: bool, passes: Passes) -> None:
-    """With as many leaves as a chain may have, what later passes read again, and a reduction of all."""
+    """With the maximum of leaves, values that later passes read again, and a reduction of all."""
     x = [numbers(6, 7, seed=k) for k in range(leaves)]
 
     def program() -> list[Any]:
@@ -228,7 +228,7 @@ def test_later_passes_read_what_earlier_ones_stored(passes: Passes) -> None:
         out.append(xp.sin(out[-1]) * x)
     float(out[0][0])
     assert 1 < passes() <= 4
-    assert xp.fused.stats()["steps"] - before <= 18  # 16, and those of one that is computed again
+    assert xp.fused.stats()["steps"] - before <= 18  # 16, and the steps of one result that is computed again
     with xp.fused(size=0):
         for k, y in enumerate(out):
             assert same(y, xp.sin(out[k - 1] if k else x) * x)
@@ -236,7 +236,7 @@ def test_later_passes_read_what_earlier_ones_stored(passes: Passes) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_equal_steps_are_found_by_all_that_makes_them_equal(dtype: xp.DType, passes: Passes) -> None:
-    """Casts to all dtypes, and each operation beside a copy and a choice: none is taken for another one."""
+    """Casts to all dtypes, and each operation next to a copy and a `where`: none is confused with another."""
     x, y = xp.astype(numbers(40), dtype), xp.astype(numbers(40, seed=4), dtype)
     chains: list[list[tuple[Callable[..., Any], ...]]] = [[(xp.astype, x, to) for to in DTYPES]]
     for operation in operations.OPS:

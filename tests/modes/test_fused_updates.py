@@ -1,4 +1,4 @@
-"""`stride0.fused`: what takes part in a pass (in-place operators, reductions, products), and its memory."""
+"""`stride0.fused`: calls that take part in a pass (in-place operators, reductions, products), and memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import stride0 as xp
 from stride0 import strided
 from stride0._core.program.program import describe_pending
 
-# The tests say themselves what is deferred, and compare with what is not.
+# The tests choose what is deferred, and compare with eager results.
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 
@@ -220,7 +220,7 @@ def test_an_assignment_of_what_reads_the_target_or_has_a_name() -> None:
         x[...] = held[0]
         y[...] = held[0] + x
         assert same(x, b - 2) and same(held[0], b - 2) and same(y, (b - 2) + (b - 2))
-        # A part that is read elsewhere is computed as well, and keeps its strides.
+        # A part that other code reads is computed too, and keeps its strides.
         part = x.T * 2
         total = part + 1
         x.T[...] = total + part
@@ -230,7 +230,7 @@ def test_an_assignment_of_what_reads_the_target_or_has_a_name() -> None:
 
 
 def test_assignments_that_take_no_pass() -> None:
-    """Of another dtype or shape, of a reduction, to memory that is lent or read-only."""
+    """Values of another dtype or shape, reductions, and writes to exported or read-only memory."""
     x, y = numbers(60, 40), numbers(60, 40, seed=4)
     b = np.array(y)
     single, lent = xp.zeros((60, 40), dtype=xp.float32), numbers(60, 40)
@@ -254,7 +254,7 @@ def test_assignments_that_take_no_pass() -> None:
 
 
 def test_a_reshape_that_copies_computes_what_it_copies() -> None:
-    """The operand stays deferred, where computing it again takes no longer than reading it."""
+    """The operand stays deferred if computing it again takes no longer than reading it."""
     x = numbers(60, 70)
     b = np.array(x)
     with xp.fused(size=1):
@@ -314,7 +314,7 @@ def test_what_is_cheap_is_computed_again_rather_than_stored() -> None:
         assert count()[0] == 3 and count()[1] < 100  # the maximum starts from the first elements
         with xp.fused(size=0):
             assert total == float(xp.sum(d)) and most == float(xp.max(d * 2))
-        # Several at once, more than a chain has at a time.
+        # Several at once, more than a chain can hold.
         for k in range(9):
             first, second = xp.sum(kept * k, axis=0), xp.sum(kept + k)
             assert float(second) == float(xp.sum(d + k)) and same(first, xp.sum(d * k, axis=0))
@@ -340,7 +340,7 @@ def test_a_loop_of_reductions_stores_now_and_then() -> None:
         before = xp.fused.stats()["steps"]
         found = program(x)
         assert same(found, expected)
-        # Of 40 differences, products and means, and differences that are computed again.
+        # 40 differences, products and means, and differences that are computed again.
         assert xp.fused.stats()["steps"] - before < 40 * 8
 
 

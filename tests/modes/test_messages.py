@@ -1,4 +1,4 @@
-"""Texts of errors: numbers of things, and functions by the names they were called by."""
+"""Texts of errors: singular and plural, and the names by which functions were called."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_one_of_a_thing_in_strict_mode():
 
 
 BYTES = xp.ones((2, 3), dtype=xp.uint8)
-# As large as shapes may be, on one element.
+# The largest shape, on one element.
 VAST = xp.broadcast_to(xp.zeros((1, 0)), (2**40, 0))
 
 OWN_NAMES: list[tuple[str, type[Exception], Callable[[], Any]]] = [
@@ -111,7 +111,7 @@ def test_values_that_pad_takes_as_before():
         found = xp.pad(BYTES, ((0, 1), (2, 0)), constant_values=value)
         expected = np.pad(np.asarray(BYTES), ((0, 1), (2, 0)), constant_values=np.uint8(float(value)))
         np.testing.assert_array_equal(np.asarray(found), expected, strict=True)
-    # Nobody looks at a value that is put nowhere.
+    # A value that is written to no element is not checked.
     assert xp.pad(BYTES, 0, constant_values=300).shape == (2, 3)
     gradient = xp.autograd.grad(lambda v: xp.sum(xp.pad(xp.ones(3), (1, 2), constant_values=v)))
     assert float(gradient(xp.asarray(2.0))) == 3.0

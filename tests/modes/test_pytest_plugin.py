@@ -1,4 +1,4 @@
-"""The pytest plugin, run in a pytest of its own."""
+"""The pytest plugin, in a separate run of pytest."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ WHO = """
 
 @pytest.fixture
 def run(pytester, monkeypatch):
-    """Run the tests of a text with the plugin, and no other."""
-    # Nothing but the plugin.
+    """Run the tests of a text with only this plugin."""
+    # Only the plugin.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
     def runner(text: str, *options: str, ini: str = ""):
@@ -35,7 +35,7 @@ def run(pytester, monkeypatch):
 
 
 def said(result) -> list[str]:
-    """What `test_who` has printed."""
+    """The output of `test_who`."""
     return sorted(re.findall(r"([\w.-]+: float\d+ \w+ \d+\.\d+)$", "\n".join(result.outlines), re.MULTILINE))
 
 
@@ -64,7 +64,7 @@ def test_ini_file(run):
     result = run(WHO, ini=ini)
     result.assert_outcomes(passed=2)
     assert said(result) == ["default: float64 cpu 2025.12", "gpu: float32 gpu 2025.12"]
-    # The command line chooses among those of the file and those that come with the plugin.
+    # The command line chooses among the configurations of the file and of the plugin.
     result = run(WHO, "--xp-configs=gpu,readonly", ini=ini)
     assert said(result) == ["gpu: float32 gpu 2025.12", "readonly: float64 cpu 2025.12"]
 

@@ -1,4 +1,4 @@
-"""`stride0.strict`: what the standard does not define is refused, what it defines is not.
+"""`stride0.strict`: calls that the standard does not define are refused, defined calls are not.
 
 Expectations are written out here from the text of the standard; the official suite, run in strict mode, shows
 that nothing which the standard defines is refused.
@@ -49,7 +49,7 @@ INDEX = xp.asarray([0, 2])
 
 
 def refused(call: Callable[[], Any]) -> bool:
-    """Whether a call works, and is refused in strict mode; a call that fails anyway shows nothing."""
+    """Whether a call works, and is refused in strict mode; a call that always fails would show nothing."""
     call()
     with xp.strict():
         try:
@@ -119,7 +119,7 @@ def test_other_threads_and_tasks_are_left_alone() -> None:
         go_on.wait(30)
         seen.append((xp.strict.current(), (I64 + 1.5).dtype))
 
-    # One that runs already: some interpreters give a new thread the settings of the one that starts it.
+    # The thread runs already: some interpreters give a new thread the settings of the thread that starts it.
     go_on = threading.Event()
     before = threading.Thread(target=run)
     before.start()
@@ -504,7 +504,7 @@ def test_can_cast_knows_the_promotion_graph_alone() -> None:
 
 
 def test_functions_are_free_inside() -> None:
-    """What functions of the package do for themselves is their business."""
+    """Calls within functions of the package are not checked."""
     with xp.strict():
         xp.linalg.pinv(SQUARE + 0)
         xp.unique_all(F64)
@@ -530,7 +530,7 @@ def test_together_with_guarded_broadcasts() -> None:
 
 
 def test_gradients() -> None:
-    """What is recorded is what is checked; the backward pass is the package's own."""
+    """Recorded calls are checked; the backward pass is code of the package."""
     slope = grad(lambda x: xp.sum(xp.exp(x[1:]) * 2))
     plain = slope(F64)
     with xp.strict():
@@ -571,7 +571,7 @@ def test_the_table_has_every_function_of_the_standard_once() -> None:
 
 
 def test_versions_of_the_table() -> None:
-    """Names that NumPy's oldest namespace of the standard had, and what came when."""
+    """The names of NumPy's first namespace of the standard, and the versions of later names."""
     assert "isdtype" not in _standard.names_of("2021.12") and "isdtype" in _standard.names_of("2022.12")
     assert "clip" not in _standard.names_of("2022.12") and "clip" in _standard.names_of("2023.12")
     assert "diff" not in _standard.names_of("2023.12") and "diff" in _standard.names_of("2024.12")

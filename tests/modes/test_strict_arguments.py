@@ -1,4 +1,4 @@
-"""Strict mode looks at every argument of a call, and gets in the way of none that the standard defines."""
+"""Strict mode checks every argument of a call, and accepts every argument that the standard defines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def function(name: str) -> Callable[..., Any]:
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """The dtypes of what a call returns, or the error that it raises, as one of the package's own."""
+    """The dtypes of a call's results, or its error, which must be an error of the package."""
     try:
         out = call()
     except (xp.Stride0Error, TypeError) as error:
@@ -37,7 +37,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("name", sorted(set(_standard.ROWS) - {"__array_namespace_info__"}))
 def test_arrays_of_one_dtype(name: str, count: int) -> None:
-    """What works as ever, is refused with a StrictError or fails as ever: nothing else."""
+    """A call gives the usual result, a StrictError or the usual error, and nothing else."""
     for dtype in DTYPES:
         x = xp.eye(3, dtype=getattr(xp, dtype))
         plain = outcome(lambda x=x: function(name)(*[x] * count))
@@ -55,7 +55,7 @@ def test_result_type_of_one_dtype(dtype: str) -> None:
 
 
 N, F, M = xp.asarray([1, 2, 3]), xp.ones(3), xp.reshape(xp.arange(9.0), (3, 3))
-# Each works, and is no argument that the standard defines.
+# Arguments that work, but that the standard does not define.
 BEYOND: dict[str, Callable[[], Any]] = {
     "list in isin": lambda: xp.isin(N, [1, 2]),
     "tuple in isin": lambda: xp.isin(N, (1, 2)),
@@ -133,7 +133,7 @@ def test_let_through(call: Callable[[], Any]) -> None:
 
 
 class Index:
-    """An integer of a library that nobody knows."""
+    """An integer of an unknown library."""
 
     def __init__(self, value: int) -> None:
         self.value = value

@@ -1,4 +1,4 @@
-"""`stride0.strict` and what is no function of the namespace: attributes, text, bytes, NumPy's functions."""
+"""`stride0.strict` outside of functions: attributes, text, bytes, NumPy's functions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_beyond_the_standard(call: Callable[[], Any]) -> None:
 
 
 def test_attributes_of_dtypes_and_devices() -> None:
-    """Not seen by the caller's code; what the package asks for itself is its own business."""
+    """The caller's code does not see these attributes; reads by the package are not checked."""
     dtype, device = F64.dtype, F64.device
     assert (dtype.name, dtype.kind, dtype.itemsize, device.name) == ("float64", "real floating", 8, "cpu")
     with xp.strict():
@@ -72,5 +72,5 @@ def test_a_function_of_numpy_is_named() -> None:
         for call, name in ((lambda: np.sqrt(F64), "sqrt"), (lambda: np.sum(F64), "sum")):
             with pytest.raises(xp.StrictError, match=f"^{name}: a function of NumPy is called") as caught:
                 call()
-            assert not isinstance(caught.value, AttributeError)  # which NumPy would take for an answer
+            assert not isinstance(caught.value, AttributeError)  # which NumPy would catch
             assert caught.value.sentence.startswith("Array object, __array_namespace__")

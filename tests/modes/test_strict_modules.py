@@ -22,7 +22,7 @@ SQUARE = xp.reshape(xp.arange(9.0), (3, 3))
 
 
 def function_of(module: str, text: str = "lambda: x.sum()", **names: Any) -> Callable[..., Any]:
-    """A function whose code is that of a module of this name."""
+    """A function whose code belongs to a module of this name."""
     made: Callable[..., Any] = eval(text, {"__name__": module, "x": X, "xp": xp, "np": np, **names})
     return made
 
@@ -100,7 +100,7 @@ def test_can_cast_asks_for_the_caller() -> None:
 
 
 def test_the_nearest_frame_decides() -> None:
-    """Not who called whoever calls: a library between the caller and the package stands for itself."""
+    """Only the innermost caller counts: a library between the user and the package is checked by its name."""
     helper = function_of("array_api_extra", "lambda f=None: x.sum() if f is None else f()")
     outer = function_of("mylib", "lambda: helper()", helper=helper)
     back = function_of("scipy.optimize", "lambda f: f()")
@@ -188,7 +188,7 @@ def test_flags() -> None:
 
 
 def test_gradients() -> None:
-    """Of code that is exempt, and of code that is not."""
+    """Calls of exempt code and of other code."""
     loss = "lambda y: (y * y).sum()"
     with xp.strict(exempt=("scipy",)):
         slope = xp.autograd.grad(function_of("scipy", loss))(X)
@@ -217,7 +217,7 @@ def test_bad_arguments(arguments: dict[str, Any], problem: str) -> None:
     assert not xp.strict.current()
 
 
-# --- in processes of their own
+# --- in separate processes
 
 
 def run(program: str, **variables: str) -> tuple[str, str]:
@@ -262,7 +262,7 @@ def test_environment(variables: dict[str, str], found: str) -> None:
     assert run(WHO, **variables) == (found, "")
 
 
-# Functions that take liberties of stride0's, and what they are called with.
+# Functions that use more than the standard, and their arguments.
 SCIPY = """
 import numpy as np
 import stride0 as xp
@@ -308,7 +308,7 @@ print(len(refused), *refused)
 
 
 def test_scipy_is_exempt() -> None:
-    """SciPy's code takes liberties that strict mode refuses; exempt it runs, the caller's own does not."""
+    """SciPy's code uses more than the standard; if exempt, it runs; the caller's code is still checked."""
     pytest.importorskip("scipy")
     output, errors = run(SCIPY, SCIPY_ARRAY_API="1")
     assert output and int(output.split()[0]) >= 2, errors or output

@@ -1,4 +1,4 @@
-"""Strict mode: values of arguments, and what NumPy and Python code makes of arrays and devices."""
+"""Strict mode: values of arguments, and uses of arrays and devices by NumPy and Python code."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_sentence() -> None:
 
 
 def test_arrays_without_values() -> None:
-    """In a batch there are none to look at."""
+    """In a batch there are no values to check."""
     with xp.strict():
         found = vmap(lambda x: x // xp.asarray(2))(xp.asarray([4, 6]))
     assert found.tolist() == [2, 3]

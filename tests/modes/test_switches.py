@@ -1,4 +1,4 @@
-"""What `strict`, `broadcasting` and `testing.flags` share: blocks, decorators, contexts."""
+"""Blocks, decorators and contexts of `strict`, `broadcasting` and `testing.flags`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Seen = list[bool]
 
 
 def strictly() -> bool:
-    """Whether strict mode holds, by what it does."""
+    """Whether strict mode holds, tested by a call."""
     try:
         xp.ones(2, dtype=xp.int64) + 1.5
     except xp.StrictError:
@@ -112,7 +112,7 @@ def test_generators(setting: Callable[[], Any], holds: Callable[[], bool]) -> No
         return "done"
 
     assert inspect.isgeneratorfunction(items)
-    # Whoever asks for items is not concerned.
+    # Code that iterates over the generator is not affected.
     assert [(inside, holds()) for inside in items(3)] == [(True, False)] * 3
     one, other = items(2), items(2)
     assert next(one) and next(other) and not holds()
@@ -153,7 +153,7 @@ def test_async_generators(setting: Callable[[], Any], holds: Callable[[], bool])
         assert await one.athrow(KeyError()) == ("caught", True)
         await one.aclose()
         assert closed == [True, True] and not holds()
-        # One that nobody closes: the loop does, in a task of its own.
+        # A generator that is not closed: the event loop closes it, in another task.
         assert await anext(items(2))
         for _ in range(10):
             await asyncio.sleep(0)
@@ -207,7 +207,7 @@ def test_what_cannot_be_decorated(thing: Any) -> None:
 
 
 def is_off() -> bool:
-    """Whether no switch is on anywhere, so that a call pays for none."""
+    """Whether no switch is on anywhere, so that calls test only one flag."""
     gc.collect()
     return not switches.is_guarding()
 
@@ -234,12 +234,12 @@ def test_a_task_that_runs_after_the_block(setting: Callable[[], Any], holds: Cal
 def test_a_copied_context(setting: Callable[[], Any], holds: Callable[[], bool]) -> None:
     with setting():
         copied = contextvars.copy_context()
-    # However often others are on and off meanwhile.
+    # Also while other switches go on and off.
     for _ in range(3):
         assert copied.run(holds) and not holds()
         with xp.strict(False), flags(), xp.broadcasting("standard"):
             assert copied.run(holds)
-    assert not is_off() or holds is deferring  # which looks at no calls
+    assert not is_off() or holds is deferring  # deferring checks no calls
     del copied
     assert is_off()
 
@@ -258,7 +258,7 @@ def test_a_context_of_its_own_that_is_off() -> None:
 
 @each
 def test_left_in_another_context(setting: Callable[[], Any], holds: Callable[[], bool]) -> None:
-    """A block of an asynchronous generator that the event loop closes, in a task of its own."""
+    """A block of an asynchronous generator that the event loop closes, in a separate task."""
 
     async def items() -> AsyncIterator[bool]:
         with setting():
@@ -302,12 +302,12 @@ def test_blocks_left_by_errors_leave_nothing_on() -> None:
 
 @pytest.mark.parametrize("switch", [lambda on: xp.strict.set_default(on), None], ids=["strict", "flags"])
 def test_calls_under_way_when_a_default_is_set(switch: Callable[[bool], Any] | None) -> None:
-    """What a function does for itself is not looked at, also if nobody looked at calls when it was called."""
+    """Calls within a function are not checked, also if checks begin while the function runs."""
     waiting, go = threading.Event(), threading.Event()
     found: list[Any] = []
 
     class Slow:
-        """A size that is asked for in the middle of a call."""
+        """A size whose `__index__` runs in the middle of a call."""
 
         def __index__(self) -> int:
             waiting.set()
@@ -339,7 +339,7 @@ def test_calls_under_way_when_a_default_is_set(switch: Callable[[bool], Any] | N
 
 
 def test_calls_under_way_keep_nothing_alive_when_they_are_over() -> None:
-    """The thread of such a call may end, or wait for ever, without another call of the package."""
+    """The thread of such a call may end, or wait forever, without another call of the package."""
     waiting, go, ended, over = (threading.Event() for _ in range(4))
     kept: list[weakref.ref[Any]] = []
 
@@ -376,7 +376,7 @@ def test_calls_under_way_keep_nothing_alive_when_they_are_over() -> None:
 
 
 def test_calls_after_those_under_way_are_looked_at() -> None:
-    """A later call may have its frame where that of an earlier one was: same thread, same depth."""
+    """A later call's frame may have the address of an earlier one, in the same thread at the same depth."""
     waiting, go = threading.Event(), threading.Event()
     found: list[Any] = []
 

@@ -1,4 +1,4 @@
-"""Tracebacks in pytest end at the user's line: frames of the package are hidden there, and nowhere else."""
+"""Tracebacks in pytest end at the user's line: frames of the package are hidden, and only there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every public function names itself, and what it takes, where an argument is of a wrong type."""
+"""Every public function names itself and the expected type if an argument has a wrong type."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FUNCTIONS = dict(public_functions())
 
 
 class Thing:
-    """Nothing that a function takes."""
+    """An object that no function takes."""
 
     def __repr__(self) -> str:
         return "Thing()"
@@ -27,7 +27,7 @@ WRONG: list[object] = ["a", 1.5, (1,), [1], None, Thing(), {}, b"a", 1j, True, s
 CALLING = ("linear_transpose", "linearize", "vjp")
 SPARSE = ("hessian_sparsity", "jacobian_sparsity", "sparse_plan")
 WITH_AUX = ("hvp", "jvp", "linearize", "vhp", "vjp")
-# They raise what the standard, Python or the user's own function does, or name another public function.
+# They raise the error of the standard, of Python or of the user's function, or name another function.
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("from_dlpack", "x"): "AttributeError: the standard asks for it",
     **{(f"autograd.{name}", "xs"): "f is called with them" for name in CALLING},
@@ -37,7 +37,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     **{(f"autograd.{name}", "args"): "f is called with them" for name in SPARSE},
     ("special.psi", "x"): "it is digamma",
 }
-# Messages of Python's, NumPy's and Cython's own.
+# Messages of Python, NumPy and Cython.
 FOREIGN = re.compile(
     r"Argument '|has incorrect type|an integer is required|cannot be interpreted|object is not "
     r"|can't multiply|has no attribute|unsupported operand|could not convert"
