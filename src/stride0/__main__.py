@@ -39,7 +39,7 @@ def shape(text: str) -> Shape:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code; raises `SystemExit` if it is invalid."""
+    """Run the command line and return the exit code; `SystemExit` where it cannot be understood."""
     parser = argparse.ArgumentParser(prog="python -m stride0", description="The Python Array API standard.")
     parser.add_argument("--version", action="version", version=f"stride0 {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
@@ -67,12 +67,11 @@ def run() -> int:
         try:
             return main()
         finally:
-            # Flush here, also after help, which ends in SystemExit: if Python's own flush fails, it prints a
-            # traceback.
+            # Also after help, which ends in SystemExit: Python prints a traceback if its own flush fails.
             if sys.stdout is not None:
                 sys.stdout.flush()
-    except BrokenPipeError:
-        # Python flushes the stream again at exit.
+    except OSError as error:
+        # Python flushes the stream once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return CLOSED_PIPE

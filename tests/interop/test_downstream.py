@@ -1,6 +1,6 @@
 """`python -m conformance downstream`, which runs other libraries' tests, counts crashes, hangs and failures.
 
-Instead of pytest, programs run here that write the plugin's output, and then die, hang or end.
+In the place of pytest it is given programs that write what the plugin writes, and then die, hang or end.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def watched(tmp_path: Path, plan: dict[str, Any], budget: float = 60.0, limit: f
     return watch.watch(command, ["part/tests/test_it.py"], record, {}, watch.Limits(budget, limit))
 
 
-def found_of(outcomes: dict[str, str], runner: Any) -> Any:
-    """The record of a run."""
-    found = runner[1].Found(selected=list(outcomes))
+def found_of(outcomes: dict[str, str]) -> Any:
+    """What a run would have found."""
+    found = watch.Found(selected=list(outcomes))
     for test, outcome in outcomes.items():
         found.take({"event": outcome, "test": test, "reason": "signal 11" if outcome == "crashed" else ""})
     return found
@@ -145,7 +145,7 @@ def test_expected_failures(tmp_path: Path) -> None:
     assert found.counts()["failed"] == found.counts()["expected"] == 1
     found.miss(["lib/t.py::test_a", "lib/t.py::test_a[1]"])
     assert found.counts()["failed"] == 1
-    found.miss(["lib/t.py::test_b"])  # recorded with another version of the library
+    found.miss(["lib/t.py::test_b"])  # of another version of the library
     assert found.counts()["failed"] == 2
     (tmp_path / "crashing").mkdir()
     found = watched(tmp_path / "crashing", {"b": "crash", "c": "failed"})
@@ -161,17 +161,16 @@ def test_what_is_recorded_shows_on_the_page(tmp_path: Path, monkeypatch: pytest.
     }
     found = found_of(tests)
     about = {"version": "9.9", "instruction_set": "v3", "package": "nowhere"}
-    for quick in (["--quick"], []):
-        options = downstream.parse([*quick, "--results", str(tmp_path)])
-        path = downstream.write_summary(options, library, "1.2.3", about, found)
-        assert json.loads(path.read_text())["clean"] is False
-    assert sorted(path.name for path in tmp_path.glob("*.json")) == [
-        "downstream-scipy-stride0-v3-quick.json",
-        "downstream-scipy-stride0-v3.json",
-    ]
-    assert report.whole_runs(tmp_path) == []  # these are not results of the official suite
-    (result,) = report.downstream_runs(tmp_path)  # a partial run does not count as a complete run
-    page = report.downstream([result])
+    record, written = tmp_path / "record.json", tmp_path / "page.md"
+    monkeypatch.setattr(report, "RECORD", record)
+    monkeypatch.setattr(report, "PAGE", written)
+    records.write(record, {"official": {}, "downstream": {}})
+    for arguments in (["--quick"], ["--results", str(tmp_path / "summaries")]):
+        kept = downstream.write_summary(downstream.parse(arguments), library, "1.2.3", about, found)
+        assert records.read(record)["downstream"] == {}
+    assert records.read(Path(kept.removeprefix("summary in ")))["clean"] is False
+    downstream.write_summary(downstream.parse([]), library, "1.2.3", about, found)
+    page = written.read_text(encoding="utf-8")
     assert "| scipy 1.2.3 | stride0 9.9, v3 | 1 | 1 |" in page
     assert "| fft | 1 | 0 |" in page and "| io | 0 | 1 |" in page
     assert "`scipy/io/tests/test_it.py::test_b`: signal 11" in page
@@ -194,7 +193,7 @@ def test_a_recorded_run_stands_for_a_smaller_one(monkeypatch: pytest.MonkeyPatch
 
 
 class Item(NamedTuple):
-    """The properties of a test that sampling uses."""
+    """What sampling needs to know of a test."""
 
     path: str
     nodeid: str

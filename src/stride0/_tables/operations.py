@@ -109,6 +109,8 @@ class Reduction(NamedTuple):
     gains: tuple[str, ...] = ()  # as for an operation
     merged: bool = True  # whether adjacent short rows are folded as one, which changes the order of a sum
     folded_by: str = ""  # the reduction of plain elements that folds its accumulators; "" is the row itself
+    # Whether the second operand is one value for a whole run: layout 4 has a loop then, layout 0 has none.
+    constant_second: bool = False
     # The loops in `folding.h` and `finding.h`: dtypes by layout. They are for any strides.
     written: dict[int, tuple[str, ...]] = {}  # noqa: RUF012
     # Other dtypes whose rows with any strides are copied first: Note [Parts].

@@ -19,7 +19,7 @@ class Threshold(NamedTuple):
     value: int
     meaning: str
     benchmark: str
-    """The script in `benchmarks` that shows the effect of another value."""
+    """The benchmark (`python -m benchmarks`) that shows the effect of another value."""
 
 
 def last_level_cache() -> int:

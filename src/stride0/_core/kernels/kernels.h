@@ -170,7 +170,7 @@ typedef struct {
     s0_product products[S0_DTYPES];
     int (*solve_systems)(const s0_systems *all, Py_ssize_t first, Py_ssize_t last);
     int (*factor_definite)(const s0_systems *all, Py_ssize_t first, Py_ssize_t last);
-    /* Of tall.h, in this order; the ranges count sections, matrices, matrices, and sections. */
+    /* Of tall_matrices.h, in this order; the ranges count sections, matrices, matrices, and sections. */
     int (*tall_factor)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, double *scratch);
     int (*tall_join)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last);
     int (*tall_spread)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, const double *by, double *scratch);

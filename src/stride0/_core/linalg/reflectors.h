@@ -1,7 +1,7 @@
 /* Reflectors that eliminate the columns of a block of rows, Note [Tall matrices] of linalg/tall_matrices.pxi: one panel of columns at
  * a time; then its reflectors are applied to all other columns together. Sums go down rows, in an order that only the shape determines. */
-#ifndef STRIDE0_REFLECTING_H
-#define STRIDE0_REFLECTING_H
+#ifndef STRIDE0_REFLECTORS_H
+#define STRIDE0_REFLECTORS_H
 
 #include <math.h>
 

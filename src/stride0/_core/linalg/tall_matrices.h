@@ -1,7 +1,7 @@
 /* Orthogonal factors of matrices with many more rows than columns, Note [Tall matrices] of linalg/tall_matrices.pxi. Sums go down rows,
  * in an order that only the shape determines: neither the instruction set nor the number of threads changes a bit. */
-#ifndef STRIDE0_TALL_H
-#define STRIDE0_TALL_H
+#ifndef STRIDE0_TALL_MATRICES_H
+#define STRIDE0_TALL_MATRICES_H
 
 #include "kernels.h"
 #include "products.h"

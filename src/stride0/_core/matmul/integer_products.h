@@ -6,8 +6,8 @@
  *
  * Otherwise, with AVX2, by s0_tile_u64, from halves of 32 bits: products of low halves are summed in 64 bits. Products of a low and a
  * high half, which count 2^32, are summed in 32 bits and shifted once. */
-#ifndef STRIDE0_PRODUCTS64_H
-#define STRIDE0_PRODUCTS64_H
+#ifndef STRIDE0_INTEGER_PRODUCTS_H
+#define STRIDE0_INTEGER_PRODUCTS_H
 
 enum {
     S0_EXACT = 44,

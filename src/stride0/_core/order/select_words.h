@@ -1,4 +1,4 @@
-/* Selection from words: find the words of the ranks `first` to `last`. ordering.h includes this file.
+/* Selection from words: find the words of the ranks `first` to `last`. sort_words.h includes this file.
  *
  * Divisions by pivots, as in a sort, but only of the parts with the two outermost ranks, give the words of these ranks. A pass over
  * all words then gives the indices of the words in between. Among equal words, the first one has the lowest rank. */

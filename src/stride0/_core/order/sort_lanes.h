@@ -1,4 +1,4 @@
-/* Sorting of several lanes side by side, one lane of the array in each lane of the vectors. ordering.h includes this file.
+/* Sorting of several lanes side by side, one lane of the array in each lane of the vectors. sort_words.h includes this file.
  *
  * The lanes are the columns of a matrix whose rows are vectors. Batcher's bitonic merges sort the columns: blocks of 16 rows in
  * registers, then runs that are twice as long each time. All exchanges put the smaller words into the upper row, so rows

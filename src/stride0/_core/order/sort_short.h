@@ -1,6 +1,6 @@
 /* Sorting of booleans and of lanes with few elements, which need no words or few steps. For sorting.h. */
-#ifndef STRIDE0_FEW_H
-#define STRIDE0_FEW_H
+#ifndef STRIDE0_SORT_SHORT_H
+#define STRIDE0_SORT_SHORT_H
 
 /* --- booleans: every byte except 0 is true, because memory of other libraries may hold other values than 1 */
 

@@ -1,7 +1,7 @@
 /* Sorting of one lane of real numbers or booleans: always stable, -0.0 equal to 0.0, NaN last (first if descending).
  *
  * Elements are encoded as signed words in the same order; for a descending sort the words are complemented, so that equal elements
- * keep their order too. The words are sorted (ordering.h) and decoded. Each step works on a part of the lane, so that several
+ * keep their order too. The words are sorted (sort_words.h) and decoded. Each step works on a part of the lane, so that several
  * threads can sort a long lane; then the sorted parts are merged.
  *
  * An argsort keeps the indices of the elements in the low bits of the words. If an element and an index need more bits than a word

@@ -3,8 +3,8 @@
        A reduction loop for any strides would have one element in a register at a time, and more accumulators than registers.
        Instead, a part of the elements that fits the first-level cache is copied to contiguous memory, and the loop for contiguous
        elements runs on it. The order of the reduction stays the same, and so does every bit. */
-#ifndef STRIDE0_PARTS_H
-#define STRIDE0_PARTS_H
+#ifndef STRIDE0_ANY_STRIDES_H
+#define STRIDE0_ANY_STRIDES_H
 
 #include "dtypes.h"
 #include "kernels.h"
