@@ -1,10 +1,10 @@
-"""Which tests run, how Hypothesis runs, and what tracebacks show.
+"""The selection of tests, settings of Hypothesis, and tracebacks.
 
 `pytest` runs a quick selection: every test function, with a sample of its parameters and fewer Hypothesis
 examples. `pytest --full` runs everything. Tests that are named on the command line (`file.py::test`) all run.
 
-Hypothesis has no deadlines. In CI its examples are the same every time: a run says whether a change broke
-something, so it must not depend on luck. Elsewhere every run looks at new examples.
+Hypothesis has no deadlines. In CI its examples are the same every time, so that a run does not depend on
+chance. Elsewhere every run tries new examples.
 """
 
 import contextlib
@@ -30,15 +30,15 @@ with pytest.MonkeyPatch.context() as patch, contextlib.suppress(ImportError):
     patch.setenv("SCIPY_ARRAY_API", "1")
     importlib.import_module("scipy._lib._array_api")
 
-# Full runs try as many examples as a test asks for (`strategies.examples`), quick runs a part of them.
+# Full runs try the number of examples that a test requests (`strategies.examples`), quick runs fewer.
 for profile, count in (("full", 100), ("quick", 15)):
     settings.register_profile(
         profile, deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=count
     )
 
-# How many tests run, and how many there are.
+# The number of selected tests, and the number of all tests.
 SELECTION = pytest.StashKey[tuple[int, int]]()
-# A test function with at most that many sets of parameters runs with all of them.
+# A test function with at most this number of sets of parameters runs with all of them.
 SAMPLE_SIZE = 3
 
 
@@ -89,7 +89,7 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    # Many tests collect garbage. Frozen objects, such as the tests themselves, are not searched each time.
+    # Many tests run the garbage collector, which does not search frozen objects, such as the tests.
     gc.collect()
     gc.freeze()
 
@@ -109,7 +109,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 @pytest.fixture
 def eagerly() -> Iterator[None]:
-    """For tests of how one call runs, which comes later with STRIDE0_FUSED=1, and of contexts of no value."""
+    """For tests of the execution of one call (later with STRIDE0_FUSED=1), and of contexts without values."""
     import stride0
 
     before = stride0.fused.set_default(0)
@@ -119,7 +119,7 @@ def eagerly() -> Iterator[None]:
 
 @pytest.fixture
 def signals_often() -> Iterator[None]:
-    """For tests in which a signal must meet a call: calls look for signals each millisecond, not each 50."""
+    """For tests in which a signal interrupts a call: calls check for signals every millisecond."""
     from stride0._core.plan import threads
 
     before = threads.check_signals_every(1_000_000)
@@ -127,7 +127,7 @@ def signals_often() -> Iterator[None]:
     threads.check_signals_every(before)
 
 
-# What a test says that cannot be run by several threads at once (pytest-run-parallel), and why.
+# Words in the source of tests that several threads cannot run at once (pytest-run-parallel), and reasons.
 ALONE = {
     "it changes settings of the process": (
         "set_default everywhere set_num_threads tune( back_off set_limit set_blas set_idle_limit "
@@ -141,7 +141,7 @@ ALONE = {
     ),
     "it starts processes or threads": "subprocess run( fork Thread( in_thread ThreadPool together( in_each(",
 }
-# Modules of which that holds as a whole.
+# Modules in which no test can.
 ALONE_MODULES = "test_memory test_flags test_flags_devices test_flags_dtypes test_switches"
 
 
@@ -173,7 +173,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> None:
-    """Show the frames of the package, which its users do not see: here the defect is among them."""
+    """Show the frames of the package, which are hidden from users: a defect is in one of them."""
     if call.excinfo is not None:
         for name, module in list(sys.modules.items()):
             if name.partition(".")[0] == "stride0":

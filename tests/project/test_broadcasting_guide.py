@@ -1,4 +1,4 @@
-"""docs/guides/broadcasting.md: its tables say what is so, and its pictures are those that `explain` draws."""
+"""docs/guides/broadcasting.md: its tables are right, and its pictures are drawn by `explain`."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ NAMES = {
 
 
 def described(svg: str) -> str:
-    """The text of a picture for those who cannot see it: all that `explain` says."""
+    """The alternative text of a picture, which has the complete text of `explain`."""
     return re.findall(r"<desc[^>]*>(.*)</desc>", svg, re.DOTALL)[0]
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_pictures(name: str) -> None:
-    """To draw them anew: `PICTURES[name].svg(DOCS / "pictures" / f"{name}.svg")`."""
+    """To draw the pictures again: `PICTURES[name].svg(DOCS / "pictures" / f"{name}.svg")`."""
     file = DOCS / "pictures" / f"{name}.svg"
     assert described(file.read_text(encoding="utf-8")) == described(PICTURES[name].svg())
 
@@ -86,7 +86,7 @@ def resolve(names: dict[str, Any], path: str) -> None:
 
 @pytest.mark.parametrize("library", NAMES)
 def test_names(library: str) -> None:
-    """Every name of the tables exists, on both sides, and the calls of the right side are right."""
+    """Every name of the tables exists, on both sides, and the calls on the right side work."""
     torch = pytest.importorskip("torch") if library == "PyTorch" else None
     theirs: dict[str, Any] = {"np": np, "a": np.ones((2, 3)), "torch": torch}
     if torch is not None:

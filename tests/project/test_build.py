@@ -1,4 +1,4 @@
-"""The build: a wheel is built once for the same sources; sizes and units are those of the tables."""
+"""The build: a wheel is built once for the same sources; sizes and units agree with the tables."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_sizes(tmp_path: Path) -> None:
 
 
 def test_units_are_what_meson_compiles(tmp_path: Path) -> None:
-    """The names of the generator are those of `meson.build`, or the build would end at once."""
+    """The generator and `meson.build` have the same names; otherwise the build fails at once."""
     text = (BUILD.parent / "meson.build").read_text()
     names = [
         name.strip(" '")
@@ -105,7 +105,7 @@ def test_units_are_what_meson_compiles(tmp_path: Path) -> None:
 
 
 def test_every_python_file_and_stub_is_installed() -> None:
-    """The list in `meson.build` is that of the tree: an editable build finds a file that a wheel lacks."""
+    """`meson.build` lists all files of the tree: an editable build would find a file that a wheel lacks."""
     package = BUILD.parents[1]
     folders = ast.literal_eval(
         (package / "meson.build").read_text().partition("python_sources = ")[2].partition("\n}")[0] + "\n}"
@@ -116,5 +116,5 @@ def test_every_python_file_and_stub_is_installed() -> None:
     there = [*package.rglob("*.py"), *package.rglob("*.pyi"), package / "py.typed"]
     generators = package / "_core" / "generators"
     found = {path.relative_to(package).as_posix() for path in there if generators not in path.parents}
-    # These are made by the build, where they lie in the tree too.
+    # The build makes these; an editable build puts them into the tree.
     assert found - {"_version.py", "special/_ufuncs.py"} == listed

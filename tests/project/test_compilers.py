@@ -1,4 +1,4 @@
-"""The C that is written by hand: no compiler warns of it; and which processors it takes for which."""
+"""Handwritten C: no compiler warns of it, and it recognises processors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEVEL_BY_NAME = 'int main(void) { return __builtin_cpu_supports("x86-64-v2"); }\
 
 
 def compiled(compiler: str, source: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Compile a file; fail with what the compiler says."""
+    """Compile a file; fail with the compiler's messages."""
     sizes, builds = source.with_name("table_sizes.h"), source.with_name("builds.h")
     targets = [source.with_name(name) for name in (sizes.name, "dtypes.h", "dtype.pyi")]
     subprocess.run([sys.executable, CORE / "generators" / "sizes.py", *targets], check=True)
@@ -201,7 +201,7 @@ int main(void)
 
 @pytest.fixture(scope="module", params=[(name, how) for name in COMPILERS for how in ("levels", "features")])
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Prints the builds that a processor runs; asks by names of levels, or feature by feature."""
+    """Prints the builds that a processor runs; tests names of levels, or single features."""
     compiler, how = request.param
     folder = tmp_path_factory.mktemp("cpu")
     source, out = folder / "cpu.c", folder / "cpu"
@@ -229,7 +229,7 @@ def test_both_ways_of_asking_agree(program: Path) -> None:
     ("processor", "expected"),
     [
         ("Haswell", ["v3", "baseline"]),
-        # Compilers use these for v3, though no test for avx2, fma, bmi and bmi2 asks for them.
+        # Compilers use these for v3, but tests for avx2, fma, bmi and bmi2 do not include them.
         ("Haswell,-abm", ["baseline"]),
         ("Haswell,-movbe", ["baseline"]),
         ("Haswell,-f16c", ["baseline"]),

@@ -1,4 +1,4 @@
-"""The pictures of the overview are as their script draws them, and show each folder of the package."""
+"""The pictures of the overview equal the output of their script, and show each folder of the package."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DRAW = load()
 
 @pytest.mark.parametrize("name", DRAW.PICTURES)
 def test_pictures(name: str) -> None:
-    """To draw them anew: `python docs/design/pictures/draw.py`."""
+    """To draw the pictures again: `python docs/design/pictures/draw.py`."""
     assert (PICTURES / f"{name}.svg").read_text(encoding="utf-8") == DRAW.PICTURES[name]()
 
 

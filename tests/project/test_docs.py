@@ -1,4 +1,4 @@
-"""The documentation holds what it says: sessions, links, notes, and the lists of exceptions and names."""
+"""The documentation is right: sessions, links, notes, and the lists of exceptions and names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(page for name in FOLDERS for page in (ROOT
 TEXT = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# Prose: what stands in code is no link and no heading.
+# Prose: code contains no links and no headings.
 PROSE = {page: re.sub(r"`[^`\n]*`", "", FENCE.sub("", text)) for page, text in TEXT.items()}
 # Written by `python -m conformance official`, from results of whole runs: it may not be there yet.
 GENERATED = ROOT / "docs" / "evidence" / "conformance.md"
@@ -59,7 +59,7 @@ def statements(page: str) -> Iterator[Statement]:
 
 
 def outcome(statement: Statement, names: dict[str, object]) -> str:
-    """What a session shows for a statement; of a traceback only its first line and the exception."""
+    """The output of a statement in a session; of a traceback only its first line and the exception."""
     shown = io.StringIO()
     try:
         with redirect_stdout(shown):
@@ -70,7 +70,7 @@ def outcome(statement: Statement, names: dict[str, object]) -> str:
     return shown.getvalue().rstrip()
 
 
-# It shows what one call allocates: with STRIDE0_FUSED=1 that comes later, and may be less.
+# It shows the allocations of one call, which come later and may be fewer with STRIDE0_FUSED=1.
 EAGER = "docs/design/memory.md"
 
 
@@ -151,7 +151,7 @@ SOURCES = {
     if path.is_file() and path.suffix in SUFFIXES
 }
 CITED = re.compile(r"Note \[([^\]]+)\]")
-# A note begins with a line of its name alone, and its text is indented below. `#` may stand before both; in a
+# A note begins with a line that has only its name; its text is indented. `#` may precede both; in a
 # comment of C, three spaces.
 DEFINED = re.compile(r"^(?:# ?| {3}|/\* )?Note \[([^\]]+)\]\n(?:# ?| {3})? {4}\S", re.MULTILINE)
 HEADING = re.compile(r"^#+ Note \[([^\]]+)\]$", re.MULTILINE)
@@ -215,7 +215,7 @@ def test_each_exception_has_an_example() -> None:
 
 
 def test_names_of_our_own() -> None:
-    """What the namespace has beyond the standard; NumPy has the standard's names."""
+    """The names of the namespace beyond the standard; NumPy has the standard's names."""
     listed = {row[0].split("`")[1] for row in table("docs/namespace.md", "name")} | set(_errors.__all__)
     standard = (set(np.__dict__) | set(dir(np))) - {"testing"}
     own = {name for name in dir(xp) if not name.startswith("_")} - standard
@@ -224,7 +224,7 @@ def test_names_of_our_own() -> None:
     assert set(re.findall(r"`(\w+)`", strided)) == set(xp.strided.__all__)
 
 
-# --- the overview names what there is
+# --- the overview names only existing files and functions
 
 OVERVIEW = "docs/design/overview.md"
 LISTED = SOURCES["src/stride0/_core/meson.build"].partition("\nmodules = [")[2].partition("]")[0]
@@ -266,7 +266,7 @@ def test_the_overview_lists_each_module_of_the_core_with_its_tests() -> None:
 
 
 def test_the_lives_of_calls_name_functions_that_exist() -> None:
-    """In the sections that follow a call through the core."""
+    """The names in the sections that follow a call through the core exist."""
     text = TEXT[OVERVIEW]
     section = text[text.index("## The life of one call") : text.index("## Where the notes are")]
     names = set(re.findall(r"`([A-Za-z_]{3,}\w*)`", section))

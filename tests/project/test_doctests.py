@@ -1,4 +1,4 @@
-"""Examples in docstrings: each public function and class has some, and they show what they say.
+"""Examples in docstrings: each public function and class has examples, and their output is right.
 
 `xp` and `np` are imported in each of them, as the docstring of the package says. Of an error the first line
 is compared, and `...` stands for the others.
@@ -25,7 +25,7 @@ from stride0._core.call.methods import Method
 from stride0._tables import examples
 
 NUMPYS = "a class of NumPy's, with the docstring that it has there"
-# What has no examples of its own, and why.
+# Names without examples, and reasons.
 WITHOUT = {
     "testing.as_array_api_strict": "it changes the process: its tests run its example in one of its own",
     "linalg.LstsqResult": "what `lstsq` returns: its examples show it",
@@ -94,7 +94,7 @@ def test_each_example_of_the_tables_is_shown_once() -> None:
 
 
 def doctest_report(name: str, text: str) -> str:
-    """What doctest reports on the examples in a text: nothing, if they show what they say."""
+    """The report of doctest on the examples in a text; empty if all output is right."""
     globs = {"xp": xp, "np": np, "__name__": "__main__"}
     test = doctest.DocTestParser().get_doctest(text, globs, name, None, None)
     assert test.examples

@@ -1,4 +1,4 @@
-"""The examples, run as a reader runs them: in a process and a folder of their own."""
+"""The examples, run as a reader runs them: in a separate process and folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def run(folder: Path, name: str, *options: str) -> tuple[int, str]:
-    """Run an example in `folder`; the exit code, and what it printed."""
+    """Run an example in `folder`; return the exit code and the output."""
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / name), *options],
         cwd=folder,
@@ -67,7 +67,7 @@ def test_digits_softmax(tmp_path: Path) -> None:
 
 
 def test_digits_softmax_after_one_epoch(tmp_path: Path) -> None:
-    """Too few digits are right, which it says, and everything but the time is the same when it runs again."""
+    """The output says that too few digits are right; a second run prints the same, except the time."""
     needs("sklearn", "tqdm", "matplotlib")
     rows = ("cross-entropy, training", "cross-entropy, test", "accuracy, training", "accuracy, test")
     found = []
@@ -95,7 +95,7 @@ def test_the_cells_of_the_notebook_show_what_is_stored(monkeypatch: pytest.Monke
         if stored["output_type"] == "error":
             with pytest.raises(Exception) as caught:
                 exec(compile(tree, "<cell>", "exec"), names)
-            # The reason in between is another one if SciPy was told to take arrays of any namespace.
+            # The reason in between differs if SciPy accepts arrays of any namespace.
             assert caught.type.__name__ == stored["ename"]
             given, wanted = str(caught.value).splitlines(), stored["evalue"].splitlines()
             assert [given[0], given[-1]] == [wanted[0], wanted[-1]]

@@ -89,7 +89,7 @@ def test_both_programs_for_users_of_autograd_agree(tmp_path: Path, monkeypatch: 
 
 
 def test_the_frequent_names_of_numpy_are_other_names_here() -> None:
-    """Each `np.` name of the table at the top of the page raises an error that says what to write."""
+    """Each `np.` name of the table at the top of the page raises an error with the replacement."""
     text = (DOCS / "migrate" / "numpy.md").read_text(encoding="utf-8")
     table = text[text.index("| in NumPy | in stride0 |") : text.index("What differs besides names")]
     names = set(re.findall(r"`np\.(\w+)", table)) - {"linalg", "random", "add", "squeeze"}

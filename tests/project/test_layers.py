@@ -1,7 +1,7 @@
 """The layers of the package: imports go downwards only (docs/design, "Layers").
 
-Read from the source tree, not from the imported package, so that compiled modules count like any other and
-nothing has to run. A file that is in no layer fails the test: whoever adds one says here where it belongs.
+The imports are read from the source tree, not from the imported package, so compiled modules are included and
+nothing runs. A file that is in no layer fails the test, so a new file must be added here.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "stride0"
 
-# The compiled modules of the core, in the order of their layers: each needs none of those behind it.
+# The compiled modules of the core, in the order of their layers: none needs a later one.
 BUILD = (SOURCE / "_core" / "meson.build").read_text(encoding="utf-8")
 LISTED = BUILD.partition("\nmodules = [")[2].partition("]")[0]
 COMPILED = re.findall(r"'((?!kernels)[a-z]+\.[a-z_]+)'", LISTED)
 
-# Modules of a layer may import those of the layers below, and each other as long as nothing goes round in a
-# circle. A folder stands for all modules in it that are not named themselves.
+# Modules of a layer may import modules of the layers below, and each other if there are no cycles. A folder
+# stands for all modules in it that are not listed themselves.
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tables and errors", ("_version", "_tables", "_base.errors")),
     ("shapes and devices", ("_base",)),
-    # Scalar bodies, then the kernels they make: C beneath Python.
+    # Scalar bodies, then the kernels that use them: C code below Python.
     ("bodies", ("_core", "_core.math")),
     ("kernels", ("_core.kernels",)),
     ("numbers of operations and loops", ("_core.plan.operations", "_core.plan.loops")),
@@ -90,7 +90,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("command line", ("__main__",)),
 )
 
-# Scripts of the build, in whose text stand the imports of the modules that they write.
+# Scripts of the build whose text contains the imports of the modules that they write.
 GENERATORS = {
     **{
         f"_core/generators/{name}.py": "_core.kernels"
@@ -101,8 +101,8 @@ GENERATORS = {
 }
 SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi")  # a template's name ends in ".in" after these
 NO_CODE = ("meson.build", "py.typed", ".h", ".c")  # ends of the names of files without imports
-# Imported by a name that is known only at run time: the build of the kernels that the processor can run, and
-# the first compiled module of all. And by the namespace what is above it, when somebody asks for it.
+# Imports by names that are known only at run time: the build of the kernels that the processor can run, the
+# first compiled module, and modules above the namespace, which it imports on request.
 DYNAMIC = {
     "_core.kernels._dispatch": "stride0._core.kernels",
     "_core": "stride0._core.kernels",
@@ -139,11 +139,11 @@ def suffix(file: str) -> str:
 
 
 def included() -> dict[str, str]:
-    """Files that another one includes, and that one."""
+    """Files that another file includes, and that file."""
     found = {}
     for file, text in TEXT.items():
         for name in re.findall(r'^include "(.*)"', text, re.MULTILINE):
-            # Generated modules are not beside what they include.
+            # Generated modules are not in the folder of the files that they include.
             beside = (Path(file).parent / name).as_posix()
             found[name.removeprefix("stride0/") if file.endswith(".in") else beside] = file
     return found
@@ -153,7 +153,7 @@ INCLUDED = included()
 
 
 def module_of(file: str) -> str:
-    """Name of the module that a file makes, or makes a part of, without the package's."""
+    """Name of the module that a file is, or belongs to, without the package's name."""
     if file in GENERATORS:
         return GENERATORS[file]
     file = INCLUDED.get(file, file)
@@ -165,7 +165,7 @@ MODULES = {module_of(file) for file in CODE}
 
 
 def rank(module: str) -> int | None:
-    """Number of a module's layer, None for one that is in none."""
+    """Number of a module's layer; None if it is in no layer."""
     ranks = {name: number for number, (_, names) in enumerate(LAYERS) for name in names}
     parts = module.split(".") if module else []
     folders = [".".join(parts[:count]) for count in range(len(parts), 0, -1)] or [""]
@@ -173,7 +173,7 @@ def rank(module: str) -> int | None:
 
 
 def targets(module: str, names: list[str]) -> Iterator[str]:
-    """Modules that `from module import names` needs: a submodule where the name is one, else the module."""
+    """Modules that `from module import names` needs: the submodule of that name, or else the module."""
     if module != "stride0" and not module.startswith("stride0."):
         yield module
         return
@@ -198,7 +198,7 @@ def python_imports(file: str, text: str) -> Iterator[Import]:
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         for node in ast.walk(function)
     }
-    # What only type checkers import, no program does.
+    # Programs do not run imports for type checkers.
     inside_checks = {
         id(node)
         for branch in ast.walk(tree)
@@ -230,7 +230,7 @@ CYTHON = re.compile(
 
 
 def cython_imports(file: str, text: str) -> Iterator[Import]:
-    """Imports of a Cython file; what is indented there stands inside a function."""
+    """Imports of a Cython file; indented imports are inside a function."""
     importer = module_of(file)
     for match in CYTHON.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
@@ -252,7 +252,7 @@ def imports() -> Iterator[Import]:
             yield from python_imports(file, text)
         if not python:
             yield from cython_imports(file, text)
-        elif file in GENERATORS:  # what they write; the imports above are those of a script of the build
+        elif file in GENERATORS:  # only the modules that they write; the imports above belong to the script
             yield from (found for found in cython_imports(file, text) if found.target.startswith("stride0."))
 
 
@@ -303,7 +303,7 @@ def back_edges(some: list[Import]) -> list[str]:
 
 
 def circles(some: list[Import]) -> list[str]:
-    """Modules that are left when those that need none of the others are taken away, again and again."""
+    """Modules that remain when modules without dependencies are removed repeatedly."""
     left: dict[str, set[str]] = {module: set() for module in MODULES}
     for found in some:
         if inner(found) != found.importer:
@@ -335,17 +335,17 @@ def test_the_checks_find_what_they_are_for() -> None:
         assert back_edges([Import("file", 1, importer, f"stride0.{target}", False)])
     back = Import(
         "file", 1, "_chapters.manipulation", "stride0._chapters.utility", False
-    )  # of one layer, but in a circle
+    )  # of one layer, but in a cycle
     assert not back_edges([back])
     assert {f"_chapters.{name}" for name in ("manipulation", "utility")} <= set(circles([*INNER, back]))
 
 
-# What is written in the functions of the namespace, like a program of a user.
+# Modules that use only the functions of the namespace, like a program of a user.
 ABOVE = ("autograd.scipy.", "numpy")
 
 
 def test_nobody_imports_the_namespace() -> None:
-    """But for what is written in its functions, like a program of a user."""
+    """Except for modules that use its functions like a program of a user."""
     wrong = [
         where(found)
         for found in INNER
@@ -355,7 +355,7 @@ def test_nobody_imports_the_namespace() -> None:
 
 
 def test_few_imports_inside_functions() -> None:
-    """Deferred for start-up time; anything else inside a function would dodge a circle."""
+    """Imports in functions are allowed to shorten the start; others would only hide a cycle."""
     late = [f for f in ALL if f.inside_function and f.target.partition(".")[0] != "numpy"]
     assert {(f.importer, f.target) for f in late} == {
         ("_compat.html", "html"),
@@ -369,7 +369,7 @@ def test_few_imports_inside_functions() -> None:
 
 
 def test_numpy_is_imported_when_needed_only() -> None:
-    # Stubs are read by type checkers alone; `_sparsity` imports this package when it is called.
+    # Only type checkers read stubs; `_sparsity` imports this package when it is called.
     wrong = [
         where(f)
         for f in ALL
@@ -394,9 +394,9 @@ def test_dynamic_imports() -> None:
         "optim._optimizers",
     }
     assert users(r"\b(import_module|__import__|importlib\.util)\b") == {*DYNAMIC, *libraries}
-    # Not imports: `__array_namespace__` hands out the namespace, which exists once there is an array; a
-    # controller is registered with another library, if that is there; `hide_frames` marks modules that are;
-    # an error finds the name of a function that is running; a module is put in the place of another library.
+    # These are not imports: `__array_namespace__` returns the namespace, which exists if there is an array; a
+    # controller is registered with another library if that is imported; `hide_frames` marks imported modules;
+    # an error finds the name of a running function; a module takes the place of another library.
     assert users(r"\bsys\.modules\b") <= {
         *("testing._array_api_strict", "strict"),
         *("_core.exchange.exchange", "_base.errors", "_base.callers", "_compat.threadpoolctl"),
@@ -404,7 +404,7 @@ def test_dynamic_imports() -> None:
 
 
 def test_generators_need_the_standard_library_only() -> None:
-    """They run before there is a package; what they share lies beside them."""
+    """They run before the package exists; shared code is in their folder."""
     siblings = {Path(file).stem for file in GENERATORS}
     for found in ALL:
         if found.file in GENERATORS and not found.target.startswith("stride0."):
@@ -412,7 +412,7 @@ def test_generators_need_the_standard_library_only() -> None:
 
 
 def test_tables_need_the_standard_library_only() -> None:
-    """The build loads them by their path, before there is a package."""
+    """The build loads them by path, before the package exists."""
     examples = ("_tables.examples.elementwise", "_tables.examples.special")
     for module in ("_tables.operations", "_tables.ufuncs", "_tables.dtypes", "_tables.methods", *examples):
         needs = {found.target for found in ALL if found.importer == module}

@@ -1,6 +1,6 @@
-"""The namespace: which names are there and which are not, versions, inspection, devices.
+"""The namespace: its names, versions, inspection, devices.
 
-The names are those of the standard's text, written out: what is in the tables of the library proves nothing.
+The names are copied from the standard's text, because the library's own tables would prove nothing.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ LINALG = (
     "cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power matrix_rank "
     "matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm"
 )
-# Of our own, in an extension.
+# Names beyond the standard in an extension.
 BEYOND = {"linalg": {"expm", "lstsq", "solve_triangular"}, "fft": set()}
 FFT = "fft fftfreq fftn fftshift hfft ifft ifftn ifftshift ihfft irfft irfftn rfft rfftfreq rfftn"
 OPERATORS = (
@@ -228,7 +228,7 @@ def test_names_of_the_extensions(module, names):
     assert public >= set(names.split())
     assert public >= BEYOND[module]
     for name in public - set(names.split()) - BEYOND[module]:
-        # Also of our own: exceptions, and the named tuples that functions return.
+        # Further classes: exceptions, and the named tuples that functions return.
         assert isinstance(getattr(extension, name), type), name
         assert issubclass(getattr(extension, name), Exception | tuple), name
 
@@ -242,7 +242,7 @@ def test_no_other_names():
     standard = {name for names in CHAPTERS.values() for name in names.split()}
     public = {name for name in dir(xp) if not name.startswith("_")}
     assert public - standard == OURS | EXCEPTIONS
-    # Python's own apart, three names with underscores are meant for users.
+    # Besides Python's names, three names with underscores are meant for users.
     special = {name for name in dir(xp) if name.startswith("__")} - set(dir(types.ModuleType("m")))
     special -= {"__builtins__", "__cached__", "__file__", "__path__", "__annotations__", "__all__"}
     special -= {"__getattr__", "__dir__", "__main__", "__tracebackhide__"}
@@ -297,7 +297,7 @@ def public_functions():
 
 
 def squeezed(signature):
-    """A signature without what depends on where its lines end."""
+    """A signature without line breaks and trailing commas."""
     return re.sub(r"\s|,(?=\s*\))", "", signature)
 
 
@@ -591,7 +591,7 @@ def test_device_objects():
 
 
 def test_what_takes_long_to_import_is_imported_late() -> None:
-    """The modules of Python's that were a fifth of the time that `import stride0` takes."""
+    """Python's modules that took a fifth of the time of `import stride0`."""
     slow = ["ast", "dataclasses", "dis", "html", "inspect", "threading", "tokenize"]
     program = (
         f"import sys; slow = {slow}\n"

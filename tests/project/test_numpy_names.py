@@ -1,4 +1,4 @@
-"""The tables of NumPy's names: both calls of a row agree, errors say what to write, the page is current."""
+"""The tables of NumPy's names: calls of a row agree, errors name the replacement, the page is current."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_both_calls_give_the_same(name: str, row: Row) -> None:
     if "scipy" in row.ours:
         pytest.importorskip("scipy")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy takes back names from time to time
+        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy deprecates names from time to time
         theirs = eval(row.theirs, {"np": np, **SAMPLES})
     ours = eval(row.ours, {"xp": xp, "np": np, **{name: xp.asarray(a) for name, a in SAMPLES.items()}})
     compare(theirs, ours)

@@ -1,4 +1,4 @@
-"""The recipes of docs/design/recipes.md, followed: what they add to a copy of the tree is there and works.
+"""The recipes of docs/design/recipes.md: their additions to a copy of the tree exist and work.
 
     STRIDE0_RECIPES=1 python -m pytest tests/project/test_recipes.py
 
@@ -189,12 +189,12 @@ def run(*command: str, cwd: Path, **variables: str) -> str:
 
 
 def test_the_page_has_the_places() -> None:
-    """No recipe takes more places than it says; a new one belongs into `PROGRAM`, too."""
+    """Each recipe changes the number of places that it says; a new recipe must be added to `PROGRAM` too."""
     assert {title: len({change.file for change in made}) for title, made in changes().items()} == PLACES
 
 
 def test_tables_take_the_rows(tree: Path) -> None:
-    """The generators check the tables, and write kernels of the rows."""
+    """The generators check the tables and write kernels for the rows."""
     build = tree / "src/stride0/_core/generators"
     units = "reductions special arithmetic complex_functions moves pairs sorting functions products fourier"
     units += " strided strided_reductions"

@@ -51,7 +51,7 @@ ENTRIES = {name.removeprefix("stride0."): (signature, text) for name, signature,
 
 
 def public(path: str, module: ModuleType) -> Iterator[str]:
-    """The public names of a module, and of those within it, as they are written after `stride0.`."""
+    """The public names of a module, and of the modules within it, without the prefix `stride0.`."""
     names = [name for name in dir(xp) if not name.startswith("_")] if module is xp else module.__all__
     for name in names:
         thing = getattr(module, name)
@@ -76,7 +76,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 def test_methods_and_attributes_are_in_the_reference() -> None:
     for path in ("Array", "DType", "Device", "fused", "autograd.Tape", "random.Generator"):
         own = {name: value for name, value in vars(find(path)).items() if not name.startswith("_")}
-        # Attributes of NumPy's, whose error says what to write, are none.
+        # Attributes of NumPy that only raise an error do not count.
         names = {name for name, value in own.items() if type(value).__name__ != "_Missing"}
         assert names or path == "Device"
         assert {f"{path}.{name}" for name in names} - ENTRIES.keys() == set()
@@ -132,7 +132,7 @@ def test_functions_of_the_standard_link_to_it(name: str) -> None:
 
 
 def test_gradients_are_told() -> None:
-    """Of every public function that the tables of gradients have."""
+    """The gradient section of every public function in the tables of gradients."""
     told = {name: text for name, (_, text) in ENTRIES.items() if ":Gradient:" in text}
     for name in ENTRIES.keys() & VJP.keys():
         arguments = re.search(r":Gradient: rule by (.*)", told[name])
@@ -145,8 +145,9 @@ def test_gradients_are_told() -> None:
 
 X = xp.reshape(xp.arange(1.0, 13.0) / 16, (3, 4))
 Z = xp.asarray([1.0 + 2.0j])
-# Of each function whose result is a view, in all cases, a call.
+# A call of each function whose result is always a view.
 VIEWS: dict[str, Callable[[], Any]] = {
+    "Array.view": lambda: X.view(xp.int64),
     "autograd.stop_gradient": lambda: xp.autograd.stop_gradient(X),
     "broadcast_arrays": lambda: xp.broadcast_arrays(X, X[:1, :])[0],
     "broadcast_to": lambda: xp.broadcast_to(X, (2, 3, 4)),

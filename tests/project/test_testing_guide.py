@@ -1,4 +1,4 @@
-"""The guide to testing array-agnostic code: its files run, and its table says what they do."""
+"""The guide to testing array-agnostic code: its files run, and its table is right."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMMAND = re.search(r"`pytest (--xp-configs=(\S+)) test_draft\.py`", PAGE)
 
 
 def rows(heading: str) -> dict[str, list[str]]:
-    """The rows of the table whose heading begins so, by what stands in the first column."""
+    """The rows of the table whose heading begins so, by the text in the first column."""
     lines = PAGE[PAGE.index(heading) :].splitlines()[2:]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[: lines.index("")]]
     return {row[0].strip("`"): row[1:] for row in cells}

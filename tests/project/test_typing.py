@@ -1,4 +1,4 @@
-"""What type checkers say of the package: mypy --strict and pyright, over its use and over the examples.
+"""Type checkers on the package: mypy --strict and pyright, over its use and over the examples.
 
 tests/support/typing_use.py says what they must infer and refuse. Protocols for arrays that other
 projects publish are checked where those are installed.
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 USE = ROOT / "tests" / "support" / "typing_use.py"
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
-# Imported by the examples. Where they are missing the checkers have no types to check against.
+# Imported by the examples. If one is missing, the checkers lack its types.
 OF_EXAMPLES = ("matplotlib", "scipy", "sklearn", "tqdm")
 
 PACKAGE = Path(stride0.__file__).resolve().parent
@@ -47,10 +47,10 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def mypy(cache: Path, *arguments: str | Path) -> tuple[int, str]:
-    """Run mypy --strict with this repository's settings; its exit code and what it says."""
+    """Run mypy --strict with this repository's settings; return its exit code and its output."""
     needs("mypy")
     environment = dict(os.environ)
-    # What is installed mypy finds itself, and refuses to be told of.
+    # mypy finds installed packages, and refuses to get their paths.
     environment["MYPYPATH"] = str(FOLDER) if outside_site_packages() else ""
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache), "--no-error-summary"]
     command += ["--config-file", str(ROOT / "pyproject.toml"), "--show-error-codes"]
@@ -81,7 +81,7 @@ def pyright(folder: Path, files: list[Path], mode: str) -> list[str]:
         # nothing is inferred from their sources: that takes long, and finds mistakes where there are none.
         "reportMissingImports": "none",
         "useLibraryCodeForTypes": False,
-        # mypy's ignores name mypy's codes; pyright has its own, and is told nothing.
+        # The `type: ignore` comments name mypy's codes, which pyright does not know.
         "enableTypeIgnoreComments": True,
     }
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
@@ -113,7 +113,7 @@ def test_use_is_as_mypy_infers(cache: Path) -> None:
 
 
 def test_mypy_notices_mistakes(cache: Path) -> None:
-    # A package whose names were all `Any` would pass the test above but for its refusals; this is their sum.
+    # If all names of the package were `Any`, these mistakes would pass, as the uses above would.
     wrong = cache / "wrong.py"
     wrong.write_text(
         "import stride0 as xp\nx: int = xp.ones(3)\ny = xp.sin('text')\nz: str = xp.ones(3).shape\n"
@@ -160,8 +160,8 @@ array: xpt.Array[xp.DType] = xp.ones(3)
 namespace: xpt.HasArrayNamespace = xp.ones(3)
 dtype: xpt.HasDType[xp.DType] = xp.ones(3)
 """
-# What array-api-typing asks of an array, in our words: on PyPI that name belongs to one file that raises when
-# it is imported, and where there is no more, the same program is checked against these.
+# Copies of array-api-typing's protocols: on PyPI that name has one file, which raises when it is imported. If
+# there is no newer release, the same program is checked against these.
 IN_OUR_WORDS = """
 from typing import Any, Literal, Protocol
 

@@ -1,4 +1,4 @@
-"""What a wheel needs of the machine that it is installed on, read from the libraries that are under test."""
+"""The requirements of a wheel on its machine, read from the libraries under test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DLPack tensors made and read by hand, through ctypes: what producers and consumers see of each other."""
+"""DLPack tensors made and read by hand, through ctypes, as producers and consumers do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OLD, NEW = b"dltensor", b"dltensor_versioned"
 
 Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
-# Producers live for ever: a test that fails may leave behind an array that calls a deleter very late.
+# Producers are never freed: a failing test may leave an array that calls a deleter very late.
 _producers: list[Producer] = []
 
 
@@ -122,7 +122,7 @@ def read(capsule: Any) -> Any:
     """Return the managed tensor in a fresh capsule; it stays the capsule's."""
     kind = {OLD: Unversioned, NEW: Versioned}[name_of(capsule)]
     managed = kind.from_address(_pointer(capsule, name_of(capsule)))
-    managed.capsule = capsule  # or it would go, and the tensor with it
+    managed.capsule = capsule  # keeps the capsule, and so the tensor, alive
     return managed
 
 
@@ -188,7 +188,7 @@ class Producer:
         self.released += 1
 
     def capsule(self, name: bytes | None = None) -> Any:
-        """Return a capsule without a destructor: what nobody takes, nobody releases."""
+        """Return a capsule without a destructor: if no consumer takes the tensor, it is not released."""
         return _new(ctypes.addressof(self.managed), name or self.name, None)
 
     def __dlpack__(self, **keywords: Any) -> Any:
@@ -207,12 +207,12 @@ class OldProducer(Producer):
 
 
 def address(a: Any) -> int:
-    """Return where the first element of anything with the buffer protocol lies."""
+    """Return the address of the first element of an object with the buffer protocol."""
     return int(np.asarray(a).__array_interface__["data"][0])
 
 
 def started(program: str) -> subprocess.Popen[str]:
-    """Start a program in an interpreter of its own, with this one's path: what may crash is not run here."""
+    """Start a program that may crash in another interpreter, with the path of this one."""
     path = [entry for entry in sys.path if entry]
     return subprocess.Popen(
         [sys.executable, "-c", f"import sys\nsys.path[:0] = {path!r}\n{program}"],

@@ -17,7 +17,7 @@ FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 INHERITS_CONTEXT = bool(getattr(sys.flags, "thread_inherit_context", False))
 
 THREADS = 8
-# Fewer are enough for ThreadSanitizer, which is slow and finds what could race without a race being lost.
+# Fewer rounds are enough for ThreadSanitizer, which is slow but finds races that do no harm.
 ROUNDS = int(os.environ.get("STRIDE0_TEST_ROUNDS") or (1000 if FREE_THREADED else 60))
 
 ONE_THREAD_FOR_A_TAPE = "without the interpreter's lock a tape belongs to one thread"
@@ -30,7 +30,7 @@ def only_with_the_lock(reason: str) -> pytest.MarkDecorator:
 
 
 def together(*functions: Callable[[], Any]) -> list[Any]:
-    """Call functions at once, each in a thread of its own; their results, or the first exception."""
+    """Call functions at once, each in its thread; return their results, or raise the first exception."""
     barrier = threading.Barrier(len(functions))
     results: list[Any] = [None] * len(functions)
     errors: list[BaseException] = []
@@ -43,7 +43,7 @@ def together(*functions: Callable[[], Any]) -> list[Any]:
             errors.append(error)
 
     threads = [threading.Thread(target=run, args=pair) for pair in enumerate(functions)]
-    # With the lock, threads take turns as often as they can.
+    # With the GIL, threads take turns as often as possible.
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -59,5 +59,5 @@ def together(*functions: Callable[[], Any]) -> list[Any]:
 
 
 def in_each(function: Callable[[int], Any], threads: int = THREADS) -> list[Any]:
-    """Call a function in several threads at once, with the number of each; results as of `together`."""
+    """Call a function with its thread's number in several threads at once; results as in `together`."""
     return together(*(functools.partial(function, number) for number in range(threads)))

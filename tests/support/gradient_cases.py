@@ -1,4 +1,4 @@
-"""What a case of the gradient tests is; the cases themselves stand in a file per chapter."""
+"""The class of cases of the gradient tests; each chapter has a file of cases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Call = Callable[..., Any]
 
 
 class Case(NamedTuple):
-    """One call of a differentiable function, and how the peers spell it."""
+    """One call of a differentiable function, and the same call of PyTorch and JAX."""
 
     name: str  # a key of VJP
     call: Call  # takes the namespace, then the arrays
@@ -27,7 +27,7 @@ class Case(NamedTuple):
 
 
 class Singular(NamedTuple):
-    """A call at a point without finite differences, and what is defined there."""
+    """A call at a point without finite differences, and the gradients that we define there."""
 
     id: str
     call: Call  # as in a case

@@ -110,12 +110,12 @@ BINARY: dict[str, tuple[Range, Range, bool]] = {
     "copysign": (POSITIVE, POSITIVE, False),
     "remainder": ((2.1, 2.4), (0.8, 1.0), False),
     "nextafter": (BOTH_SIGNS, POSITIVE, False),
-    # The two ranges are apart: each operand is chosen or never is. Both are further below.
+    # The two ranges do not overlap, so one operand is always chosen. Mixed cases are below.
     "maximum": ((0.2, 0.5), (0.6, 0.9), False),
     "minimum": ((0.2, 0.5), (0.6, 0.9), False),
 }
 
-# PyTorch refuses what JAX takes for constant.
+# PyTorch refuses this function; JAX takes it for constant.
 BINARY_PEERS: dict[str, dict[str, Any]] = {"nextafter": {"torch": False, "jax": False}}
 
 BROADCASTS: tuple[tuple[Shape, Shape], ...] = (
@@ -142,7 +142,7 @@ def scaled(alpha: complex) -> dict[str, Any]:
 
 
 def _interleaved(rng: np.random.Generator) -> tuple[NumPyArray, ...]:
-    """Return two arrays of which now this and now that has the larger element, none of them nearly equal."""
+    """Return two arrays, either of which has larger elements at some positions; no two are nearly equal."""
     x = rng.permutation(np.linspace(-1.0, 1.0, 12))
     return x[:6].reshape(2, 3), x[6:].reshape(2, 3)
 
@@ -197,7 +197,7 @@ CASES: list[Case] = [
         for make in (real, complex_)
         for dtype in (float, complex)
     ),
-    # Left of the imaginary axis, where the square root of a product is not that of its factors.
+    # Left of the imaginary axis, where the square root of a product is not the product of square roots.
     *(
         Case(
             name,
@@ -319,7 +319,7 @@ CASES: list[Case] = [
     Case("clip", lambda xp, x: xp.clip(x, -0.5, 0.5), _only_x, "clip"),
     Case("clip", lambda xp, x: xp.clip(x, min=-0.5), _only_x, "clip-min"),
     Case("clip", lambda xp, x: xp.clip(x, max=0.5), _only_x, "clip-max"),
-    # NumPy's way of no bounds at all is refused by PyTorch.
+    # PyTorch refuses a call without bounds.
     Case("clip", lambda xp, x: xp.clip(x), _only_x, "clip-free", False),
     Case("clip", lambda xp, x: xp.clip(x, 0.5, -0.5), _only_x, "clip-crossed"),
     Case("clip", lambda xp, x, low, high: xp.clip(x, low, high), _clipped, "clip-arrays"),
@@ -346,7 +346,7 @@ CASES: list[Case] = [
         for make in (real, complex_)
         for a, b in (((2, 3), (2, 3)), ((3,), (2, 1)), ((), (2, 3)))
     ),
-    # PyTorch warns of the real part that it takes of the gradient.
+    # PyTorch warns because it takes the real part of the gradient.
     Case("where", chosen, kinds(real((2, 3)), complex_((3,))), "where-real-complex", False),
     Case("where", lambda xp, x: chosen(xp, x, 1.0), real((2, 3)), "where-number"),
     Case("where", lambda xp, x: chosen(xp, 1j, x), real((3,)), "where-complex-number", False),
@@ -364,7 +364,7 @@ def _at(*points: Any) -> tuple[NumPyArray, ...]:
 
 
 def _guarded(function: Callable[[Any, Any], Any], other: Callable[[Any], Any]) -> Call:
-    """Return a call of a function where its operand is positive and of another one elsewhere."""
+    """Return a call that uses one function for positive elements and another for other elements."""
     return lambda xp, x: xp.where(x > 0, function(xp, x), other(x))
 
 
@@ -439,7 +439,7 @@ SINGULAR: list[Singular] = [
         ([0, 2, 0, 0], [0, 0, 0, 0]),
     ),
     Singular("pow-of-0", with_left("pow", 0.0), _at([0.0, 1.0, 2.0]), ([0, 0, 0],), ([0, 0, 0],)),
-    # The exponent 0 is no singular point of other numbers: the second derivatives are log(2) and its kin.
+    # For nonzero bases the exponent 0 is not singular: second derivatives contain log(2) and similar terms.
     Singular(
         "pow-2-0",
         binary("pow"),
@@ -447,7 +447,7 @@ SINGULAR: list[Singular] = [
         ([0], [float(np.log(2))]),
         ([0.5], [0.5 + float(np.log(2)) ** 2]),
     ),
-    # --- nothing leaks from the branch not taken, nor through a cotangent of 0
+    # --- branches that are not taken, and cotangents of 0, contribute nothing
     Singular(
         "where-sqrt",
         _guarded(lambda xp, x: xp.sqrt(x), lambda x: 0.0),

@@ -14,7 +14,7 @@ Args = Callable[[np.random.Generator], tuple[np.ndarray[Any, Any], ...]]
 NORMS = cycle(("backward", "ortho", "forward"))
 FROM_REAL = ("rfft", "rfftn", "ihfft")
 
-# Shape, axis and length. The lengths of half spectra of 4 elements are 6 and 7 where none is left out.
+# Shape, axis and length. Half spectra of 4 elements have the lengths 6 and 7 if none is given.
 LINES: list[tuple[tuple[int, ...], int, int | None]] = [
     ((4,), -1, None),
     ((5,), -1, None),
@@ -47,7 +47,7 @@ def args(shape: tuple[int, ...], name: str) -> Args:
 
 
 def empty(shape: tuple[int, ...]) -> dict[str, Any]:
-    """Keep PyTorch from transforms of nothing, which it refuses."""
+    """Skip PyTorch for empty transforms, which it refuses."""
     return {} if np.prod(shape) else {"torch": False}
 
 
@@ -91,7 +91,7 @@ CASES: list[Case] = [
         for name in ("fftn", "ifftn", "rfftn", "irfftn")
         for (shape, s, axes), norm in zip(PLANES, NORMS, strict=False)
     ),
-    # -1 leaves the length of an axis as it is; JAX has no such thing.
+    # -1 leaves the length of an axis as it is; JAX does not support that.
     *(
         Case(
             f"fft.{name}",

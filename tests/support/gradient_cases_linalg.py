@@ -1,7 +1,7 @@
 """Gradient cases of linear algebra.
 
-Decompositions are followed by something that does not depend on the choice of vectors. Functions that read
-one triangle of a Hermitian matrix are preceded by what makes it Hermitian.
+Decompositions are followed by a function that does not depend on the choice of vectors. For functions that
+read one triangle of a Hermitian matrix, the operand is made Hermitian first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _orthogonal(rng: np.random.Generator, shape: Shape, imaginary: bool) -> NumP
 
 
 def regular(*shapes: Shape, imaginary: bool = False) -> Args:
-    """Return matrices whose singular values lie apart from each other and from 0."""
+    """Return matrices whose singular values differ clearly from each other and from 0."""
 
     def make(rng: np.random.Generator) -> tuple[NumPyArray, ...]:
         found = []
@@ -37,7 +37,7 @@ def regular(*shapes: Shape, imaginary: bool = False) -> Args:
 
 
 def apart(*shape: int, imaginary: bool = False) -> Args:
-    """Return matrices whose eigenvalues lie apart from each other and from 0."""
+    """Return matrices whose eigenvalues differ clearly from each other and from 0."""
 
     def make(rng: np.random.Generator) -> tuple[NumPyArray, ...]:
         noise = 0.1 * rng.standard_normal(shape)
@@ -94,7 +94,7 @@ def squares(name: str, index: int, **options: Any) -> Call:
 
 
 def projector(name: str, index: int, first: int, **options: Any) -> Call:
-    """Return a call that multiplies vectors, from the first of some on, with their adjoints."""
+    """Return a call that multiplies the last vectors, from a given one on, with their adjoints."""
 
     def call(xp: Any, x: Any) -> Any:
         vectors = getattr(xp.linalg, name)(x, **options)[index]
@@ -120,7 +120,7 @@ def _polar(xp: Any, x: Any) -> Any:
     return u @ vh
 
 
-# The eigenvalues of a general matrix come in any order, so that these are made not to depend on it.
+# The eigenvalues of a general matrix have no fixed order, so these losses do not depend on it.
 
 
 def _eigvals(xp: Any, x: Any) -> Any:
@@ -367,7 +367,7 @@ for size, lead in [(1, ()), (3, ()), (2, (2,)), (0, ()), (2, (0,))]:
 for size, rank in [(2, 1), (3, 2), (3, 1), (4, 2), (4, 1)]:
     for tag, imaginary in REAL_AND_COMPLEX:
         args = of_rank(rank, size, size, imaginary=imaginary)
-        # From the third order on it is another rule. PyTorch returns 0 where the determinant is exactly 0.
+        # From order 3 on there is another rule. PyTorch returns 0 where the determinant is exactly 0.
         CASES.append(Case("linalg.det", linalg("det"), args, f"det-{size}-rank-{rank}{tag}", False, order=3))
 for s1, s2 in [
     ((3, 3), (3,)),
@@ -380,7 +380,7 @@ for s1, s2 in [
     for tag, imaginary in REAL_AND_COMPLEX:
         right = complex_(s2) if imaginary else signed(s2)
         args = kinds(regular(s1, imaginary=imaginary), right)
-        # What is a vector and what a matrix, PyTorch sees in another way than the standard.
+        # PyTorch distinguishes vectors and matrices in another way than the standard.
         peer = None if len(s2) > 1 or len(s1) == 2 else False
         CASES.append(Case("linalg.solve", linalg("solve"), args, f"solve-{s1}-{s2}{tag}", peer, peer))
 CASES.append(
@@ -399,7 +399,7 @@ for s1, s2 in [
         for upper, unit in itertools.product((False, True), repeat=2):
             call = linalg("solve_triangular", upper=upper, unit_diagonal=unit)
             id = f"solve_triangular-{s1}-{s2}-{upper}-{unit}{tag}"
-            # PyTorch has another name for the diagonal, JAX its function in another place.
+            # PyTorch's diagonal has another name; JAX's function is in another module.
             CASES.append(
                 Case("linalg.solve_triangular", call, args, id, _torch_triangular(upper, unit), False)
             )
@@ -413,7 +413,7 @@ for shape in [(3, 3), (2, 3, 2), (2, 3)]:
         args = regular(shape, imaginary=imaginary)
         CASES += [
             Case("linalg.pinv", linalg("pinv"), args, f"pinv-{shape}{tag}"),
-            # The others leave out how the vectors turn that are cut off.
+            # PyTorch and JAX leave out the rotation of the vectors that are cut off.
             Case("linalg.pinv", linalg("pinv", rtol=0.6), args, f"pinv-cut-{shape}{tag}", False, False),
         ]
 
@@ -470,13 +470,13 @@ for shape in [(3, 3), (3, 2), (2, 3), (2, 3, 2)]:
             Case("linalg.svd", _polar, args, f"svd-polar-{shape}{tag}"),
             Case("linalg.svd", squares("svd", 0, full_matrices=False), args, f"svd-U-{shape}{tag}"),
             Case("linalg.svd", squares("svd", 2, full_matrices=False), args, f"svd-Vh-{shape}{tag}"),
-            # PyTorch and JAX have no gradient for what `full_matrices` adds.
+            # PyTorch and JAX have no gradient for the columns that `full_matrices` adds.
             Case("linalg.svd", projector("svd", 0, 1), args, f"svd-full-U-{shape}{tag}", False, False),
             Case("linalg.svd", projector("svd", 2, 1), args, f"svd-full-Vh-{shape}{tag}", False, False),
         ]
 
 
-# Where finite differences do not exist, or do not tell
+# Points at which finite differences do not exist, or do not decide
 
 
 def _array(values: Any) -> NumPyArray:
@@ -569,7 +569,7 @@ SINGULAR: list[Singular] = [
     singular(
         "power-singular", lambda xp, x: xp.linalg.matrix_power(x, 2), NOTHING, NOTHING, [[4, 4], [4, 4]]
     ),
-    # What `where` did not take must not come through.
+    # The branch that `where` did not take must contribute nothing.
     Singular(
         "matmul-masked",
         _masked_product,

@@ -21,7 +21,7 @@ def complex_(*shapes: Shape) -> Args:
 
 
 def mixed(*shapes: Shape) -> Args:
-    """Return real and complex arrays by turns."""
+    """Return real and complex arrays alternately."""
     return lambda rng: tuple(
         rng.standard_normal(s) + (1j * rng.standard_normal(s) if i % 2 else 0) for i, s in enumerate(shapes)
     )
@@ -44,7 +44,7 @@ def of_tuple(function: Callable[..., Any]) -> Call:
     return lambda xp, *arrays: function(xp, list(arrays))
 
 
-# Indexing: a key, its id, and what keeps the peers from it
+# Indexing: a key, its id, and the reason to skip PyTorch or JAX
 
 ROWS = np.array([True, False, True])
 COLUMNS = np.array([False, True, True, False])
@@ -95,7 +95,7 @@ KEYS: list[tuple[str, Any, dict[str, Any]]] = [
     ("beside-slices", (slice(1, None), [1, 1, 3], slice(0, 3)), {}),
     ("beside-int", ([0, 2, 0], 1), {}),
     ("int-beside", (1, [0, 3, 0]), {}),
-    # PyTorch does not take the integer for an array, and leaves the axis where it is.
+    # In PyTorch the integer does not count as an array, so the axis keeps its position.
     ("int-apart", (1, ALL, [0, 2, 0]), no_torch),
     ("array-none-array", ([0, 2, 2], None, [1, 1, 0]), no_torch),
     ("none-beside", (None, [0, 0], None, ALL, [1, 1]), no_torch),
@@ -120,7 +120,7 @@ KEYS: list[tuple[str, Any, dict[str, Any]]] = [
     ("mask-0d", (np.array(True), [1, 1]), no_peers),
 ]
 
-# Keys that write a place twice: PyTorch leaves open which value stays, and its gradient takes no notice.
+# Keys that write an element twice: in PyTorch any value may stay, and its gradient ignores that.
 TWICE = {
     "repeated",
     "negative-indices",
@@ -190,7 +190,7 @@ def reading(id: str, key: Any, peers: dict[str, Any], shape: Shape = (3, 4, 5)) 
 
 
 def writing(id: str, key: Any, peers: dict[str, Any], value: Shape | None = None) -> list[Case]:
-    """Return a case that writes to ``[key]`` as many values as there are places, or a value of a shape."""
+    """Return a case that writes to ``[key]`` one value for each element, or a value of a shape."""
     shape = np.zeros((3, 4, 5))[key].shape if value is None else value
     peers = {"torch": write_torch(key), "jax": write_jax(key)} | peers
     if id in TWICE:
@@ -503,7 +503,7 @@ CASTS: list[Case] = [
     Case("astype", lambda xp, x: xp.astype(x, xp.complex128, copy=False), complex_((2,)), "no-copy"),
 ]
 
-# Of hand-made views PyTorch has those that are not reversed. They need memory in C order.
+# PyTorch has only views by `as_strided` that are not reversed. They need memory in C order.
 VIEWS: list[Case] = [
     *both(
         "strided.contiguous",
@@ -620,7 +620,7 @@ SINGULAR: list[Singular] = [
         [[1, 2, 3]],
         [[7, 0, 3]],
     ),
-    # What was written over has no part in the result, even where the cotangent there is infinite.
+    # Overwritten elements do not contribute, even if their cotangent is infinite.
     point(
         "written-over-singular",
         lambda xp, x, v: xp.sqrt(write(0)(xp, x, v)),

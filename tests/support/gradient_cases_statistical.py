@@ -24,7 +24,7 @@ REDUCED: list[tuple[Shape, int | tuple[int, ...] | None, bool]] = [
     ((), None, False),
 ]
 
-# For functions that take no element too.
+# For functions that also accept empty arrays.
 EMPTY: list[tuple[Shape, int | tuple[int, ...] | None, bool]] = [
     ((0,), None, False),
     ((2, 0), 1, False),
@@ -32,7 +32,7 @@ EMPTY: list[tuple[Shape, int | tuple[int, ...] | None, bool]] = [
     ((0, 3), (0, 1), True),
 ]
 
-# For cumulative functions: shape, axis and whether the result of no element is put in front.
+# For cumulative functions: shape, axis and `include_initial`.
 LINES: list[tuple[Shape, int | None, bool]] = [
     ((5,), None, False),
     ((5,), None, True),
@@ -88,7 +88,7 @@ def diff(args: Args, id: str, **options: Any) -> Case:
     return Case("diff", call("diff", **options), args, f"diff-{id}")
 
 
-# PyTorch takes an empty tuple of axes for all axes, and for standard deviations only whole corrections.
+# In PyTorch an empty tuple means all axes, and standard deviations accept only integer corrections.
 def _reduction(
     name: str, shape: Shape, axis: Any, keepdims: bool, make: Callable[[Shape], Args], **options: Any
 ) -> Case:
@@ -113,7 +113,7 @@ CASES: list[Case] = [
     *(_reduction(name, *row, signed) for name in ("sum", "prod") for row in EMPTY),
     _reduction("mean", (2, 0), 0, True, signed),
     *(
-        # PyTorch warns of the real part that it takes of the gradient.
+        # PyTorch warns because it takes the real part of the gradient.
         Case(name, to_dtype(name, "complex128", axis=axis), signed((2, 3)), f"{name}-dtype-{axis}", False)
         for name, axis in (("sum", None), ("sum", 0), ("prod", None), ("prod", 0))
     ),
@@ -167,7 +167,7 @@ CASES: list[Case] = [
             call(name, axis=axis, include_initial=initial),
             make(shape),
             f"{name}-{shape}-{axis}-{initial}-{make.__name__}",
-            # They differ about arrays without axes.
+            # The libraries differ for 0-d arrays.
             *(() if shape else (False, False)),
         )
         for name in ("cumulative_sum", "cumulative_prod")

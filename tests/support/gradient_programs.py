@@ -1,9 +1,9 @@
 """Random programs for the gradient tests, and an independent way to run them.
 
-A program is a list of numbers; `run` reads it with one of two machines. `Stride` does what it says with
-stride0. `Dual` does the same in NumPy on hyper-dual numbers: every array has four components along a leading
-axis, the value, its derivatives along two directions, and the mixed second one. A view of such an array
-is a view of all four, a write is a write to all four, so that aliasing is NumPy's matter and not the tape's.
+A program is a list of numbers; `run` executes it with one of two machines. `Stride` uses stride0. `Dual` uses
+NumPy on hyper-dual numbers: every array has four components along a leading axis, which are the value, its
+derivatives along two directions, and the mixed second derivative. A view of such an array is a view of all
+four components, and a write is a write to all four, so that NumPy handles aliasing without a tape.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Stride:
         return xp.sum(x, axis=0)
 
     def stop(self, x: Any) -> Any:
-        # A copy: two of one array share its memory, which the reference does not know of.
+        # A copy, because the reference does not know that two results share memory.
         return xp.asarray(stop_gradient(x), copy=True)
 
     def component(self, x: Any, name: str) -> Any:
@@ -232,7 +232,7 @@ STEPS = 17
 def run(
     machine: Any, program: list[tuple[int, ...]], arrays: list[Any], calls: bool = True
 ) -> tuple[list[Any], int]:
-    """Run a program on arrays; what is there at the end, and the number of writes."""
+    """Run a program on arrays; return the final arrays and the number of writes."""
     pool = list(arrays)
     writes = 0
 

@@ -1,4 +1,4 @@
-"""What tests share: arrays of every dtype and layout, and comparison with NumPy of results *and* exceptions.
+"""Shared by tests: arrays of every dtype and layout; comparison of results *and* exceptions with NumPy.
 
 x, a = pair("int16", "transposed")      # a stride0 array and a NumPy array, equal element by element
 assert_same(xp.flip(x), np.flip(a))
@@ -18,7 +18,7 @@ import stride0 as xp
 
 Pair = tuple[Any, Any]
 
-# The modules that have the functions of the table's rows, by the rows' namespaces.
+# The modules with the functions of the table's rows, by the namespaces of rows.
 MODULES = {"": xp, "special": xp.special}
 
 
@@ -82,7 +82,7 @@ def pair(dtype: str, layout: str = "C", special: bool = False) -> Pair:
 
 
 def pairs(dtypes: list[str] = DTYPES, special: bool = False) -> Iterator[tuple[str, Pair]]:
-    """Yield (what it is, pair) for all dtypes and layouts: for loops inside a test."""
+    """Yield (description, pair) for all dtypes and layouts, for loops inside a test."""
     for dtype in dtypes:
         for layout in LAYOUTS:
             yield f"{dtype}, {layout}", pair(dtype, layout, special)
@@ -97,7 +97,7 @@ def axes_of(a: Any) -> list[int | None]:
 
 
 def both(a: Any) -> Pair:
-    """Return a stride0 copy of what ``numpy.asarray`` makes of `a`, and that."""
+    """Return a stride0 copy of ``numpy.asarray(a)``, and the NumPy array."""
     a = np.asarray(a)
     return xp.asarray(a, copy=True), a
 

@@ -1,6 +1,6 @@
 """Programs in NumPy's style, each a function of the module `np`, which is NumPy or `stride0.numpy`.
 
-They return what they computed; their random numbers come from seeds, so that both modules draw the same.
+They return their results; random numbers come from seeds, so that both modules draw the same numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the programs of `random_programs.py` call, and the tests of `stride0.fused`."""
+"""Helpers of the programs of `random_programs.py` and of the tests of `stride0.fused`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def same(x: Any, expected: Any) -> bool:
 
 
 def in_thread(call: Callable[[], Any]) -> Any:
-    """What a call returns in another thread that has the settings of this one."""
+    """The result of a call in another thread that has the settings of this thread."""
     found: list[Any] = []
 
     def work() -> None:
@@ -91,7 +91,7 @@ def in_thread(call: Callable[[], Any]) -> Any:
 
 
 def attempt(call: Callable[[], Any]) -> Any:
-    """What a call returns, or how it fails."""
+    """The result of a call, or its error."""
     try:
         return call()
     except Exception as error:
@@ -99,7 +99,7 @@ def attempt(call: Callable[[], Any]) -> Any:
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """What calls return that run in threads of their own, all at the same time."""
+    """The results of calls that run at the same time, each in its thread."""
     found: list[Any] = [None] * len(calls)
     barrier = threading.Barrier(len(calls))
 
@@ -118,7 +118,7 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
 
 
 def during(call: Callable[[], Any], handle: Callable[[], Any], after: float) -> list[Any]:
-    """What a call returns, and what a function that a signal handler calls somewhere in it, or after it."""
+    """The results of a call and of a function that a signal handler calls during or after it."""
     found: list[Any] = []
 
     def handler(number: int, frame: Any) -> None:
@@ -140,7 +140,7 @@ def during(call: Callable[[], Any], handle: Callable[[], Any], after: float) -> 
 
 
 def in_child(call: Callable[[], str]) -> str:
-    """What a call returns in a fork of this process."""
+    """The result of a call in a fork of this process."""
     if not hasattr(os, "fork"):
         return call()
     read, write = os.pipe()

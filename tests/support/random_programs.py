@@ -1,9 +1,8 @@
-"""Random programs, run with and without `stride0.fused`: all that they show must be the same, bit for bit.
+"""Random programs, run with and without `stride0.fused`: all their outputs must be the same, bit for bit.
 
-A program is a list of Python statements. `write` draws one, running each statement eagerly as it goes, so
-that later ones can be chosen by the shapes and dtypes that the earlier ones made. `run` runs it, and returns
-all it shows. `differences` runs it both ways. ``python random_programs.py FIRST LAST [SIZES]`` does so for
-many seeds.
+A program is a list of Python statements. `write` draws one. It runs each statement eagerly, so that later
+statements can use the shapes and dtypes of earlier results. `run` runs it and returns all outputs, and
+`differences` runs it both ways. ``python random_programs.py FIRST LAST [SIZES]`` does so for many seeds.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Writer:
         self.most = 3 * max(size, 60)
         self.count = 0
 
-    # --- what there is
+    # --- the variables
 
     def named(self, letters: str) -> list[str]:
         return [name for name in self.space if name[0] in letters and name[1:].isdigit()]
@@ -178,7 +177,7 @@ class Writer:
         return f"{self.new()} = {text}"
 
     def normalised(self) -> str:
-        """Reductions of what is used again."""
+        """Reductions of arrays that are used again."""
         a, d = self.pick(), self.new()
         ndim = self.space[a].ndim
         axis = f", axis={self.rng.randrange(-ndim, ndim)}" if ndim and self.rng.random() < 0.7 else ""
@@ -226,7 +225,7 @@ class Writer:
         inner = a if self.rng.random() < 0.5 else f"{a} {self.rng.choice(ARITHMETIC)} {self.operand(a)}"
         turn = self.rng.random()
         if turn < 0.15:
-            # Several of one chain; and what is reduced has a name.
+            # Several reductions in one chain; the reduced array has a name.
             t = self.new()
             more = self.rng.choice(["sum", "max", "mean", "any", "prod"])
             lines = [f"{t} = {inner}", f"{self.new()} = xp.{more}({', '.join([t, *options])})"]
@@ -255,7 +254,7 @@ class Writer:
             key = self.key(a)
             return f"{a}[{key}] {sign}= ({a}[{key}] * {self.rng.choice(SCALARS)})"
         elif turn < 0.5:
-            # Of an array that is computed, by what is pending and has a name.
+            # An array that is computed is updated by a pending array that has a name.
             b, t = self.new(), b
             return f"{b} = {a} * {t}\nshow({a})\n{a} {sign}= {b}"
         return f"{a} {sign}= {b}"
@@ -329,7 +328,7 @@ class Writer:
         return self.rng.choice(forms)
 
     def export(self) -> str:
-        """Memory that NumPy shares: ours, written through the export; NumPy's, written behind our back."""
+        """Memory shared with NumPy: ours, written through the export, and NumPy's, written by NumPy."""
         a, k = self.pick(), self.rng.randrange(3)
         shared = self.named("en")
         turn = self.rng.random()
@@ -369,7 +368,7 @@ class Writer:
             f"l{k} = at_once({several})",
             f"l{k} = during(lambda: {call}, lambda: {handle}, {after})",
             f"l{k} = during(lambda: {call}, lambda: {handle}, {after})",
-            # A handler runs anywhere in a call: it may write to what chains read, but the call does not.
+            # A handler runs anywhere in a call. It may write to arrays that chains read.
             f"o = {a} * 1\nt = o + {b}\nl{k} = during(lambda: {call}, lambda: o.__iadd__(1), {after}) + [t]",
             f"o = {a} * 1\nt = o[:1] + {b}\nl{k} = during(lambda: {call}, lambda: np.asarray(o), {after})",
             f"with scope({size}):\n    {self.new()} = {a} * {b} - 1\n    with scope(1):\n        {a} += {b}",
@@ -423,7 +422,7 @@ def fused(size: int | None = None) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """A value, by all that can be seen of it."""
+    """All observable properties of a value."""
     if isinstance(value, xp.Array):
         return (value.dtype.name, value.shape, strided.strides(value), alike(np.array(value)).tobytes())
     if isinstance(value, np.ndarray):
@@ -432,7 +431,7 @@ def shown(value: Any) -> Any:
 
 
 def alike(copied: Any) -> Any:
-    """With one NaN for all: their signs and payloads are nobody's promise (docs/design/kernels.md)."""
+    """All NaNs replaced by one: their signs and payloads are unspecified (docs/design/kernels.md)."""
     kind = copied.dtype.kind
     for part in (copied.real, copied.imag) if kind == "c" else (copied,) if kind == "f" else ():
         part[np.isnan(part)] = np.nan
@@ -451,7 +450,7 @@ class Machine:
         self.seen.extend((self.line, shown(value)) for value in values)
 
     def step(self, statement: str) -> bool:
-        """Run a statement; whether it raised nothing."""
+        """Run a statement; return whether it raised no error."""
         line, found = self.line, True
         code = compile("\n" * (line - 1) + statement, "<program>", "exec")
         try:
@@ -504,7 +503,7 @@ def run(statements: list[str], names: list[str], scope: Scope) -> list[Any]:
 
 
 def first_difference(statements: list[str], names: list[str]) -> str:
-    """Run a program both ways; returns the first thing that they show differently, or an empty text."""
+    """Run a program both ways; returns the first output that differs, or an empty text."""
     expected = contextvars.copy_context().run(run, statements, names, eager)
     found = contextvars.copy_context().run(run, statements, names, fused)
     if expected == found:
@@ -513,7 +512,7 @@ def first_difference(statements: list[str], names: list[str]) -> str:
 
 
 def described(a: Any, b: Any) -> str:
-    """Two things that differ; of arrays, the first element that does."""
+    """Describe two outputs that differ; for arrays, the first element that differs."""
     x, y = a[-1], b[-1]
     if type(x) is tuple and type(y) is tuple and x[:3] == y[:3] and isinstance(x[-1], bytes):
         width = np.dtype(x[0]).itemsize
@@ -524,7 +523,7 @@ def described(a: Any, b: Any) -> str:
 
 
 def smaller(statements: list[str], names: list[str]) -> list[str]:
-    """A program that still differs, of as few statements as leaving out one at a time leads to."""
+    """A smaller program that still differs, found by leaving out statements one at a time."""
     k = len(statements) - 1
     while k >= 0:
         fewer = statements[:k] + statements[k + 1 :]

@@ -1,4 +1,4 @@
-"""The compiled functions of the namespace once more, in Python: the oracle of `test_compiled.py`."""
+"""Python versions of the compiled functions of the namespace, for comparison in `test_compiled.py`."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ from stride0._core.reduce.reduce import (
     scan,
 )
 
-# Elements of the longest dot product that the core sums up.
+# Elements of the longest dot product that the core sums itself.
 SHORT = 16384
 
 
@@ -198,7 +198,7 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
             )
     axis = normalize_axis("stack", axis, len(shape) + 1)
     whole = normalize_shape("stack", (*shape[:axis], len(parts), *shape[axis:]))
-    # In the order of Fortran, if all parts are, with the new axis as the slowest.
+    # In Fortran order if all parts are, with the new axis as the slowest.
     slow = [axis, *(k for k in reversed(range(len(whole))) if k != axis)]
     result = _in_order(parts, whole, promote_all(x.dtype for x in parts), slow)
     result_strides = strides(result)
@@ -214,7 +214,7 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
 
 
 def _in_order(parts: Sequence[Array], shape: Shape, dtype: DType, slow: list[int]) -> Array:
-    """A new array; if all parts are in the order of Fortran, its axes are `slow`, from the slowest on."""
+    """A new array; if all parts are in Fortran order, its axes are `slow`, from the slowest on."""
     for x in parts:
         if (
             not x.size
@@ -878,7 +878,7 @@ def check_broadcast(op: str, x1: Array, x2: Array) -> tuple[int, ...]:
 def view_strides(
     shape: Sequence[int], strides: Sequence[int], new_shape: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """Return strides with which the same memory reads as `new_shape`, or None where only a copy will do.
+    """Return strides with which the same memory reads as `new_shape`, or None if a copy is necessary.
 
     Parameters
     ----------
@@ -914,7 +914,7 @@ def view_strides(
     while merged:
         left, stride = merged.pop()
         while left > 1:
-            # The sizes multiply to the same total, so a new axis is left as long as a merged one is.
+            # The sizes have the same product, so while merged axes remain, new axes remain too.
             size = new_shape[k]
             if left % size:
                 return None
@@ -933,5 +933,5 @@ def contiguous(x: Array, /) -> Array:
 
 
 def of(name: str) -> Callable[..., Any]:
-    """Return the function of a public name; those of builtins have an underscore behind it here."""
+    """Return the function of a public name; names of builtins have an underscore at the end here."""
     return globals().get(f"{name}_") or globals()[name]

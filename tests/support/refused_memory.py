@@ -1,4 +1,4 @@
-"""Calls to which Python refuses memory, each allocation in turn; see `core/memory/test_refused_memory.py`.
+"""Calls in which Python refuses memory, each allocation in turn; see `core/memory/test_refused_memory.py`.
 
 ``python refused_memory.py LOG`` makes the calls in a process of its own and writes down each one first.
 """
@@ -91,13 +91,13 @@ CALLS = {
     "vmap": lambda: xp.autograd.vmap(lambda row: xp.sum(row * row) + row[0])(x),
     "vmap of grad": lambda: xp.autograd.vmap(xp.autograd.grad(lambda row: xp.sum(row**3)))(x),
 }
-# Several allocations in a row are refused to calls that threads share. Not to others: CPython 3.11 crashes
-# where it sets a variable of a context.
+# Several allocations in a row are refused to calls that use threads. Not to other calls: CPython 3.11 crashes
+# when it sets a context variable without memory.
 SEVERAL = 40
 LOOPS = {"product of integers", "fft of a prime length", "qr", "svd", "inv", "det", "solve", "eigh", "eig"}
-# Of the allocations of a call all up to the first number are refused in turn, then each so many.
+# The first ALL allocations of a call are refused one at a time, then every STEP-th allocation.
 ALL, STEP = 150, 17
-# Bytes that may be lost in all these calls, each of which makes several arrays.
+# Bytes that all these calls together may leak; each of them makes several arrays.
 FEW = 4096
 
 
@@ -118,7 +118,7 @@ def attempt(call, first, count):
 
 
 def plain(value):
-    """Everything in a result, in a form that can be compared."""
+    """All values in a result, in a form that can be compared."""
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
     return np.asarray(value).tobytes() if isinstance(value, (xp.Array, np.ndarray)) else value
@@ -135,7 +135,7 @@ def main(log):
         live = xp.memory.stats()["live_bytes"]
         for count in (1, SEVERAL) if name in LOOPS else (1,):
             first, returned = 0, 0
-            # A call may go on without an allocation: three such calls in a row are the end.
+            # A call may succeed without an allocation; after three such calls in a row, all were refused.
             while returned < 3 and first < 3000:
                 os.pwrite(
                     log, f"{name}, allocations {first} to {first + count} refused".ljust(200).encode(), 0
@@ -157,7 +157,7 @@ def main(log):
 
 if __name__ == "__main__":
     faulthandler.enable()
-    # Python says "Exception ignored" where a finalizer has no memory.
+    # Python prints "Exception ignored" if a finalizer gets no memory.
     sys.unraisablehook = lambda unraisable: None
     found = main(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT))
     print("\n".join(found[:20]))

@@ -109,7 +109,7 @@ def main(size, threads, log):
 
     done = []
     xp.set_num_threads(threads)
-    # What a first call imports needs more.
+    # Imports in a first call need a larger stack.
     for call in CALLS.values():
         call()
     threading.stack_size(size)

@@ -269,7 +269,7 @@ def matrix(name: str, x: Any) -> Any:
 
 
 def check(seed: int, with_hessian: bool = False) -> str:
-    """Compare the derivatives of a program at three points; return what was found to be wrong, or ""."""
+    """Compare the derivatives of a program at three points; return a description of the difference, or ""."""
     program = Program(seed)
     point = arguments(seed)
     which = (0, 1, 2)

@@ -1,4 +1,4 @@
-"""What the functions of `stride0.special` are, by mpmath, and points at which they are compared.
+"""The functions of `stride0.special` by mpmath, and points at which they are compared.
 
 A reference takes and gives numbers of mpmath. Points are tuples of arguments inside of the domain, some of
 them near its edges, where usual formulas lose digits.
@@ -76,7 +76,7 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
 
 
 def inverse(f: Function, guess: Function) -> Function:
-    """The argument at which a function, whose last one it is, has a value."""
+    """The last argument of a function, found from the function's value."""
 
     def found(*arguments: Any) -> Any:
         *others, y = arguments
@@ -132,7 +132,7 @@ def spherical(f: Function) -> Function:
 
 
 def polynomials(*parameters: float) -> list[tuple[Any, ...]]:
-    """Degrees and points, with a parameter between them where there is one."""
+    """Degrees and points, with a parameter between them if the function has one."""
     return [(n, *p, x) for n in (0, 1, 2, 5) for p in of_one(*parameters) or [()] for x in (-0.7, 0.2, 0.9)]
 
 
@@ -191,7 +191,7 @@ REFERENCES: dict[str, Reference] = {
         lambda n, x: mp.psi(int(n), x), [(n, x) for n in (0, 1, 2, 5) for x in (0.2, 1.0, 3.7, 50.0)]
     ),
     "factorial": Reference(lambda n: mp.gamma(n + 1), of_one(0.0, 0.6, 3.0, 7.2)),
-    # --- the error function and its kin
+    # --- the error function and related functions
     "erf": Reference(mp.erf, of_one(*REAL, *NEAR_ZERO)),
     "erfc": Reference(mp.erfc, of_one(*REAL, 9.0, -9.0)),
     "erfcx": Reference(erfcx, of_one(*REAL, 9.0, 40.0, 1e3, 1e6), (1e-12, 2e-12, 1e-9)),

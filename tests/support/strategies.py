@@ -1,7 +1,7 @@
-"""What property tests draw from: arrays of every dtype and layout with up to five axes, and keys into them.
+"""Strategies of property tests: arrays of every dtype and layout with up to five axes, and keys.
 
-Each drawn array comes as a pair, one of stride0 and one of NumPy, on two buffers with equal bytes. Comparing
-the *buffers* after a write also finds elements written where the array has none.
+Each drawn array is a pair of a stride0 array and a NumPy array, on two buffers with equal bytes. A comparison
+of the *buffers* after a write also finds writes to bytes outside the array.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 import stride0 as xp
 from stride0 import strided
 
-ROOM = 3  # elements around the array in its buffer, that nothing may touch
+ROOM = 3  # elements around the array in its buffer, which must not change
 
 
 def examples(count: int) -> settings:
-    """Return settings for that many examples in a full run, and a part of them in a quick one."""
+    """Return settings for `count` examples in a full run, and fewer in a quick run."""
     count = max(5, count * settings().max_examples // 100)
     return settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass
 class Drawn:
-    """An array of stride0 and one of NumPy with equal shape and strides, and the buffers they lie in."""
+    """An array of stride0 and one of NumPy with equal shape and strides, and their buffers."""
 
     x: Any
     a: Any
@@ -94,7 +94,7 @@ def drawn_arrays(
     return Drawn(x, a, x_memory, a_memory, broadcast)
 
 
-# --- keys: pairs of what stride0 gets and what NumPy gets
+# --- keys: pairs, for stride0 and for NumPy
 
 
 def _bound(size: int) -> st.SearchStrategy[int | None]:
@@ -109,7 +109,7 @@ def slices(size: int) -> st.SearchStrategy[slice]:
 
 @st.composite
 def integer_items(draw: Any, size: int, wrong: bool) -> tuple[Any, Any]:
-    """An integer in one of its disguises: of Python, of NumPy, an array without axes."""
+    """An integer of Python or NumPy, or a 0-d array."""
     reach = 1 if wrong else 0
     low, high = -size - reach, size - 1 + reach
     index = draw(st.integers(low, high))
@@ -152,7 +152,7 @@ def integer_arrays(draw: Any, size: int, shape: tuple[int, ...], wrong: bool) ->
 
 @st.composite
 def masks(draw: Any, shape: tuple[int, ...], counts: list[int], wrong: bool) -> tuple[Any, Any]:
-    """Boolean masks over some axes that select one of `counts` elements; of another shape where `wrong`."""
+    """Boolean masks over some axes that select one of `counts` elements; of another shape if `wrong`."""
     if wrong and shape:
         axis = draw(st.integers(0, len(shape) - 1))
         shape = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
@@ -175,7 +175,7 @@ def keys(draw: Any, shape: tuple[int, ...], advanced: bool = True, wrong: bool =
     kinds = ["stop", "int", "int", "slice", "slice", "slice", "none"]
     if advanced:
         kinds += ["array", "array", "mask", "0-d mask"]
-    # All arrays of a key broadcast: what masks select counts as one axis, of size `width` or 1.
+    # All arrays of a key broadcast: the elements that masks select are one axis, of size `width` or 1.
     width = draw(st.sampled_from([2, 3, 1, 0]))
     index_shape = draw(st.sampled_from([(width,), (), (2, width)] + ([(width, 1)] if width != 1 else [])))
     counts = [width if index_shape[1:] != (1,) and index_shape else 1, 1 if width else 0]
@@ -216,7 +216,7 @@ def keys(draw: Any, shape: tuple[int, ...], advanced: bool = True, wrong: bool =
             items.append(draw(integer_arrays(size, index_shape, flaw)))
             axis += 1
     if draw(st.booleans()):
-        # In front of other items, `...` would move them to axes of sizes that they were not drawn for.
+        # Before other items, `...` would move them to axes of other sizes.
         at = draw(st.integers(0, len(items))) if wrong or axis == len(shape) else len(items)
         items.insert(at, (..., ...))
     if wrong and draw(st.integers(0, 9)) == 0:
@@ -227,6 +227,6 @@ def keys(draw: Any, shape: tuple[int, ...], advanced: bool = True, wrong: bool =
 
 
 def is_basic(key: Any) -> bool:
-    """Whether a key of NumPy's holds nothing but integers, slices, ``...`` and None, and so makes a view."""
+    """Whether a NumPy key holds only integers, slices, ``...`` and None, and so makes a view."""
     items = key if isinstance(key, tuple) else (key,)
     return not any(isinstance(item, (bool, np.bool_, list, np.ndarray)) for item in items)

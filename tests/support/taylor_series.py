@@ -31,7 +31,7 @@ FUNCTIONS: dict[str, Any] = {
 
 @functools.cache
 def coefficients(name: str, at: float, order: int) -> tuple[float, ...]:
-    """The Taylor coefficients of a function; NaN where it has none."""
+    """The Taylor coefficients of a function; NaN if it has no Taylor series there."""
     with mp.workdps(40):
         try:
             return tuple(float(mp.re(c)) for c in mp.taylor(FUNCTIONS[name], mp.mpf(at), order))
@@ -73,12 +73,12 @@ class Series:
         return out
 
     def derivatives(self) -> list[float]:
-        """Of a series of one number."""
+        """A function of a series of one number."""
         return [float(c) * math.factorial(k) for k, c in enumerate(self.c)]
 
 
 class Machine:
-    """What programs call, on series."""
+    """The functions that programs call, for series."""
 
     def __init__(self, order: int) -> None:
         self.order = order

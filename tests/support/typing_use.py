@@ -1,4 +1,4 @@
-"""How stride0 is used, for type checkers to read: tests/project/test_typing.py runs them over this file.
+"""Uses of stride0 for type checkers, which tests/project/test_typing.py runs over this file.
 
 `assert_type` says what a checker must infer, and a comment `type: ignore[code]` what it must refuse: an
 ignore that is not needed is an error, too. It is a program besides, so that what is said can be seen to run.
@@ -65,7 +65,7 @@ assert_type(n, Array)
 assert_type(divmod(x, 2.0), tuple[Array, Array])
 assert_type(divmod(7, n), tuple[Array, Array])
 
-# NumPy beside them: its scalars are operands, and its arrays can be assigned.
+# NumPy's scalars can be operands, and its arrays can be assigned.
 assert_type(x + np.int64(1), Array)
 assert_type(x * np.float32(2), Array)
 assert_type(xp.where(x > 0, x, np.float64(1)), Array)
@@ -218,7 +218,7 @@ value, both = autograd.value_and_grad(loss)(x)
 
 
 class Arithmetic(Protocol):
-    """What a library that takes arrays of any kind may ask of one."""
+    """The protocol of a library that takes arrays of any kind."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -259,7 +259,7 @@ typed: TypedArray[DType, ModuleType] = x
 functions: list[Callable[[Array], Array]] = [xp.sin, xp.sqrt, xp.linalg.inv, xp.matrix_transpose]
 
 # What a checker must refuse ------------------------------------------------------------------------------
-# Never called: each of these raises, as the checker says.
+# Never called: each of these would raise, as the checker reports.
 
 
 def refused() -> None:

@@ -1,4 +1,4 @@
-"""Errors of numbers in units in the last place (ULP) of exact ones."""
+"""Errors of numbers in units in the last place (ULP) of the exact numbers."""
 
 from __future__ import annotations
 

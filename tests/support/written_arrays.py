@@ -1,4 +1,4 @@
-"""What the tests of writes on the tape have in common."""
+"""Helpers of the tests of recorded writes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def arr(*values: complex) -> Any:
 
 
 def right_or_refused(f: Function, *xs: Any, expected: list[Any]) -> None:
-    """For cases in which both are good."""
+    """For cases in which a right gradient and a refusal are both accepted."""
     try:
         found = grad(f, argnums=tuple(range(len(xs))))(*xs)
     except GradientError:
