@@ -115,8 +115,7 @@ typedef struct {
     Py_ssize_t line, count, n, pitch;
 } s0_block;
 
-/* Reflectors of a panel. A reflector is `scale` times its stored elements, with a further element 1: in the triangle above, or in its
- * first row. */
+/* Reflectors of a panel: `scale` times the stored elements, with a further element 1 in the triangle above, or in the first row. */
 typedef struct {
     double tau[S0_UNIT], scale[S0_UNIT], inverse[S0_UNIT];
     double products[S0_UNIT][S0_UNIT]; /* of the stored elements of each reflector with those of earlier ones */

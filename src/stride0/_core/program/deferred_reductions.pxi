@@ -94,11 +94,7 @@ cdef Array defer_reduction(
 
 
 cdef bint divide_pending(Array total, double divisor, int code) except -1:
-    """
-    Turn deferred sums that nothing has read into means of a dtype, with the values that `mean_of_total` would give later.
-
-    False, with nothing done, if the sums must be computed now.
-    """
+    """Make unread deferred sums means, as `mean_of_total` would. False, with nothing done, if the sums must be computed now."""
     enter_pending()
     try:
         return divide_locked(total, divisor, code)

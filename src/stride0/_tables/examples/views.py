@@ -3,7 +3,6 @@
 from typing import Final
 
 EXAMPLES: Final = {
-    # --- methods that do more than call a function with the array as its first argument
     "Array.conj": """
 >>> x = xp.asarray([1.0, 2.0])
 >>> x.conj() is x
@@ -96,7 +95,6 @@ Array([1065353216, 3221225472], dtype=uint32)
 >>> x.view(xp.int8).shape
 (8,)
 """,
-    # --- strides
     "strided.as_strided": """
 >>> x = xp.arange(5)
 >>> windows = xp.strided.as_strided(x, (3, 3), (1, 1))
@@ -155,7 +153,6 @@ False
 >>> xp.strided.strides(xp.broadcast_to(x, (5, 2, 3)))
 (0, 3, 1)
 """,
-    # --- others
     "explain": """
 >>> xp.explain("ij,jk->ik", (2, 3), (3, 4))
 einsum: "ij,jk->ik"
