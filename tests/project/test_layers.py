@@ -76,6 +76,8 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "_numpy",
                 "_sparse",
                 "_sparsity",
+                "_jet",
+                "_jets",
                 "implicit",
             )
         ),
@@ -385,9 +387,11 @@ def test_dynamic_imports() -> None:
     def users(pattern: str) -> set[str]:
         return {module_of(f) for f, text in TEXT.items() if f not in GENERATORS and re.search(pattern, text)}
 
-    # A row of the dtype table names the package that has its NumPy dtype; four modules call SciPy.
+    # A row of the dtype table names the package that has its NumPy dtype; four modules call SciPy,
+    # and the rules of `jet` need NumPy.
     libraries = {
         "_core.memory.dtype",
+        "autograd._jet",
         "autograd._sparsity",
         "autograd.implicit._calls",
         "autograd.scipy._calls",

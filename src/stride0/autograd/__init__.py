@@ -15,6 +15,7 @@ from stride0.autograd import implicit, scipy
 from stride0.autograd._custom import checkpoint, custom_vjp
 from stride0.autograd._custom_jvp import custom_jvp
 from stride0.autograd._imperative import Tape
+from stride0.autograd._jet import derivatives, jet
 from stride0.autograd._maps import LinearMap, hvp, linear_transpose, linearize, vhp
 from stride0.autograd._matrices import hessian, hessian_diag, jacobian, value_and_jacobian
 from stride0.autograd._numpy import on_numpy
@@ -41,6 +42,7 @@ __all__ = [
     "checkpoint",
     "custom_jvp",
     "custom_vjp",
+    "derivatives",
     "grad",
     "hessian",
     "hessian_diag",
@@ -49,6 +51,7 @@ __all__ = [
     "implicit",
     "jacobian",
     "jacobian_sparsity",
+    "jet",
     "jvp",
     "linear_transpose",
     "linearize",

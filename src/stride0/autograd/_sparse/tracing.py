@@ -86,6 +86,18 @@ class Place:
             found += (np.arange(n) * stride).reshape(-1, *[1] * (len(self.shape) - axis - 1))
         return found
 
+    def within(self, other: Place) -> tuple[Any, int] | None:
+        """Return the flat indices of the elements in another array, and which component they are there.
+
+        None if an element is not there.
+        """
+        here, there = (place.addresses().ravel() for place in (self, other))
+        part = (here - other.address) % other.itemsize
+        order = np.argsort(there)
+        found = order[np.minimum(np.searchsorted(there[order], here - part), len(order) - 1)]
+        is_all = other.itemsize in (self.itemsize, 2 * self.itemsize) and (there[found] == here - part).all()
+        return (found, int(part[0]) // self.itemsize) if is_all and (part == part[0]).all() else None
+
 
 class Trace:
     """The sets of all memory that a function uses."""

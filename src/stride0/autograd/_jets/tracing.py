@@ -1,0 +1,281 @@
+"""Runs a function on arrays that have Taylor series.
+
+Note [Jets]
+    A configuration sees each call of the function (Note [Interceptors]), and the rule of the called function
+    computes the series of its results. Series belong to array objects. The arguments are tracked by a tape,
+    too: a tracked array without a series was computed in a way that nobody saw, and is refused. So a missing
+    rule is an error, never a constant.
+
+    Coefficients of a view are views of coefficients if the rule made them so; coefficients of other arrays
+    share no memory. So a write to an array writes to its coefficients as well. If another array shares the
+    memory and its coefficients do not, the write is refused.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, NoReturn
+
+from stride0._base.errors import BatchingError, GradientError
+from stride0._chapters.creation import zeros, zeros_like
+from stride0._chapters.data_types import astype
+from stride0._chapters.elementwise import imag, real
+from stride0._chapters.indexing import take
+from stride0._chapters.manipulation import reshape
+from stride0._core.array.array import Array, shares_storage
+from stride0._core.array.modes import BROADCASTING, STRICT
+from stride0._core.exchange.exchange import asarray
+from stride0._modes.configurations import Configuration, _arrays, _writes, current_configuration
+from stride0._modes.simulated import Simulated
+from stride0._modes.switches import Setting
+from stride0.autograd._jets import arrays, elementwise, matrices, special
+from stride0.autograd._jets.series import MADE, Series
+from stride0.autograd._rules.elementwise import is_complex
+from stride0.autograd._sparse.tracing import Place
+from stride0.autograd._tape.tape import (
+    Tape,
+    current_node,
+    detach,
+    frontier,
+    is_batched_array,
+    is_tracked,
+    is_tracked_below,
+    newest_level,
+)
+
+__all__ = ["Jets", "jets"]
+
+OF_CALLS = arrays.RULES | matrices.RULES
+ELEMENTWISE = {**elementwise.RULES, **{f"special.{name}": rule for name, rule in special.RULES.items()}}
+
+
+def refuse(problem: str, accepts: str = "") -> NoReturn:
+    raise GradientError("jet", problem, (), accepts or "stop_gradient for what is constant")
+
+
+def shares(x: Array, y: Array) -> bool:
+    try:
+        return shares_storage(x, y)
+    except BatchingError:
+        return False
+
+
+class Entry:
+    """The coefficients of an array from the first order on (None is zero), and the array."""
+
+    def __init__(self, x: weakref.ref[Array], terms: list[Any], is_outer: bool) -> None:
+        self.x, self.terms = x, terms
+        # Whether a tape of the caller may track the array.
+        self.is_outer = is_outer
+
+    @property
+    def is_constant(self) -> bool:
+        return all(term is None for term in self.terms)
+
+    def series(self, x: Array) -> Series:
+        found = Series(x if self.is_outer else detach(x))
+        found.known += self.terms
+        return found
+
+
+class Jets(Configuration):
+    """A test configuration that computes series, and otherwise acts as the configuration around it."""
+
+    around: Configuration | None
+    order: int
+    tape: Tape
+    level: Any
+    known: dict[int, Entry]
+
+    def enter(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Find the series of the operands."""
+        entered = None if self.around is None else self.around.enter(call_kind, name, args, kwargs)
+        return entered, self._enter(call_kind, name, args, kwargs)
+
+    def leave(self, call: Any, out: Any) -> Any:
+        """Compute the series of the results."""
+        entered, traced = call
+        if entered is not None and self.around is not None:
+            out = self.around.leave(entered, out)
+        if traced is not None:
+            self._leave(traced[0], traced[1], out)
+        return out
+
+    def copied(self, view: Array) -> Array:
+        """Find the series of a view that a property made."""
+        if self.around is not None and not self.around.views:
+            view = self.around.copied(view)
+        self.entry("a view", view)
+        return view
+
+    # --- series of arrays
+
+    def put(self, x: Array, terms: list[Any], is_outer: bool) -> Entry:
+        key, known = id(x), self.known
+        found = known[key] = Entry(weakref.ref(x, lambda _: known.pop(key, None)), terms, is_outer)
+        return found
+
+    def entry(self, name: str, x: Array) -> Entry | None:
+        """Return the series of an array, None if it is constant."""
+        found = self.known.get(id(x))
+        if found is not None:
+            return found
+        node = current_node(x)
+        if is_batched_array(x) and newest_level([x]) is not self.level:
+            if is_tracked(x) or is_tracked_below(x):
+                refuse(f"an operand of {name} is batched: there is no vmap within jet", "vmap of jet")
+            return None
+        if node is None or not is_tracked(x):
+            return None
+        if frontier([node], self.tape) == [node]:
+            return self.put(x, [None] * self.order, True)
+        return self._recovered(x) or refuse(
+            f"an operand of {name} has no Taylor series: a function of autograd computed it, or memory was "
+            "written to that nobody saw"
+        )
+
+    def _recovered(self, x: Array) -> Entry | None:
+        """Find the series of a view by its memory."""
+        if is_batched_array(x):
+            return None
+        if not x.size:
+            return self.put(x, [None] * self.order, False)
+        for other in list(self.known.values()):
+            y = other.x()
+            place = None if y is None or not shares(x, y) else Place(x).within(Place(y))
+            if y is None or place is None:
+                continue
+            index, part = asarray(place[0]), (real, imag)[place[1]]
+
+            def taken(c: Any, index: Any = index, part: Any = part) -> Any:
+                if c is None:
+                    return None
+                c = reshape(take(reshape(c, (-1,)), index, axis=0), x.shape)
+                return part(c) if is_complex(c) and not is_complex(x) else c
+
+            return self.put(x, list(map(taken, other.terms)), other.is_outer)
+        return None
+
+    # --- calls
+
+    def _enter(self, kind: str, name: str, args: Any, kwargs: Any) -> Any:
+        found = {id(x): (x, self.entry(name, x)) for x in _arrays((args, kwargs))}
+        active = {key: (x, entry) for key, (x, entry) in found.items() if entry is not None}
+        if kind in ("setitem", "in-place"):
+            self._write(kind, name, args, active)
+        elif active:
+            if _writes(kind, name, args, kwargs):
+                refuse(f"{name} writes into an array", f"the result of {name}, without out")
+            return (name, args, kwargs), active
+        return None
+
+    def _leave(self, call: Any, active: Any, out: Any) -> None:
+        results = list(_arrays(out))
+        if not any(is_tracked(x) and id(x) not in self.known for x in results):
+            return
+        is_outer = any(entry.is_outer for _, entry in active.values())
+        for x, terms in zip(results, self._terms(*call, active, results), strict=True):
+            if id(x) not in self.known and is_tracked(x):
+                self.put(x, self._own(x, terms, active), is_outer)
+
+    def _terms(self, name: str, args: Any, kwargs: Any, active: Any, outs: list[Array]) -> list[list[Any]]:
+        """Return the coefficients of the results of a call by its rule."""
+        if all(entry.is_constant for _, entry in active.values()):
+            return [[None] * self.order for _ in outs]
+        token = MADE.set([])
+        try:
+            with Setting(STRICT, False), Setting(BROADCASTING, 0):
+                call = arrays.Call(name, args, kwargs)
+                call.series = {key: entry.series(x) for key, (x, entry) in active.items()}
+                # Rules read the results, which the tape need not see.
+                plain = outs if any(e.is_outer for _, e in active.values()) else [detach(x) for x in outs]
+                found = self._series(call, plain)
+                return [
+                    [_fitted(s[k], out) for k in range(1, self.order + 1)]
+                    for s, out in zip(found, plain, strict=True)
+                ]
+        finally:
+            for series in MADE.get():
+                series.rule = None
+            MADE.reset(token)
+
+    def _series(self, call: arrays.Call, outs: list[Array]) -> list[Series]:
+        name = call.name
+        if name in OF_CALLS:
+            found = OF_CALLS[name](call, outs)
+            return found if found is not None else refuse(f"{name} has no rule for these arguments")
+        if name not in ELEMENTWISE:
+            refuse(f"{name} has no rule for Taylor series")
+        if call.kwargs:
+            refuse(f"{name} has no rule for the argument {next(iter(call.kwargs))}")
+        operands = [_operand(call, x, outs[0]) for x in call.args]
+        for k in special.PARAMETERS.get(name.removeprefix("special."), ()):
+            if any(operands[k][j] is not None for j in range(1, self.order + 1)):
+                refuse(f"{name} has no rule for its argument {k + 1}, which depends on the arguments")
+        return [ELEMENTWISE[name](*operands, outs[0])]
+
+    def _own(self, x: Array, terms: list[Any], active: Any) -> list[Any]:
+        """Return coefficients that share memory with coefficients of an operand only if the arrays do."""
+        others = [entry.terms for y, entry in active.values() if not shares(x, y)]
+        return [
+            asarray(c, copy=True)
+            if c is not None and any(o[k] is not None and (o[k] is c or shares(o[k], c)) for o in others)
+            else c
+            for k, c in enumerate(terms)
+        ]
+
+    # --- writes
+
+    def _write(self, kind: str, name: str, args: Any, active: Any) -> None:
+        x, key = args[0], args[1] if kind == "setitem" else ...
+        entry = active.get(id(x), (x, None))[1]
+        near = [other for other in self.known.values() if (y := other.x()) is not None and y is not x]
+        near = [other for other in near if shares(other.x(), x)]  # type: ignore[arg-type]
+        if not active and not near:
+            return
+        if is_batched_array(x) or name == "matmul":
+            refuse(f"{name} writes into an array", "a new array")
+        if kind == "setitem":
+            if active.keys() - {id(x), id(args[2])}:
+                refuse("setitem has no rule for a sequence of arrays", "stack for the value")
+            new = active[id(args[2])][1].terms if id(args[2]) in active else [None] * self.order
+        else:
+            out = arrays.function_of(name)(*(detach(y) if isinstance(y, Array) else y for y in args))
+            (new,) = self._terms(name, args, {}, active, [out])
+            new = [None if c is None else asarray(c, copy=True) for c in new]
+        if entry is None:
+            entry = self.put(x, [None] * self.order, False)
+        entry.is_outer = entry.is_outer or any(e.is_outer for _, e in active.values())
+        for k, (old, value) in enumerate(zip(list(entry.terms), new, strict=True)):
+            if old is None and value is None and all(other.terms[k] is None for other in near):
+                continue
+            if any(old is None or (c := o.terms[k]) is None or not shares(c, old) for o in near):
+                refuse("a view of the array is in use, and would not see the write", "a copy of the array")
+            if old is None:
+                old = entry.terms[k] = zeros(x.shape, dtype=x.dtype)
+            old[key] = 0 if value is None else _fitted(value, old) if kind == "in-place" else value
+
+
+def _operand(call: arrays.Call, x: Any, out: Array) -> Series:
+    """Return the series of an operand of an elementwise function; numbers become arrays."""
+    if not isinstance(x, Array) or x.dtype.kind in ("signed integer", "unsigned integer", "bool"):
+        x = asarray(x, dtype=out.dtype)
+    return call.of(x)
+
+
+def _fitted(term: Any, out: Array) -> Any:
+    """Return a coefficient with the shape and the dtype of its array."""
+    if term is None:
+        return None
+    if term.dtype != out.dtype:
+        term = astype(real(term) if is_complex(term) and not is_complex(out) else term, out.dtype)
+    return term if term.shape == out.shape else zeros_like(out) + term
+
+
+def jets(order: int, tape: Tape, level: Any) -> Jets:
+    """Return a configuration that computes series up to an order."""
+    around = current_configuration()
+    fields = around or Configuration(devices=("cpu",), simulated={0: Simulated()})
+    found = Jets(*fields._replace(views=False))
+    found.around, found.order, found.tape, found.level, found.known = around, order, tape, level, {}
+    return found
