@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import stride0 as xp
 from stride0 import autograd, special
 from stride0.autograd import derivatives, grad, jet, jvp, vmap
+from stride0.strided import memory_statistics
 
 ORDER = 6
 CURVE = [0.7, -0.4, 0.3, 0.9, -1.1, 0.5]  # Taylor coefficients of the argument, from the first order on
@@ -518,6 +520,25 @@ def test_cost_grows_as_the_square():
             patch.setattr(series, "product", counted)
             derivatives(lambda x: xp.exp(xp.sin(x)) / (1 + x * x), xp.asarray(0.3), order)
     assert counts[0] > 8 and counts[2] / counts[1] < 4.5 and counts[1] / counts[0] < 4.5
+
+
+def test_coefficients_are_freed_without_the_garbage_collector():
+    def f(x):
+        return xp.tan(x) * xp.asin(x / 9) + special.erfinv(x / 9) + special.softmax(x)
+
+    def run():
+        derivatives(f, xp.linspace(0.0, 1.0, 10_000), 5)
+        return memory_statistics()["live_bytes"]
+
+    with xp.fused(size=0):
+        run()
+        gc.collect()
+        gc.disable()
+        try:
+            before = run()
+            assert run() - before < 10_000 and run() - before < 10_000
+        finally:
+            gc.enable()
 
 
 def test_against_jax():

@@ -32,6 +32,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("from_dlpack", "x"): "AttributeError: the standard asks for it",
     **{(f"autograd.{name}", "xs"): "f is called with them" for name in CALLING},
     ("testing.check_grad", "xs"): "f is called with them",
+    ("autograd.checkpoint_loop", "state"): "step is called with it",
     **{(f"autograd.{name}", "has_aux"): "has_aux: names the argument" for name in WITH_AUX},
     ("autograd.linear_transpose", "f"): "it is called",
     **{(f"autograd.{name}", "args"): "f is called with them" for name in SPARSE},

@@ -78,6 +78,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "_sparsity",
                 "_jet",
                 "_jets",
+                "_loops",
                 "implicit",
             )
         ),

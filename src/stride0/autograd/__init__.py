@@ -16,6 +16,7 @@ from stride0.autograd._custom import checkpoint, custom_vjp
 from stride0.autograd._custom_jvp import custom_jvp
 from stride0.autograd._imperative import Tape
 from stride0.autograd._jet import derivatives, jet
+from stride0.autograd._loops import checkpoint_loop
 from stride0.autograd._maps import LinearMap, hvp, linear_transpose, linearize, vhp
 from stride0.autograd._matrices import hessian, hessian_diag, jacobian, value_and_jacobian
 from stride0.autograd._numpy import on_numpy
@@ -40,6 +41,7 @@ __all__ = [
     "SparsePlan",
     "Tape",
     "checkpoint",
+    "checkpoint_loop",
     "custom_jvp",
     "custom_vjp",
     "derivatives",

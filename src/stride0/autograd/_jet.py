@@ -113,6 +113,8 @@ def _along_curve(operation: str, f: Callable[..., Any], points: Any, rows: Any) 
                 raise ArgumentTypeError(operation, problem, accepts="results of floating-point dtypes")
             entry = jets.entry("return", y)
             found.append([None] * order if entry is None else entry.terms)
+        # What is known of arrays refers to itself.
+        jets.known.clear()
     derivatives = [
         structure.rebuild(
             [
