@@ -203,7 +203,9 @@ def _product(call: Call, outs: list[Any]) -> Found:
 def _products(call: Call, outs: list[Any]) -> Found:
     x, given = call.one()
     (out,) = outs
-    axis = -1 if given["axis"] is None else given["axis"]
+    axis = -1 if given["axis"] is None or not x[0].ndim else given["axis"]
+    if not x[0].ndim:
+        x = x.mapped(lambda c: reshape(c, (1,)))
     s = x.mapped(lambda c: moveaxis(astype(c, out.dtype), axis, -1))
     step = 1
     while step < s[0].shape[-1]:
@@ -211,7 +213,7 @@ def _products(call: Call, outs: list[Any]) -> Found:
         s, step = _joined(s.mapped(lambda c, n=step: c[..., :n]), later), 2 * step
     if given["include_initial"]:
         s = _joined(Series(ones_like(s[0][..., :1])), s)
-    return [s.mapped(lambda c: moveaxis(c, -1, axis), out)]
+    return [s.mapped(lambda c: reshape(moveaxis(c, -1, axis), out.shape), out)]
 
 
 # --- reductions

@@ -8,7 +8,7 @@ from typing import Any
 
 from stride0 import special
 from stride0._chapters import elementwise as el
-from stride0._chapters.utility import any
+from stride0._chapters.utility import some
 from stride0._core.elementwise.functions import where
 from stride0.autograd._jets.series import Series, inverse, quotient, solved, total, whole_power
 from stride0.autograd._rules import elementwise as first_slopes
@@ -80,7 +80,7 @@ def power(x: Series, n: Series, y: Any) -> Series:
     logs = Series(el.log(x[0]), logarithm(x).rule)
     usual = solved(y, [n, x], lambda out: [out * logs, out * quotient(n[0] / x[0], n, x)])
     at_zero = el.equal(x[0], 0)
-    if not any(at_zero):
+    if not some(at_zero):
         return usual
     return Series(y, lambda k: _power_at_zero(x, n, usual[k], at_zero, k))
 

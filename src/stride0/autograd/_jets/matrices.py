@@ -14,6 +14,9 @@ from stride0.autograd._rules.linalg import adjoint
 
 __all__ = ["RULES"]
 
+# Coefficients of larger characteristic polynomials have few correct digits.
+LARGEST_DETERMINANT = 8
+
 
 def _products_of(x: Series, y: Series, k: int, numbers: range) -> Any:
     """Return the sum of ``x[j] @ y[k - j]``."""
@@ -58,14 +61,26 @@ def _inverse(x: Series, y: Any) -> Series:
     return out
 
 
-def _determinant(call: Call, outs: list[Any]) -> Found:
+def _logarithm_of_determinant(call: Call, outs: list[Any]) -> Found:
     x, _ = call.one()
-    inverted = _inverse(x, linalg.inv(x[0])).mapped(matrix_transpose)
-    if call.name == "linalg.det":
-        return [along_axes(outs[0], x, lambda y: inverted * y, (-2, -1))]
     if is_complex(x[0]):
         return None
+    inverted = _inverse(x, linalg.inv(x[0])).mapped(matrix_transpose)
     return [Series(outs[0]), along_axes(outs[1], x, lambda y: inverted, (-2, -1))]
+
+
+def _determinant(call: Call, outs: list[Any]) -> Found:
+    """Faddeev and Leverrier's algorithm: without divisions, so that singular matrices need no care."""
+    x, _ = call.one()
+    n = x[0].shape[-1]
+    if not 1 <= n <= LARGEST_DETERMINANT:
+        return None
+    one, product = eye(n, dtype=x[0].dtype), x
+    for k in range(1, n + 1):
+        trace = product.mapped(lambda c, k=k: linalg.trace(c) / -k)
+        if k < n:
+            product = _matmul(x, product + trace.mapped(lambda c: c[..., None, None] * one))
+    return [(trace * (-1) ** n).starting(outs[0])]
 
 
 def _cholesky(call: Call, outs: list[Any]) -> Found:
@@ -100,7 +115,8 @@ def _matrix_power(call: Call, outs: list[Any]) -> Found:
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("linalg.solve", "linalg.solve_triangular"), _solve),
     "linalg.inv": lambda call, outs: [_inverse(call.one()[0], outs[0])],
-    **dict.fromkeys(("linalg.det", "linalg.slogdet"), _determinant),
+    "linalg.det": _determinant,
+    "linalg.slogdet": _logarithm_of_determinant,
     "linalg.cholesky": _cholesky,
     "linalg.matrix_power": _matrix_power,
 }

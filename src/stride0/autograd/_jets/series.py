@@ -21,8 +21,6 @@ from typing import Any
 from stride0._chapters.elementwise import add
 from stride0.autograd._rules.parts import product
 
-__all__ = ["MADE", "Series", "composed", "inverse", "quotient", "solved", "times", "total", "whole_power"]
-
 # All series of a rule that runs: they refer to each other in circles, which are cut afterwards.
 MADE: ContextVar[list[Series]] = ContextVar("stride0.series")
 

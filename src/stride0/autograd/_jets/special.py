@@ -24,9 +24,9 @@ from stride0.autograd._jets.elementwise import (
     tangent,
     wave,
 )
-from stride0.autograd._jets.series import Series, composed, inverse, quotient, solved, total
+from stride0.autograd._jets.series import Series, composed, inverse, quotient, scaled, solved, total
 from stride0.autograd._rules.elementwise import LN2, LN10, is_complex
-from stride0.autograd._rules.special import DEGREE, ROOT_2_PI, TWO_BY_ROOT_PI, psi_apart
+from stride0.autograd._rules.special import DEGREE, ROOT_2_PI, TWO_BY_ROOT_PI, _cos_pi, _sin_pi, psi_apart
 from stride0.special._polygamma import polygamma_z
 
 
@@ -38,6 +38,26 @@ def _gaussian(x: Series, rate: float, factor: float) -> Series:
 def _psi(x: Series) -> Series:
     derivative = polygamma_z if is_complex(x[0]) else lambda z, m: special.polygamma(m, z)
     return composed(special.psi(x[0]), x, lambda m: derivative(x[0], m))
+
+
+def _rgamma(x: Series, y: Any) -> Series:
+    usual = along(y, x, lambda out: -(out * _psi(x)))
+    if is_complex(x[0]):
+        return usual
+    # By reflection where psi has poles.
+    mirrored = -x + 1.0
+    gamma = along(special.gamma(mirrored[0]), mirrored, lambda out: out * _psi(mirrored))
+    found = wave(x * math.pi, _sin_pi(x[0]), _cos_pi(x[0]), (1, -1)) * gamma
+    return Series(y, lambda k: chosen(el.less(x[0], 0.5), scaled(found[k], 1 / math.pi), usual[k]))
+
+
+def _spence(z: Series, y: Any) -> Series:
+    apart = -z + 1.0
+    near = -_dilogarithm(apart, special.hyp2f1(1.0, 1.0, 2.0, apart[0]))
+    far = quotient(el.log(z[0]) / apart[0], logarithm(z), apart)
+    is_near = el.less(abs(apart[0]), 0.5)
+    slope = where(is_near, near[0], far[0])
+    return along(y, z, Series(slope, lambda k: chosen(is_near, near[k], far[k])))
 
 
 def _beta(x: Series, z: Series, y: Any, is_log: bool) -> Series:
@@ -179,7 +199,7 @@ RULES: dict[str, Rule] = {
     "wrightomega": lambda x, y: along(y, x, lambda out: out / (out + 1.0)),
     # --- gamma functions
     "gamma": lambda x, y: along(y, x, lambda out: out * _psi(x)),
-    "rgamma": lambda x, y: along(y, x, lambda out: -(out * _psi(x))),
+    "rgamma": _rgamma,
     "gammaln": lambda x, y: along(y, x, _psi(x)),
     "loggamma": lambda x, y: along(y, x, _psi(x)),
     "digamma": lambda x, y: _psi(x).starting(y),
@@ -196,7 +216,7 @@ RULES: dict[str, Rule] = {
     # --- integrals, hypergeometric and Bessel functions
     "exp1": lambda x, y: along(y, x, -(exponential(-x) / x)),
     "expi": lambda x, y: along(y, x, exponential(x) / x),
-    "spence": lambda z, y: along(y, z, -_dilogarithm(-z + 1.0, special.hyp2f1(1.0, 1.0, 2.0, 1.0 - z[0]))),
+    "spence": _spence,
     "ellipk": _hypergeometric(special.hyp2f1, 2, 0.5, 0.5, 1.0, scale=math.pi / 2),
     "ellipe": _hypergeometric(special.hyp2f1, 2, -0.5, 0.5, 1.0, scale=math.pi / 2),
     "hyp0f1": _hypergeometric(special.hyp0f1, 0),
