@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 
 import numpy as np
 import pytest
-from jet_programs import PROGRAMS, SPECIAL, compare
+from jet_programs import PROGRAMS, SPECIAL, compare, nested
 
 import stride0 as xp
 from stride0 import autograd, special
@@ -24,6 +25,54 @@ def close(found, wanted, tolerance=1e-11):
 def test_programs(name):
     f, *points = PROGRAMS[name]
     compare(f, *points)
+
+
+WRITTEN = {"writes", "updates", "writes through views", "view made before"}
+
+
+def orders(f, points, rows):
+    y, found = jet(f, points, rows)
+    return [y, *found]
+
+
+def lines(points):
+    return [[xp.asarray(x) * 0.5 + 0.1, xp.asarray(x) * -0.3] for x in points]
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - WRITTEN - {"keys"}))
+def test_programs_in_batches(name):
+    f, *points = PROGRAMS[name]
+    points = [xp.asarray(x) for x in points]
+    rows = lines(points)
+    pairs = [xp.stack([x * 2, x]) for x in points], [[xp.stack([v, v]) for v in row] for row in rows]
+    found = vmap(functools.partial(orders, f))(*pairs)
+    for a, b in zip(found, orders(f, points, rows), strict=True):
+        close(a[1], b, 1e-9)
+
+
+@pytest.mark.parametrize(
+    "name", sorted(k for k, (_, x, *_) in PROGRAMS.items() if x.dtype.kind == "f" and k != "extremes")
+)
+def test_gradients_of_programs(name):
+    f, *points = PROGRAMS[name]
+    points = [xp.asarray(x) for x in points]
+    rows = lines(points)
+
+    def loss(by, x):
+        return sum(xp.sum(xp.real(y * y)) for y in by(f, [x, *points[1:]], rows))
+
+    found, wanted = (grad(functools.partial(loss, by))(points[0]) for by in (orders, nested))
+    close(found, wanted, 1e-7)
+
+
+def test_in_blocks_of_fused():
+    for f, *points in PROGRAMS.values():
+        points = [xp.asarray(x) for x in points]
+        expected = orders(f, points, lines(points))
+        with xp.fused(size=1):
+            found = orders(f, points, lines(points))
+        for a, b in zip(found, expected, strict=True):
+            close(a, b)
 
 
 @pytest.mark.parametrize("name", SPECIAL)
@@ -66,6 +115,23 @@ def test_batches():
     close(found, [np.asarray(grad(second, argnums=1)(row, W)) for row in rows])
     total = grad(lambda w: xp.sum(vmap(second, in_axes=(0, None))(rows, w)))(W)
     close(total, np.asarray(found).sum(axis=0))
+
+
+def test_updates_of_batches():
+    def f(x):
+        y = x * 1
+        y *= x
+        y += W
+        y **= 2
+        return y
+
+    rows = xp.asarray([[0.3, 0.5], [1.0, -2.0]])
+    found = vmap(lambda x: orders(f, (x,), lines([x])))(rows)
+    for k, row in enumerate(rows):
+        for a, b in zip(found, orders(f, (row,), lines([row])), strict=True):
+            close(a[k], b)
+    with pytest.raises(xp.GradientError, match="setitem writes into an array"):
+        vmap(lambda x: orders(PROGRAMS["writes through views"][0], (x,), lines([x])))(xp.ones((2, 4)))
 
 
 def test_structures():

@@ -106,7 +106,7 @@ def _along_curve(operation: str, f: Callable[..., Any], points: Any, rows: Any) 
             out = f(*chosen.tree)
         leaves, structure = flatten(out, 1)
         values = [asarray(y) for y in leaves]
-        found = []
+        found: list[list[Any]] = []
         for y in values:
             if y.dtype.kind not in FLOATING:
                 problem = f"a result of dtype {y.dtype.name} has no derivative"

@@ -183,20 +183,22 @@ def _joined(x: Series, y: Series) -> Series:
     return Series(concat([x[0], y[0]], axis=-1), rule)
 
 
+def _part(x: Series, start: int, stop: int | None = None) -> Series:
+    return x.mapped(lambda c: c[..., start:stop])
+
+
 def _product(call: Call, outs: list[Any]) -> Found:
     x, given = call.one()
     (out,) = outs
     axes = reduced_axes(given["axis"], x[0].ndim)
     rest = [axis for axis in range(x[0].ndim) if axis not in axes]
-    shape = (*(x[0].shape[axis] for axis in rest), -1 if x[0].size else 0)
     if not x[0].size:
         return [Series(out)]
+    shape = (*(x[0].shape[axis] for axis in rest), -1)
     s = x.mapped(lambda c: reshape(permute_dims(astype(c, out.dtype), (*rest, *axes)), shape))
     while (n := s[0].shape[-1]) > 1:
-        half = s.mapped(lambda c, n=n: c[..., : n // 2]) * s.mapped(
-            lambda c, n=n: c[..., n // 2 : n // 2 * 2]
-        )
-        s = _joined(half, s.mapped(lambda c: c[..., -1:])) if n % 2 else half
+        half = _part(s, 0, n // 2) * _part(s, n // 2, n // 2 * 2)
+        s = _joined(half, _part(s, -1)) if n % 2 else half
     return [s.mapped(lambda c: reshape(c, out.shape), out)]
 
 
@@ -209,8 +211,7 @@ def _products(call: Call, outs: list[Any]) -> Found:
     s = x.mapped(lambda c: moveaxis(astype(c, out.dtype), axis, -1))
     step = 1
     while step < s[0].shape[-1]:
-        later = s.mapped(lambda c, n=step: c[..., n:]) * s.mapped(lambda c, n=step: c[..., :-n])
-        s, step = _joined(s.mapped(lambda c, n=step: c[..., :n]), later), 2 * step
+        s, step = _joined(_part(s, 0, step), _part(s, step) * _part(s, 0, -step)), 2 * step
     if given["include_initial"]:
         s = _joined(Series(ones_like(s[0][..., :1])), s)
     return [s.mapped(lambda c: reshape(moveaxis(c, -1, axis), out.shape), out)]

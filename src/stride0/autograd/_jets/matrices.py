@@ -77,7 +77,7 @@ def _determinant(call: Call, outs: list[Any]) -> Found:
         return None
     one, product = eye(n, dtype=x[0].dtype), x
     for k in range(1, n + 1):
-        trace = product.mapped(lambda c, k=k: linalg.trace(c) / -k)
+        trace = product.mapped(linalg.trace) * (-1 / k)
         if k < n:
             product = _matmul(x, product + trace.mapped(lambda c: c[..., None, None] * one))
     return [(trace * (-1) ** n).starting(outs[0])]

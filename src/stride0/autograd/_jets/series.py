@@ -31,7 +31,8 @@ class Series:
     __slots__ = ("known", "rule", "slopes")
 
     def __init__(self, first: Any, rule: Callable[[int], Any] | None = None) -> None:
-        self.known, self.rule, self.slopes = [first], rule, {}
+        self.known, self.rule = [first], rule
+        self.slopes: dict[int, Any] = {}
         MADE.get().append(self)
 
     def __getitem__(self, k: int) -> Any:
@@ -66,9 +67,9 @@ class Series:
         return Series(total([self[0], other[0]]), lambda k: total([self[k], other[k]]))
 
     def __sub__(self, other: Any) -> Series:
-        return self + -other
+        return self.__add__(-other)
 
-    def __mul__(self, other: Any) -> Series:
+    def __mul__(self, other: object) -> Series:
         if not isinstance(other, Series):
             return self.mapped(lambda c: c * other)
         first = None if self[0] is None or other[0] is None else self[0] * other[0]

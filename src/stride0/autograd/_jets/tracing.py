@@ -16,14 +16,14 @@ from __future__ import annotations
 import weakref
 from typing import Any, NoReturn
 
-from stride0._base.errors import BatchingError, GradientError
+from stride0._base.errors import GradientError
 from stride0._chapters.creation import zeros, zeros_like
 from stride0._chapters.data_types import astype
 from stride0._chapters.elementwise import imag, real
 from stride0._chapters.indexing import take
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array, shares_storage
-from stride0._core.array.modes import BROADCASTING, STRICT
+from stride0._core.array.modes import BROADCASTING, CONFIGURATION, STRICT
 from stride0._core.exchange.exchange import asarray
 from stride0._modes.configurations import Configuration, _arrays, _writes, current_configuration
 from stride0._modes.simulated import Simulated
@@ -53,11 +53,15 @@ def refuse(problem: str, accepts: str = "") -> NoReturn:
     raise GradientError("jet", problem, (), accepts or "stop_gradient for what is constant")
 
 
+def first_example(x: Array) -> Array:
+    """Return the array, of a batched array its first example."""
+    while (level := newest_level([x])) is not None:
+        x = level.value(x)[0]
+    return x
+
+
 def shares(x: Array, y: Array) -> bool:
-    try:
-        return shares_storage(x, y)
-    except BatchingError:
-        return False
+    return shares_storage(first_example(x), first_example(y))
 
 
 class Entry:
@@ -105,7 +109,8 @@ class Jets(Configuration):
         """Find the series of a view that a property made."""
         if self.around is not None and not self.around.views:
             view = self.around.copied(view)
-        self.entry("a view", view)
+        with Setting(CONFIGURATION, self.around):
+            self.entry("a view", view)
         return view
 
     # --- series of arrays
@@ -136,14 +141,14 @@ class Jets(Configuration):
 
     def _recovered(self, x: Array) -> Entry | None:
         """Find the series of a view by its memory."""
-        if is_batched_array(x):
-            return None
         if not x.size:
             return self.put(x, [None] * self.order, False)
         for other in list(self.known.values()):
             y = other.x()
-            place = None if y is None or not shares(x, y) else Place(x).within(Place(y))
-            if y is None or place is None:
+            if y is None or not shares(x, y):
+                continue
+            place = Place(first_example(x)).within(Place(first_example(y)))
+            if place is None:
                 continue
             index, part = asarray(place[0]), (real, imag)[place[1]]
 
@@ -174,7 +179,7 @@ class Jets(Configuration):
         if not any(is_tracked(x) and id(x) not in self.known for x in results):
             return
         is_outer = any(entry.is_outer for _, entry in active.values())
-        for x, terms in zip(results, self._terms(*call, active, results), strict=True):
+        for x, terms in zip(results, self._terms(call[0], call[1], call[2], active, results), strict=True):
             if id(x) not in self.known and is_tracked(x):
                 self.put(x, self._own(x, terms, active), is_outer)
 
@@ -233,20 +238,25 @@ class Jets(Configuration):
         near = [other for other in near if shares(other.x(), x)]  # type: ignore[arg-type]
         if not active and not near:
             return
-        if is_batched_array(x) or name == "matmul":
+        if name == "matmul" or (is_batched_array(x) and (near or kind == "setitem")):
             refuse(f"{name} writes into an array", "a new array")
         if kind == "setitem":
             if active.keys() - {id(x), id(args[2])}:
                 refuse("setitem has no rule for a sequence of arrays", "stack for the value")
             new = active[id(args[2])][1].terms if id(args[2]) in active else [None] * self.order
         else:
-            out = arrays.function_of(name)(*(detach(y) if isinstance(y, Array) else y for y in args))
+            is_outer = any(e.is_outer for _, e in active.values())
+            given = [y if is_outer or not isinstance(y, Array) else detach(y) for y in args]
+            out = arrays.function_of(name)(*given)
             (new,) = self._terms(name, args, {}, active, [out])
             new = [None if c is None else asarray(c, copy=True) for c in new]
         if entry is None:
             entry = self.put(x, [None] * self.order, False)
         entry.is_outer = entry.is_outer or any(e.is_outer for _, e in active.values())
         for k, (old, value) in enumerate(zip(list(entry.terms), new, strict=True)):
+            if kind == "in-place" and not near:
+                entry.terms[k] = _fitted(value, x)
+                continue
             if old is None and value is None and all(other.terms[k] is None for other in near):
                 continue
             if any(old is None or (c := o.terms[k]) is None or not shares(c, old) for o in near):
