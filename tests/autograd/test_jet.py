@@ -134,6 +134,35 @@ def test_updates_of_batches():
         vmap(lambda x: orders(PROGRAMS["writes through views"][0], (x,), lines([x])))(xp.ones((2, 4)))
 
 
+def test_exponents_of_the_caller():
+    """They are constants of `jet`, and the caller differentiates by them, or has a batch of them."""
+
+    def third(p):
+        return derivatives(lambda x: x**p + special.boxcox(x, p), xp.asarray(1.3), 3)[3]
+
+    def by_hand(p):
+        return p * (p - 1) * (p - 2) * 1.3 ** (p - 3) + (p - 1) * (p - 2) * 1.3 ** (p - 3)
+
+    exponents = xp.asarray([2.0, 0.5, 3.0, 1.7])
+    close(vmap(third)(exponents), by_hand(exponents))
+    close(vmap(grad(third))(exponents), vmap(grad(by_hand))(exponents))
+    close(grad(third)(xp.asarray(2.0)), grad(by_hand)(xp.asarray(2.0)))
+
+
+def test_masks_of_the_caller():
+    def second(w, by):
+        def f(x):
+            y = x * w
+            y[w * 2 > 1] = xp.sin(x)[w * 2 > 1]
+            y = y * xp.where(w > 1, w, x)
+            return xp.sum(y)
+
+        return by(f, (X,), [[X, W]])[2]
+
+    w = xp.asarray([0.2, 1.5])
+    close(grad(lambda w: second(w, orders))(w), grad(lambda w: second(w, nested))(w))
+
+
 def test_structures():
     def f(p, q):
         return {"a": p["x"] * q, "b": [xp.sum(p["x"]), "text"]}
@@ -181,7 +210,8 @@ REFUSED = {
     "linalg.matrix_norm has no rule for these": lambda x: xp.linalg.matrix_norm(x[None] * x, ord=2),
     "has no Taylor series: a function of autograd": lambda x: 2 * grad(lambda y: xp.sum(y**3))(x),
     "has no Taylor series": lambda x: jet(xp.sin, (x,), ([W],))[1][0],
-    "there is no vmap within jet": lambda x: vmap(lambda y: y * y)(x),
+    "an operand of multiply has no Taylor series": lambda x: vmap(lambda y: y * y)(x),
+    "has no Taylor series: a function": lambda x: vmap(xp.sin)(xp.stack([x, x])),
     "an operand of multiply has no": lambda x: autograd.checkpoint(xp.sin)(x) * 2,
 }
 

@@ -71,6 +71,7 @@ FUNCTIONS = {
     "special.cosdg": (lambda mp: lambda x: mp.cos(x * mp.pi / 180), [30]),
     "special.sindg": (lambda mp: lambda x: mp.sin(x * mp.pi / 180), [30]),
     "special.tandg": (lambda mp: lambda x: mp.tan(x * mp.pi / 180), [30]),
+    "special.cotdg": (lambda mp: lambda x: mp.cot(x * mp.pi / 180), [30]),
     "special.sinc": (lambda mp: lambda x: mp.hyp0f1(1.5, -((mp.pi * x / 2) ** 2)), [0, 1e-6, 0.7, 2.1, 10.3]),
     "special.expit": (lambda mp: lambda x: 1 / (1 + mp.exp(-x)), [0, 40, -40, 2]),
     "special.logit": (lambda mp: lambda x: mp.log(x / (1 - x)), [0.3, 0.99]),

@@ -91,6 +91,7 @@ def view_made_before(x):
 PROGRAMS = {
     "arithmetic": (lambda x, y: x / y - 2 / x + (1 - x) * y * 3 - x[:, None] * y, V, P),
     "squares": (lambda x: x * x * (x + 1) ** 2, V),
+    "large powers": (lambda x: x**70 + (x * 0) ** 70 + x**0.0 + (x * 0) ** 2.5, P / 2),
     "powers": (lambda x: x**7 + x**-2 + x**0, V),
     "roots": (lambda x: x**0.5 + x**-0.5 + x**1.3, P),
     "exponents": (lambda x: x ** xp.asarray([0.0, 1.0, 2.0, 3.0]), V),
@@ -182,7 +183,7 @@ SPECIAL = {
     "kl_div": (special.kl_div, P, P[::-1].copy()),
     "huber": (special.huber, P, V),
     "pseudo_huber": (special.pseudo_huber, P, V),
-    "boxcox": (lambda x: special.boxcox(x, 1.7), P),
+    "boxcox": (lambda x: special.boxcox(x, 1.7) + special.boxcox1p(x, 0.6), P),
     "inv_boxcox": (lambda x: special.inv_boxcox(x, 1.7) + special.inv_boxcox1p(x, 1.7), P),
     "powm1": (lambda x, y: special.powm1(x, y) + special.powm1(y, 3.0), P, V),
     "beta": (lambda x, y: special.beta(x, y) + special.betaln(x, y), P, P[::-1].copy()),

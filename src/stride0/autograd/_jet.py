@@ -23,7 +23,6 @@ from stride0.autograd._tape.tape import (
     facts_of,
     is_batched_array,
     is_tracked,
-    newest_level,
 )
 from stride0.autograd._tape.trees import flatten
 
@@ -99,7 +98,7 @@ def _along_curve(operation: str, f: Callable[..., Any], points: Any, rows: Any) 
             for place, v in zip(terms, all_like(operation, leaves, facts), strict=True):
                 is_zero = not is_tracked(v) and not is_batched_array(v) and not any_of(v)
                 place.append(None if is_zero else v * (1 / math.factorial(k + 1)))
-        jets = tracing.jets(order, tape, newest_level(given))
+        jets = tracing.jets(order, tape)
         for x, row in zip(flatten(chosen.tree, 2)[0], terms, strict=True):
             jets.put(x, row, is_outer)
         with Setting(CONFIGURATION, jets):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +15,12 @@ from stride0._core.elementwise.functions import where
 from stride0.autograd._jets.series import Series, inverse, quotient, solved, total, whole_power
 from stride0.autograd._rules import elementwise as first_slopes
 from stride0.autograd._rules.elementwise import LN2, LN10, is_complex, sech_squared, unless_zero
+from stride0.autograd._tape.tape import is_batched_array, is_tracked
 
 Rule = Callable[..., Series]
+
+# The largest exponent for which a power is computed by squaring.
+LARGEST_SQUARED = 64
 
 
 def along(y: Any, x: Series, slope: Series | Callable[[Series], Series]) -> Series:
@@ -67,11 +73,12 @@ def number(x: Any) -> Any:
 
 
 def power(x: Series, n: Series, y: Any) -> Series:
-    if n.rule is None and len(n.known) == 1 and n[0].size == 1:
+    is_known = n.rule is None and len(n.known) == 1 and n[0].size == 1
+    if is_known and not is_batched_array(n[0]) and not is_tracked(n[0]):
         value = complex(n[0]) if is_complex(n[0]) else float(n[0])
         if value == 0:
             return Series(y)
-        if math.isfinite(value.real) and value == int(value.real):
+        if abs(value) <= LARGEST_SQUARED and value == int(value.real):
             size = whole_power(x, int(max(value.real, -value.real)))
             return size.starting(y) if value.real > 0 else inverse(size, y)
         if value in (0.5, -0.5):
@@ -91,7 +98,7 @@ def _power_at_zero(x: Series, n: Series, usual: Any, at_zero: Any, k: int) -> An
     def flat(s: Series) -> Any:
         """Tell where a base is 0 and a series does not change."""
         terms = [s[j] for j in range(1, k + 1) if s[j] is not None]
-        return math.prod((el.equal(term, 0) for term in terms), start=at_zero) if terms else at_zero
+        return functools.reduce(operator.and_, (el.equal(term, 0) for term in terms), at_zero)
 
     exponent = el.real(n[0]) if is_complex(n[0]) else n[0]
     is_zero = el.logical_or(el.greater(exponent, k), el.equal(n[0], 0))

@@ -172,6 +172,7 @@ RULES: dict[str, Rule] = {
     "cosdg": lambda x, y: wave(x * DEGREE, y, special.sindg(x[0]), (-1, 1)),
     "sindg": lambda x, y: wave(x * DEGREE, y, special.cosdg(x[0]), (1, -1)),
     "tandg": lambda x, y: tangent(x * DEGREE, y, 1.0 + y * y, 1),
+    "cotdg": lambda x, y: along(y, x * DEGREE, lambda out: -(out * out) + -1.0),
     "sinc": _sinc,
     "expit": expit,
     "logit": lambda x, y: along(y, x, inverse(x - x * x)),
@@ -185,6 +186,7 @@ RULES: dict[str, Rule] = {
     "huber": _huber,
     "pseudo_huber": lambda d, r, y: (d * (length_of(d, r, el.hypot(d[0], r[0])) - d)).starting(y),
     "boxcox": lambda x, n, y: along(y, x, power(x, Series(n[0] - 1.0), x[0] ** (n[0] - 1.0))),
+    "boxcox1p": lambda x, n, y: along(y, x, power(x + 1.0, Series(n[0] - 1.0), (x[0] + 1.0) ** (n[0] - 1.0))),
     "inv_boxcox": lambda x, n, y: _unboxed(x, n, y, y),
     "inv_boxcox1p": lambda x, n, y: _unboxed(x, n, y, y + 1.0),
     # --- error functions, and inverse functions
@@ -232,6 +234,6 @@ PARAMETERS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("jv", "yv", "iv", "kv", "yn", "kn", "polygamma", "zeta", "hyp0f1"), (0,)),
     **dict.fromkeys(("gammainc", "gammaincc"), (0,)),
     **dict.fromkeys(("betainc", "betaincc", "hyp1f1"), (0, 1)),
-    **dict.fromkeys(("boxcox", "inv_boxcox", "inv_boxcox1p"), (1,)),
+    **dict.fromkeys(("boxcox", "boxcox1p", "inv_boxcox", "inv_boxcox1p"), (1,)),
     "hyp2f1": (0, 1, 2),
 }

@@ -39,7 +39,6 @@ from stride0.autograd._tape.tape import (
     frontier,
     is_batched_array,
     is_tracked,
-    is_tracked_below,
     newest_level,
 )
 
@@ -88,7 +87,6 @@ class Jets(Configuration):
     around: Configuration | None
     order: int
     tape: Tape
-    level: Any
     known: dict[int, Entry]
 
     def enter(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -125,19 +123,20 @@ class Jets(Configuration):
         found = self.known.get(id(x))
         if found is not None:
             return found
-        node = current_node(x)
-        if is_batched_array(x) and newest_level([x]) is not self.level:
-            if is_tracked(x) or is_tracked_below(x):
-                refuse(f"an operand of {name} is batched: there is no vmap within jet", "vmap of jet")
-            return None
-        if node is None or not is_tracked(x):
-            return None
-        if frontier([node], self.tape) == [node]:
-            return self.put(x, [None] * self.order, True)
-        return self._recovered(x) or refuse(
-            f"an operand of {name} has no Taylor series: a function of autograd computed it, or memory was "
-            "written to that nobody saw"
-        )
+        is_outer, y = False, x
+        while True:
+            node = current_node(y)
+            if node is not None and is_tracked(y):
+                if frontier([node], self.tape) != [node]:
+                    return self._recovered(x) or refuse(
+                        f"an operand of {name} has no Taylor series: a function of autograd computed it, or "
+                        "memory was written to that nobody saw"
+                    )
+                is_outer = True
+            level = newest_level([y])
+            if level is None:
+                return self.put(x, [None] * self.order, True) if is_outer else None
+            y = level.value(y)
 
     def _recovered(self, x: Array) -> Entry | None:
         """Find the series of a view by its memory."""
@@ -145,7 +144,7 @@ class Jets(Configuration):
             return self.put(x, [None] * self.order, False)
         for other in list(self.known.values()):
             y = other.x()
-            if y is None or not shares(x, y):
+            if y is None or newest_level([x]) is not newest_level([y]) or not shares(x, y):
                 continue
             place = Place(first_example(x)).within(Place(first_example(y)))
             if place is None:
@@ -176,11 +175,14 @@ class Jets(Configuration):
 
     def _leave(self, call: Any, active: Any, out: Any) -> None:
         results = list(_arrays(out))
-        if not any(is_tracked(x) and id(x) not in self.known for x in results):
+        is_constant = all(entry.is_constant for _, entry in active.values())
+        new = [id(x) not in self.known and (is_constant or is_tracked(x)) for x in results]
+        if not any(new):
             return
         is_outer = any(entry.is_outer for _, entry in active.values())
-        for x, terms in zip(results, self._terms(call[0], call[1], call[2], active, results), strict=True):
-            if id(x) not in self.known and is_tracked(x):
+        found = self._terms(call[0], call[1], call[2], active, results)
+        for x, terms, is_new in zip(results, found, new, strict=True):
+            if is_new:
                 self.put(x, self._own(x, terms, active), is_outer)
 
     def _terms(self, name: str, args: Any, kwargs: Any, active: Any, outs: list[Array]) -> list[list[Any]]:
@@ -241,7 +243,8 @@ class Jets(Configuration):
         if name == "matmul" or (is_batched_array(x) and (near or kind == "setitem")):
             refuse(f"{name} writes into an array", "a new array")
         if kind == "setitem":
-            if active.keys() - {id(x), id(args[2])}:
+            others = active.keys() - {id(x), id(args[2])}
+            if any(not active[i][1].is_constant for i in others):
                 refuse("setitem has no rule for a sequence of arrays", "stack for the value")
             new = active[id(args[2])][1].terms if id(args[2]) in active else [None] * self.order
         else:
@@ -282,10 +285,10 @@ def _fitted(term: Any, out: Array) -> Any:
     return term if term.shape == out.shape else zeros_like(out) + term
 
 
-def jets(order: int, tape: Tape, level: Any) -> Jets:
+def jets(order: int, tape: Tape) -> Jets:
     """Return a configuration that computes series up to an order."""
     around = current_configuration()
     fields = around or Configuration(devices=("cpu",), simulated={0: Simulated()})
     found = Jets(*fields._replace(views=False))
-    found.around, found.order, found.tape, found.level, found.known = around, order, tape, level, {}
+    found.around, found.order, found.tape, found.known = around, order, tape, {}
     return found
