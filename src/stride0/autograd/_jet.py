@@ -18,6 +18,7 @@ from stride0._core.exchange.exchange import asarray
 from stride0._modes.switches import Setting
 from stride0.autograd._parts import FLOATING, Tracked, matched, recording
 from stride0.autograd._tape.tape import (
+    Deferring,
     all_like,
     detach_closed,
     facts_of,
@@ -85,6 +86,11 @@ def jet(f: Callable[..., Any], primals: Sequence[Any], series: Sequence[Sequence
 def _along_curve(operation: str, f: Callable[..., Any], points: Any, rows: Any) -> tuple[Any, Any]:
     """Return what `jet` returns; errors name `operation`."""
     check_function(operation, f)
+    with Deferring():
+        return _run(operation, f, points, rows)
+
+
+def _run(operation: str, f: Callable[..., Any], points: Any, rows: Any) -> tuple[Any, Any]:
     order = len(rows[0]) if rows else 0
     tracing = importlib.import_module("stride0.autograd._jets.tracing")
     given = [x for x in flatten([points, rows])[0] if isinstance(x, Array)]
