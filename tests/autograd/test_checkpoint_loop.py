@@ -8,7 +8,20 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0.autograd import checkpoint_loop, grad, hessian, jvp, value_and_grad, vjp, vmap
+from stride0.autograd import (
+    Tape,
+    checkpoint,
+    checkpoint_loop,
+    grad,
+    hessian,
+    hvp,
+    jacobian,
+    jvp,
+    linearize,
+    value_and_grad,
+    vjp,
+    vmap,
+)
 from stride0.autograd._loops import next_snapshot
 from stride0.strided import memory_statistics
 
@@ -148,6 +161,48 @@ def test_forward_mode_and_batches():
     ]
     close(*sums)
     close(vmap(ours, in_axes=(0, None))(rows, C), [float(reference(row, C)) for row in rows])
+
+
+def step(y):
+    return y + 0.1 * xp.sin(y * C) * y
+
+
+def rotated(z):
+    return z * (1 + 0.1j) + 0.1 * z * z
+
+
+def gradient_of_gradient(loop):
+    with Tape() as tape:
+        x = tape.watch(X)
+        g = tape.gradient(xp.sum(loop(step, x, 7, 2) ** 2), x)
+        y = xp.sum(g**2)
+    return tape.gradient(y, x)
+
+
+FORMS = {
+    "rows": lambda loop: jacobian(lambda x: loop(step, x, 7, 2))(X),
+    "columns": lambda loop: jacobian(lambda x: loop(step, x, 7, 2), mode="forward")(X),
+    "hvp": lambda loop: hvp(lambda x: xp.sum(loop(step, x, 7, 2) ** 2), X, C),
+    "linear map": lambda loop: linearize(lambda x: loop(step, x, 7, 2), X)[1](C),
+    "tape within": gradient_of_gradient,
+    "nested": lambda loop: grad(lambda x: xp.sum(loop(lambda y: loop(step, y, 5, 2) * 0.9, x, 6, 2)))(X),
+    "checkpoint in the step": lambda loop: grad(lambda x: xp.sum(loop(checkpoint(step), x, 6, 2) ** 2))(X),
+    "third order": lambda loop: hessian(
+        lambda x: xp.sum(grad(lambda x: xp.sum(loop(step, x, 5, 2) ** 3))(x))
+    )(X),
+    "complex": lambda loop: grad(lambda z: xp.sum(abs(loop(rotated, z, 6, 2)) ** 2))(X * (1 + 0.2j)),
+    "state in the closure": lambda loop: grad(lambda x: xp.sum(loop(lambda y: y * x + 1, x, 6, 2)))(X),
+    "constant state": lambda loop: grad(lambda c: xp.sum(loop(lambda y: y * c + 1, X, 6, 2)))(C),
+    "growing state": lambda loop: grad(
+        lambda x: xp.sum(loop(lambda y: xp.concat([y, y[-1:] ** 2]), x * 0.3, 5, 2))
+    )(X),
+    "unused state": lambda loop: grad(lambda x: xp.sum(loop(lambda y: xp.ones(2), x, 5, 2)) + xp.sum(x))(X),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms(form):
+    close(FORMS[form](checkpoint_loop), FORMS[form](plain))
 
 
 def test_a_pullback_may_be_called_again():
