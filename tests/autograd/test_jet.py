@@ -222,15 +222,28 @@ def test_refused_by_name(message):
         jet(REFUSED[message], (X,), ([W, W],))
 
 
-def test_refused_writes():
-    def stale(x):
-        y = x * 1
-        w = xp.reshape(y, (1, 2)).T
-        y[0] = xp.sin(x[0])
-        return w + y
+def test_writes_that_views_see():
+    def f(x):
+        y = xp.reshape(x * x, (2, 2))
+        columns, diagonal, rows = y.T, xp.linalg.diagonal(y), [y[0], y[1]]
+        y[0, 1] = xp.sin(x[0])
+        columns[0, 0] = xp.exp(x[1])
+        rows[1] @= xp.reshape(x, (2, 2))
+        return columns @ y + diagonal * rows[0]
 
-    with pytest.raises(xp.GradientError, match="a view of the array is in use"):
-        jet(stale, (X,), ([W],))
+    compare(f, [0.3, -1.2, 2.0, 0.7])
+
+
+def test_refused_writes():
+    def components(x):
+        y = x * (1 + 2j)
+        part = y.real
+        z = part * 2
+        y[0] = xp.sin(x[0])
+        return part + z
+
+    with pytest.raises(xp.GradientError, match="a view of components is in use"):
+        jet(components, (X,), ([W],))
 
 
 def test_wrong_arguments():

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from gradient_cases import Case
 from jet_programs import nested
+from sparse_programs import Program, arguments
 
 import stride0 as xp
 from stride0 import special
-from stride0.autograd import jet
+from stride0.autograd import jet, jvp
 from stride0.autograd._tape.trees import flatten
 
 ORDER = 6
@@ -77,6 +78,35 @@ def test_random_programs(first):
             y, found = jet(functools.partial(program, Stride()), list(map(xp.asarray, xs)), rows)
             got = [float(y), *map(float, found)]
             np.testing.assert_allclose(got, expected, atol=1e-8 * (1 + size), err_msg=str(seed))
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_programs_that_write(first):
+    """Views, writes and updates: each program is right, or refused."""
+    found = []
+    for seed in range(first, first + 20):
+        program, points = Program(seed), arguments(seed)
+        directions = [x * 0.3 + 0.1 for x in arguments(seed + 1)]
+        f, expected = program, []
+        for _ in range(3):
+            expected.append(np.asarray(f(*points)))
+            f = functools.partial(slope, f, directions)
+        if not all(np.isfinite(x).all() for x in expected):
+            continue
+        try:
+            y, more = jet(program, points, [[v, v * 0] for v in directions])
+        except xp.GradientError:
+            found.append("refused")
+            continue
+        for a, b in zip([y, *more], expected, strict=True):
+            atol = 1e-8 * (1 + np.abs(b).max(initial=0))
+            np.testing.assert_allclose(np.asarray(a), b, rtol=1e-7, atol=atol, err_msg=str(seed))
+        found.append("right")
+    assert found.count("right") >= 10
+
+
+def slope(f, directions, *xs):
+    return jvp(f, list(xs), directions)[1]
 
 
 CHAPTERS = (elementwise_cases, fft_cases, linalg_cases, manipulation_cases, statistical_cases)

@@ -8,7 +8,7 @@ Note [Jets]
 
     Coefficients of a view are views of coefficients if the rule made them so; coefficients of other arrays
     share no memory. So a write to an array writes to its coefficients as well. If another array shares the
-    memory and its coefficients do not, the write is refused.
+    memory and its coefficients do not, they are written to by their places in memory.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ class Jets(Configuration):
                 if frontier([node], self.tape) != [node]:
                     return self._recovered(x) or refuse(
                         f"an operand of {name} has no Taylor series: a function of autograd computed it, or "
-                        "memory was written to that nobody saw"
+                        "it was written to through a view",
+                        "a write to the array itself; stop_gradient for what is constant",
                     )
                 is_outer = True
             level = newest_level([y])
@@ -238,9 +239,10 @@ class Jets(Configuration):
         entry = active.get(id(x), (x, None))[1]
         near = [other for other in self.known.values() if (y := other.x()) is not None and y is not x]
         near = [other for other in near if shares(other.x(), x)]  # type: ignore[arg-type]
-        if not active and not near:
+        if not active and (not near or name == "matmul"):
+            # The second half of `x @= y` is a call with operands that nobody tracks.
             return
-        if name == "matmul" or (is_batched_array(x) and (near or kind == "setitem")):
+        if is_batched_array(x) and (near or kind == "setitem"):
             refuse(f"{name} writes into an array", "a new array")
         if kind == "setitem":
             others = active.keys() - {id(x), id(args[2])}
@@ -262,11 +264,24 @@ class Jets(Configuration):
                 continue
             if old is None and value is None and all(other.terms[k] is None for other in near):
                 continue
-            if any(old is None or (c := o.terms[k]) is None or not shares(c, old) for o in near):
-                refuse("a view of the array is in use, and would not see the write", "a copy of the array")
+            apart = [o for o in near if old is None or (c := o.terms[k]) is None or not shares(c, old)]
             if old is None:
                 old = entry.terms[k] = zeros(x.shape, dtype=x.dtype)
             old[key] = 0 if value is None else _fitted(value, old) if kind == "in-place" else value
+            for other in apart:
+                self._follow(other, k, x, old)
+
+    def _follow(self, other: Entry, k: int, x: Array, term: Array) -> None:
+        """Write a coefficient of an array to another array that shares its memory."""
+        y = other.x()
+        places = None if y is None else Place(y).common(Place(x))
+        if y is None or places is None:
+            refuse("a view of components is in use, and would not see the write", "a copy of the view")
+        if places[0].size:
+            old = other.terms[k]
+            flat = zeros(y.size, dtype=y.dtype) if old is None else reshape(asarray(old, copy=True), (-1,))
+            flat[asarray(places[0])] = take(reshape(term, (-1,)), asarray(places[1]), axis=0)
+            other.terms[k] = reshape(flat, y.shape)
 
 
 def _operand(call: arrays.Call, x: Any, out: Array) -> Series:

@@ -98,6 +98,20 @@ class Place:
         is_all = other.itemsize in (self.itemsize, 2 * self.itemsize) and (there[found] == here - part).all()
         return (found, int(part[0]) // self.itemsize) if is_all and (part == part[0]).all() else None
 
+    def common(self, other: Place) -> tuple[Any, Any] | None:
+        """Return the flat indices of elements that another array has, too, and their indices there.
+
+        None if memory is shared by elements of unequal sizes.
+        """
+        if self.itemsize != other.itemsize:
+            apart = self.low >= other.high or other.low >= self.high
+            return (np.zeros(0, np.int64),) * 2 if apart else None
+        here, there = (place.addresses().ravel() for place in (self, other))
+        order = np.argsort(there)
+        found = order[np.minimum(np.searchsorted(there[order], here), len(order) - 1)]
+        same = there[found] == here
+        return np.flatnonzero(same), found[same]
+
 
 class Trace:
     """The sets of all memory that a function uses."""
