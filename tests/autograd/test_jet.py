@@ -27,7 +27,7 @@ def test_programs(name):
     compare(f, *points)
 
 
-WRITTEN = {"writes", "updates", "writes through views", "view made before"}
+WRITTEN = {"writes", "updates by keys", "updates", "writes through views", "view made before"}
 
 
 def orders(f, points, rows):
@@ -161,6 +161,20 @@ def test_masks_of_the_caller():
 
     w = xp.asarray([0.2, 1.5])
     close(grad(lambda w: second(w, orders))(w), grad(lambda w: second(w, nested))(w))
+
+
+def test_gradients_of_writes_through_views():
+    def f(x, w):
+        y = xp.zeros(4)
+        y[1:3] += x * w
+        half = y[2:]
+        half *= w
+        return xp.sum(y**3 * 2)
+
+    def second(by):
+        return lambda w: by(lambda x: f(x, w), (X,), [[X, W]])[2]
+
+    close(grad(second(orders))(W), grad(second(nested))(W))
 
 
 def test_structures():

@@ -88,7 +88,18 @@ def view_made_before(x):
     return w * w
 
 
+def updated_by_keys(x):
+    y = xp.zeros(6)
+    y[1:3] += xp.sin(x[:2])
+    y[2:4] *= x[2:]
+    half = y[3:]
+    half += x[0] * x[1:]
+    y[::2] += x[1:]
+    return y * y[::-1]
+
+
 PROGRAMS = {
+    "updates by keys": (updated_by_keys, V),
     "arithmetic": (lambda x, y: x / y - 2 / x + (1 - x) * y * 3 - x[:, None] * y, V, P),
     "squares": (lambda x: x * x * (x + 1) ** 2, V),
     "large powers": (lambda x: x**70 + (x * 0) ** 70 + x**0.0 + (x * 0) ** 2.5, P / 2),

@@ -41,6 +41,7 @@ from stride0.autograd._tape.tape import (
     is_tracked,
     newest_level,
 )
+from stride0.strided import as_strided, storage_nbytes
 
 __all__ = ["Jets", "jets"]
 
@@ -88,6 +89,7 @@ class Jets(Configuration):
     order: int
     tape: Tape
     known: dict[int, Entry]
+    whole: list[Array]
 
     def enter(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Find the series of the operands."""
@@ -257,7 +259,14 @@ class Jets(Configuration):
             new = [None if c is None else asarray(c, copy=True) for c in new]
         if entry is None:
             entry = self.put(x, [None] * self.order, False)
-        entry.is_outer = entry.is_outer or any(e.is_outer for _, e in active.values())
+            if not near and not is_batched_array(x) and x.nbytes != storage_nbytes(x):
+                # Other views of the memory may be used later: this one shows all of it.
+                with Setting(STRICT, False):
+                    count = storage_nbytes(x) // x.itemsize
+                    self.whole.append(as_strided(detach(x), (count,), (1,), 0))
+                near = [self.put(self.whole[-1], [None] * self.order, False)]
+        for e in (entry, *near):
+            e.is_outer = e.is_outer or any(source.is_outer for _, source in active.values())
         for k, (old, value) in enumerate(zip(list(entry.terms), new, strict=True)):
             if kind == "in-place" and not near:
                 entry.terms[k] = _fitted(value, x)
@@ -305,5 +314,5 @@ def jets(order: int, tape: Tape) -> Jets:
     around = current_configuration()
     fields = around or Configuration(devices=("cpu",), simulated={0: Simulated()})
     found = Jets(*fields._replace(views=False))
-    found.around, found.order, found.tape, found.known = around, order, tape, {}
+    found.around, found.order, found.tape, found.known, found.whole = around, order, tape, {}, []
     return found
