@@ -118,7 +118,7 @@ def _run(operation: str, f: Callable[..., Any], points: Any, rows: Any) -> tuple
                 raise ArgumentTypeError(operation, problem, accepts="results of floating-point dtypes")
             entry = jets.entry("return", y)
             found.append([None] * order if entry is None else entry.terms)
-        # What is known of arrays refers to itself.
+        # Entries refer to their dictionary.
         jets.known.clear()
     derivatives = [
         structure.rebuild(

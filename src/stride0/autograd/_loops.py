@@ -50,8 +50,8 @@ def checkpoint_loop(step: Callable[[Any], Any], state: Any, n: int, snapshots: i
     Returns
     -------
     nested structure of arrays
-        The last state. Gradients are those of the plain loop, for the first state and for tracked arrays that
-        `step` closes over.
+        The last state. It has the gradients of the plain loop: for the first state, and for tracked arrays
+        that `step` closes over.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class _Loop:
     def __init__(self, step: Callable[[Any], Any], n: int, snapshots: int) -> None:
         self.step, self.n, self.snapshots = step, n, snapshots
         self.kept: list[tuple[int, State]] = []
-        # The nodes of the leaves of the first state, and of what the step closes over.
+        # The nodes of the leaves of the first state, and of arrays that the step closes over.
         self.own: dict[int, Node] = {}
         self.closed: list[Node] = []
 
@@ -154,7 +154,7 @@ class _Loop:
 
     def pull(self, cotangents: list[Any], parents: list[Node], written: int) -> list[Array | None]:
         """Return the cotangents of the nodes that the loop depends on."""
-        # Of an array with these parents, an open tape records what is computed from it.
+        # If an open tape tracks an array with these parents, it records the backward pass.
         probe = detach(next(g for g in cotangents if g is not None))
         custom_node("checkpoint_loop", parents, lambda g: [None] * len(parents), probe)
         is_recorded = is_tracked(probe)
