@@ -149,18 +149,12 @@ class Jets(Configuration):
             y = other.x()
             if y is None or newest_level([x]) is not newest_level([y]) or not shares(x, y):
                 continue
-            place = Place(first_example(x)).within(Place(first_example(y)))
-            if place is None:
-                continue
-            index, part = asarray(place[0]), (real, imag)[place[1]]
-
-            def taken(c: Any, index: Any = index, part: Any = part) -> Any:
-                if c is None:
-                    return None
-                c = reshape(take(reshape(c, (-1,)), index, axis=0), x.shape)
-                return part(c) if is_complex(c) and not is_complex(x) else c
-
-            return self.put(x, list(map(taken, other.terms)), other.is_outer)
+            places = Place(first_example(x)).common(Place(first_example(y)))
+            if places is not None and len(places[0]) == x.size:
+                terms = [
+                    None if c is None else reshape(_taken(c, places[1:], x), x.shape) for c in other.terms
+                ]
+                return self.put(x, terms, other.is_outer)
         return None
 
     # --- calls
@@ -239,8 +233,8 @@ class Jets(Configuration):
     def _write(self, kind: str, name: str, args: Any, active: Any) -> None:
         x, key = args[0], args[1] if kind == "setitem" else ...
         entry = active.get(id(x), (x, None))[1]
-        near = [other for other in self.known.values() if (y := other.x()) is not None and y is not x]
-        near = [other for other in near if shares(other.x(), x)]  # type: ignore[arg-type]
+        alive = [(other, y) for other in list(self.known.values()) if (y := other.x()) is not None]
+        near = [(other, y) for other, y in alive if y is not x and shares(y, x)]
         if not active and (not near or name == "matmul"):
             # The second half of `x @= y` is a call with operands that nobody tracks.
             return
@@ -264,33 +258,41 @@ class Jets(Configuration):
                 with Setting(STRICT, False):
                     count = storage_nbytes(x) // x.itemsize
                     self.whole.append(as_strided(detach(x), (count,), (1,), 0))
-                near = [self.put(self.whole[-1], [None] * self.order, False)]
-        for e in (entry, *near):
+                near = [(self.put(self.whole[-1], [None] * self.order, False), self.whole[-1])]
+        for e in (entry, *(other for other, _ in near)):
             e.is_outer = e.is_outer or any(source.is_outer for _, source in active.values())
         for k, (old, value) in enumerate(zip(list(entry.terms), new, strict=True)):
             if kind == "in-place" and not near:
                 entry.terms[k] = _fitted(value, x)
                 continue
-            if old is None and value is None and all(other.terms[k] is None for other in near):
+            if old is None and value is None and all(other.terms[k] is None for other, _ in near):
                 continue
-            apart = [o for o in near if old is None or (c := o.terms[k]) is None or not shares(c, old)]
+            apart = [
+                (o, y) for o, y in near if old is None or (c := o.terms[k]) is None or not shares(c, old)
+            ]
             if old is None:
                 old = entry.terms[k] = zeros(x.shape, dtype=x.dtype)
             old[key] = 0 if value is None else _fitted(value, old) if kind == "in-place" else value
-            for other in apart:
-                self._follow(other, k, x, old)
+            for other, y in apart:
+                _follow(other.terms, y, k, x, old)
 
-    def _follow(self, other: Entry, k: int, x: Array, term: Array) -> None:
-        """Write a coefficient of an array to another array that shares its memory."""
-        y = other.x()
-        places = None if y is None else Place(y).common(Place(x))
-        if y is None or places is None:
-            refuse("a view of components is in use, and would not see the write", "a copy of the view")
-        if places[0].size:
-            old = other.terms[k]
-            flat = zeros(y.size, dtype=y.dtype) if old is None else reshape(asarray(old, copy=True), (-1,))
-            flat[asarray(places[0])] = take(reshape(term, (-1,)), asarray(places[1]), axis=0)
-            other.terms[k] = reshape(flat, y.shape)
+
+def _follow(terms: list[Any], y: Array, k: int, x: Array, term: Array) -> None:
+    """Write a coefficient of an array to coefficients of another array that shares its memory."""
+    places = Place(y).common(Place(x))
+    if places is None:
+        refuse("a view of components is written to, and the array is in use", "a copy of the view")
+    if len(places[0]):
+        old = terms[k]
+        flat = zeros(y.size, dtype=y.dtype) if old is None else reshape(asarray(old, copy=True), (-1,))
+        flat[asarray(places[0])] = _taken(term, places[1:], y)
+        terms[k] = reshape(flat, y.shape)
+
+
+def _taken(term: Array, places: tuple[Any, int], out: Array) -> Any:
+    """Return elements of a coefficient, or components of them, by their flat indices."""
+    found = take(reshape(term, (-1,)), asarray(places[0]), axis=0)
+    return (real, imag)[places[1]](found) if is_complex(term) and not is_complex(out) else found
 
 
 def _operand(call: arrays.Call, x: Any, out: Array) -> Series:

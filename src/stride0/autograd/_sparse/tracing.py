@@ -86,31 +86,22 @@ class Place:
             found += (np.arange(n) * stride).reshape(-1, *[1] * (len(self.shape) - axis - 1))
         return found
 
-    def within(self, other: Place) -> tuple[Any, int] | None:
-        """Return the flat indices of the elements in another array, and which component they are there.
+    def common(self, other: Place) -> tuple[Any, Any, int] | None:
+        """Return flat indices of elements that another array has, too: here, and there.
 
-        None if an element is not there.
+        The third item is the number of the component if elements here are components of elements there. None
+        if the elements do not fit.
         """
         here, there = (place.addresses().ravel() for place in (self, other))
         part = (here - other.address) % other.itemsize
         order = np.argsort(there)
         found = order[np.minimum(np.searchsorted(there[order], here - part), len(order) - 1)]
-        is_all = other.itemsize in (self.itemsize, 2 * self.itemsize) and (there[found] == here - part).all()
-        return (found, int(part[0]) // self.itemsize) if is_all and (part == part[0]).all() else None
-
-    def common(self, other: Place) -> tuple[Any, Any] | None:
-        """Return the flat indices of elements that another array has, too, and their indices there.
-
-        None if memory is shared by elements of unequal sizes.
-        """
-        if self.itemsize != other.itemsize:
-            apart = self.low >= other.high or other.low >= self.high
-            return (np.zeros(0, np.int64),) * 2 if apart else None
-        here, there = (place.addresses().ravel() for place in (self, other))
-        order = np.argsort(there)
-        found = order[np.minimum(np.searchsorted(there[order], here), len(order) - 1)]
-        same = there[found] == here
-        return np.flatnonzero(same), found[same]
+        same = there[found] == here - part
+        if self.low >= other.high or other.low >= self.high:
+            return np.flatnonzero(same), found[same], 0
+        if other.itemsize not in (self.itemsize, 2 * self.itemsize) or (part != part[0]).any():
+            return None
+        return np.flatnonzero(same), found[same], int(part[0]) // self.itemsize
 
 
 class Trace:
