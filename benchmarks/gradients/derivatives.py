@@ -14,7 +14,7 @@ import timeit
 from collections.abc import Callable
 from typing import Any
 
-from harness import limit_threads
+from benchmarks.common.machine import limit_threads
 
 ORDERS = (2, 4, 6, 8)
 NESTED = 6  # the highest order of nested `jvp`, whose time grows tenfold with two orders
