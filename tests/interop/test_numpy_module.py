@@ -205,14 +205,13 @@ def test_missing_names_say_what_to_write() -> None:
     [
         lambda: snp.add(1.0, 2.0, where=snp.asarray(True)),
         lambda: snp.zeros(3, order="F"),
-        lambda: snp.unique(snp.eye(2), axis=0),
         lambda: snp.std(snp.ones(3), where=[True, False, True]),
         lambda: snp.array([1], like=snp.ones(1)),
         lambda: snp.sort(snp.ones(3), order="x"),
         lambda: snp.add(snp.ones(2), 1, out=numpy.zeros(2)),
         lambda: snp.errstate(divide="raise").__enter__(),
         lambda: snp.linalg.qr(snp.eye(2), "raw"),
-        lambda: snp.pad(snp.ones(3), 1, "linear_ramp"),
+        lambda: snp.pad(snp.ones(3), 1, "ramp"),
         lambda: snp.add.at([1, 2], 0, 1),
     ],
 )
@@ -235,6 +234,30 @@ def test_writes() -> None:
             expected = x.tolist(), y.tolist()
         else:
             assert (x.tolist(), y.tolist()) == expected
+
+
+def test_put_and_place() -> None:
+    found = []
+    for np in (numpy, snp):
+        x, y = np.zeros((2, 3)), np.arange(6).reshape(3, 2).T
+        np.put(x, [0, 4, -1], [7, 8])
+        np.put(y, [9, -9], [5, 6], mode="clip")
+        np.put(y, [8], -1, mode="wrap")
+        np.place(x, x == 0, [1, 2])
+        with pytest.raises(IndexError):
+            np.put(x, 6, 1)
+        found.append((x.tolist(), y.tolist()))
+    assert found[0] == found[1]
+
+
+def test_assertions_see_numpys_arrays_and_scalars() -> None:
+    testing = snp.testing
+    testing.assert_equal(snp.sum(snp.ones(3)), 3.0)
+    testing.assert_equal([snp.asarray(1), {"a": snp.ones(2)}], [1, {"a": numpy.ones(2)}])
+    testing.assert_allclose(snp.ones(2), [1, 1 + 1e-9])
+    testing.assert_raises(ValueError, snp.reshape, snp.ones(3), (2, 2))
+    with pytest.raises(AssertionError):
+        testing.assert_array_equal(snp.ones(2), snp.zeros(2))
 
 
 def test_random_draws_numpys_numbers() -> None:

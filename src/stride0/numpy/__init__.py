@@ -23,11 +23,15 @@ from stride0.numpy import (  # noqa: F401
     _manipulation,
     _order,
     _reductions,
+    _sets,
+    _windows,
     fft,
     linalg,
     random,
+    testing,
 )
 from stride0.numpy._names import missing as _missing
+from stride0.numpy._names import words as _words
 from stride0.numpy._ufuncs import UFUNCS as _UFUNCS
 from stride0.numpy._ufuncs import ufunc  # noqa: F401
 
@@ -35,7 +39,10 @@ from stride0.numpy._ufuncs import ufunc  # noqa: F401
 _HELPERS = ("along", "flat")
 _FUNCTIONS = {
     _name: _value
-    for _part in (_elementwise, _reductions, _order, _creation, _facts, _manipulation, _keys, _calculus)
+    for _part in (
+        *(_elementwise, _reductions, _order, _creation, _facts, _manipulation, _sets, _keys, _calculus),
+        _windows,
+    )
     for _name, _value in vars(_part).items()
     if isinstance(_value, _FunctionType) and _value.__module__ == _part.__name__
     if not _name.startswith("_") and _name not in _HELPERS
@@ -51,52 +58,17 @@ _SAME = {
     "concat": "concatenate",
     "permute_dims": "transpose",
     "row_stack": "vstack",
+    "may_share_memory": "shares_memory",
 }
 globals().update({_name: globals()[_other] for _name, _other in _SAME.items() if _other})
 
 # NumPy's own types of scalars: each stands for a dtype, and makes a NumPy scalar of a number.
-_DTYPES = (
-    *(
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-        "float16",
-        "float32",
-        "float64",
-    ),
-    *(
-        "complex64",
-        "complex128",
-        "bool",
-        "bool_",
-        "byte",
-        "ubyte",
-        "short",
-        "ushort",
-        "intc",
-        "uintc",
-        "int_",
-    ),
-    *(
-        "intp",
-        "long",
-        "longlong",
-        "uint",
-        "uintp",
-        "ulong",
-        "ulonglong",
-        "half",
-        "single",
-        "double",
-        "csingle",
-    ),
-    *("cdouble", "number", "integer", "signedinteger", "unsignedinteger", "inexact", "floating"),
-    *("complexfloating", "generic"),
+_DTYPES = _words(
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bool "
+    "bool_ byte ubyte short ushort intc uintc int_ intp long longlong uint uintp ulong ulonglong half "
+    "single double csingle cdouble number integer signedinteger unsignedinteger inexact floating "
+    "complexfloating generic longdouble clongdouble object_ str_ bytes_ void character flexible "
+    "datetime64 timedelta64"
 )
 globals().update({_name: getattr(_numpy(), _name) for _name in _DTYPES})
 pi, e, inf, nan, newaxis = _xp.pi, _xp.e, _xp.inf, _xp.nan, None
@@ -104,14 +76,9 @@ euler_gamma = 0.5772156649015329
 broadcast_shapes = _xp.broadcast_shapes
 
 # Functions of NumPy that take our arrays.
-_NUMPYS = (
-    "testing",
-    "set_printoptions",
-    "get_printoptions",
-    "printoptions",
-    "array2string",
-    "save",
-    "savetxt",
+_NUMPYS = _words(
+    "set_printoptions get_printoptions printoptions array2string save savetxt typecodes sctypeDict "
+    "exceptions ScalarType"
 )
 
 __all__ = sorted(

@@ -8,7 +8,18 @@ import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError
 from stride0._base.shapes import normalize_axis
 from stride0._core.array.array import Array
-from stride0.numpy._parts import SCALARS, array, arrays, common_dtype, converted, dtype_of, finish, refuse
+from stride0.numpy._facts import can_cast
+from stride0.numpy._parts import (
+    SCALARS,
+    array,
+    arrays,
+    common_dtype,
+    converted,
+    dtype_of,
+    finish,
+    floating,
+    refuse,
+)
 
 
 def matmul(x1: Any, x2: Any, /, out: Any = None, *, dtype: Any = None) -> Any:
@@ -194,8 +205,13 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     """Return differences of neighbours in C order."""
-    refuse("ediff1d", to_end=to_end, to_begin=to_begin)
-    return xp.diff(xp.reshape(array(ary), (-1,)))
+    found = xp.diff(xp.reshape(array(ary), (-1,)))
+    ends = [None if x is None else xp.reshape(array(x), (-1,)) for x in (to_begin, to_end)]
+    for name, x in zip(("to_begin", "to_end"), ends, strict=True):
+        if x is not None and not can_cast(x, found.dtype, "same_kind"):
+            raise ArgumentTypeError("ediff1d", f"{name} is of dtype {x.dtype.name}", (), found.dtype.name)
+    parts = (ends[0], found, ends[1])
+    return xp.concat([xp.astype(x, found.dtype) for x in parts if x is not None])
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
@@ -224,8 +240,8 @@ def _slope(f: Array, step: Any, axis: int, edge_order: int) -> Array:
         h = xp.full((n - 1,), 1.0) * step
         even = True
     else:
-        h, even = xp.diff(array(step)), False
-        h = xp.astype(h, xp.float64) if "floating" not in h.dtype.kind else h
+        # Differences of integers could overflow.
+        h, even = xp.diff(floating(step)), False
         if h.size != n - 1:
             raise ShapeError("gradient", "the coordinates have another size than the axis", (), "one each")
     h = xp.astype(h, f.dtype) if h.dtype is not f.dtype and f.dtype.kind == "real floating" else h

@@ -59,6 +59,12 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> Array:
     return xp.reshape(found, (1,)) if found.ndim == 0 else found
 
 
+def asfortranarray(a: Any, dtype: Any = None) -> Array:
+    """Return an array in Fortran order."""
+    found, order = asarray(a, dtype), tuple(range(as_array(a).ndim))[::-1]
+    return xp.permute_dims(xp.strided.contiguous(xp.permute_dims(found, order)), order)
+
+
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Array:
     """Return a copy."""
     check_order("copy", order)
@@ -195,7 +201,9 @@ def linspace(
     step = (stop - start) / steps if steps > 0 else math.nan
     if isinstance(start, Array) or isinstance(stop, Array):
         weights = xp.reshape(xp.arange(0.0, num, dtype=start.dtype), (-1, *(1,) * start.ndim))
-        found = weights * step + start
+        # A step that underflows to zero would lose all but the ends.
+        uneven = steps > 0 and bool(xp.any((step == 0) & (stop != start)))
+        found = (weights / steps * (stop - start) if uneven else weights * step) + start
         if endpoint and num > 1:
             found[-1, ...] = stop
         found = xp.moveaxis(converted("linspace", found, wanted), 0, axis)

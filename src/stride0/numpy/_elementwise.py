@@ -92,14 +92,31 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
     return xp.allclose(array(a), array(b), rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
-def isneginf(x: Any) -> Array:
+def fix(x: Any, out: Any = None) -> Any:
+    """Round toward zero."""
+    return finish("fix", xp.trunc(array(x)), out)
+
+
+def i0(x: Any) -> Any:
+    """Return the modified Bessel function of order 0."""
+    x = array(x)
+    return xp.special.i0(xp.astype(x, xp.float64) if x.dtype.kind in INTEGRAL else x)
+
+
+def spacing(x: Any) -> Any:
+    """Return the distance to the neighbour with a larger absolute value."""
+    x = UFUNCS["positive"](array(x), dtype=floating_dtype([array(x)]))
+    return xp.nextafter(x, xp.copysign(xp.full_like(x, math.inf), x)) - x
+
+
+def isneginf(x: Any, out: Any = None) -> Array:
     """Return which elements are minus infinity."""
-    return array(x) == -math.inf
+    return finish("isneginf", array(x) == -math.inf, out)
 
 
-def isposinf(x: Any) -> Array:
+def isposinf(x: Any, out: Any = None) -> Array:
     """Return which elements are infinity."""
-    return array(x) == math.inf
+    return finish("isposinf", array(x) == math.inf, out)
 
 
 def isreal(x: Any) -> Array:

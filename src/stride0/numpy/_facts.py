@@ -167,6 +167,16 @@ def array_equiv(a1: Any, a2: Any) -> bool:
     return bool(xp.all(a1 == a2))
 
 
+def iscomplexobj(x: Any) -> bool:
+    """Return whether the dtype is complex."""
+    return as_array(x).dtype.kind == "complex floating"
+
+
+def isrealobj(x: Any) -> bool:
+    """Return whether the dtype is not complex."""
+    return not iscomplexobj(x)
+
+
 def shares_memory(a: Array, b: Array) -> bool:
     """Return whether the elements of two arrays share memory."""
     return bool(numpy().shares_memory(a, b))

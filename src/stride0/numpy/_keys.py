@@ -6,7 +6,7 @@ import builtins
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentValueError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
 from stride0.numpy._manipulation import ravel, resize
@@ -107,7 +107,10 @@ def _common(values: Any) -> list[Array]:
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Array:
     """Choose each element by the first condition that holds."""
     found = default
-    for condition, value in reversed(list(zip(condlist, choicelist, strict=True))):
+    for condition, value in reversed(list(zip(arrays(condlist), choicelist, strict=True))):
+        if condition.dtype is not xp.bool:
+            dtype = condition.dtype.name
+            raise ArgumentTypeError("select", f"a condition is of dtype {dtype}", (), "conditions of bool")
         found = where(condition, value, found)
     return array(found)
 
@@ -124,6 +127,24 @@ def putmask(a: Array, mask: Any, values: Any) -> None:
     if values.shape != a.shape:
         values = resize(values, a.shape)
     finish("putmask", values, a, array(mask), "same_kind")
+
+
+def put(a: Array, ind: Any, v: Any, mode: Any = "raise") -> None:
+    """Write values at places in C order, repeated as often as needed."""
+    ind, values = ravel(ind), array(v)
+    if mode == "clip":
+        ind = xp.clip(ind, 0, a.size - 1)
+    elif mode == "wrap":
+        ind = ind % a.size
+    if values.size and ind.size:
+        changed = xp.asarray(ravel(a), copy=True)
+        changed[ind] = xp.astype(resize(values, ind.shape), a.dtype)
+        a[...] = xp.reshape(changed, a.shape)
+
+
+def place(arr: Array, mask: Any, vals: Any) -> None:
+    """Write values where a mask is true, one for each place, repeated as often as needed."""
+    put(arr, flatnonzero(mask), vals)
 
 
 def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
@@ -149,9 +170,22 @@ def triu_indices(n: int, k: int = 0, m: Any = None) -> tuple[Array, ...]:
     return xp.nonzero(xp.triu(xp.ones((n, n if m is None else m)), k=k))
 
 
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, ...]:
+    """Return the indices at and below a diagonal of a matrix."""
+    return tril_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, ...]:
+    """Return the indices at and above a diagonal of a matrix."""
+    return triu_indices(arr.shape[-2], k, arr.shape[-1])
+
+
 def ix_(*args: Any) -> tuple[Array, ...]:
     """Return vectors of indices as an open grid."""
     found = [xp.nonzero(a)[0] if a.dtype is xp.bool else a for a in arrays(args)]
+    if any(a.ndim != 1 for a in found):
+        raise ShapeError("ix_", "an argument has not one axis", (), "vectors")
+    found = [a if a.size else xp.astype(a, xp.int64) for a in found]
     return tuple(
         xp.reshape(a, tuple(-1 if j == k else 1 for j in range(len(found)))) for k, a in enumerate(found)
     )
@@ -167,8 +201,3 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
     """Return the places in C order of indices."""
     given = tuple(numpy().asarray(part) for part in multi_index)
     return xp.asarray(numpy().ravel_multi_index(given, dims, mode, order))
-
-
-def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Array:
-    """Return which elements are among others."""
-    return xp.isin(array(element), array(test_elements), invert=invert)

@@ -8,15 +8,15 @@ import operator
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, AxisError, ShapeError
+from stride0._base.errors import ArgumentValueError, AxisError, ShapeError
 from stride0._base.shapes import normalize_axis
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
+from stride0.numpy._creation import linspace
 from stride0.numpy._parts import (
     array,
     arrays,
     check_order,
-    common_dtype,
     converted,
     dtype_of,
     finish,
@@ -214,19 +214,26 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
     return [a[(*before, slice(i, j))] for i, j in zip([0, *ends], [*ends, size], strict=True)]
 
 
+def _split(name: str, ary: Any, parts: Any, axis: int, least: int) -> list[Array]:
+    a = array(ary)
+    if a.ndim < least:
+        raise ShapeError(name, f"there are fewer than {least} axes", [("ary", str(a.shape))], "split")
+    return split(a, parts, axis)
+
+
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Split along the second axis; a vector along its only one."""
-    return split(ary, indices_or_sections, 0 if array(ary).ndim == 1 else 1)
+    return _split("hsplit", ary, indices_or_sections, 0 if array(ary).ndim == 1 else 1, 1)
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Split along the first axis."""
-    return split(ary, indices_or_sections, 0)
+    return _split("vsplit", ary, indices_or_sections, 0, 2)
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Split along the third axis."""
-    return split(ary, indices_or_sections, 2)
+    return _split("dsplit", ary, indices_or_sections, 2, 3)
 
 
 # --- repetition and order
@@ -306,19 +313,62 @@ def resize(a: Any, new_shape: Any) -> Array:
     return xp.reshape(xp.tile(a, (-(-size // a.size),))[:size], shape)
 
 
-def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0) -> Array:
-    """Add elements around an array: modes constant, edge, reflect, symmetric, wrap and empty."""
+_STATISTICS: dict[str, Any] = {"maximum": xp.max, "minimum": xp.min, "mean": xp.mean, "median": xp.median}
+
+
+def pad(
+    array: Any,
+    pad_width: Any,
+    mode: Any = "constant",
+    *,
+    constant_values: Any = 0,
+    stat_length: Any = None,
+    end_values: Any = 0,
+) -> Array:
+    """Add elements around an array, in each of NumPy's modes."""
     a = _array(array)
-    if mode == "constant":
+    if mode in ("constant", "empty"):
         return xp.pad(a, pad_width, constant_values=constant_values)
-    if mode not in ("edge", "reflect", "symmetric", "wrap"):
-        raise ArgumentValueError("pad", f"mode is {mode!r}", (), "constant, edge, reflect, symmetric or wrap")
-    # NumPy pads the indices; elements are then taken.
-    widths = numpy().broadcast_to(numpy().asarray(pad_width), (a.ndim, 2)).tolist()
+    if mode not in ("edge", "reflect", "symmetric", "wrap", "linear_ramp", *_STATISTICS):
+        accepts = f"constant, empty, edge, reflect, symmetric, wrap, linear_ramp, {', '.join(_STATISTICS)}"
+        raise ArgumentValueError("pad", f"mode is {mode!r}", (), accepts)
+    widths, lengths, ends = (
+        numpy().broadcast_to(numpy().asarray(x), (a.ndim, 2)).tolist()
+        for x in (pad_width, a.size if stat_length is None else stat_length, end_values)
+    )
     for axis, width in enumerate(widths):
-        picked = numpy().pad(numpy().arange(a.shape[axis]), width, mode=mode)
-        a = xp.take(a, xp.asarray(picked), axis=axis)
+        if mode in _STATISTICS or mode == "linear_ramp":
+            parts = [_beyond(a, axis, k, width[k], mode, lengths[axis][k], ends[axis][k]) for k in (0, 1)]
+            a = xp.concat([parts[0], a, parts[1]], axis=axis)
+        else:
+            # NumPy pads the indices; elements are then taken.
+            picked = numpy().pad(numpy().arange(a.shape[axis]), width, mode=mode)
+            a = xp.take(a, xp.asarray(picked), axis=axis)
     return a
+
+
+def _beyond(a: Array, axis: int, side: int, width: Any, mode: str, length: Any, end: Any) -> Array:
+    """Return the elements that `pad` adds before (side 0) or behind an axis."""
+    width, length = operator.index(width), operator.index(length)
+    if min(width, length) < 0:
+        raise ArgumentValueError("pad", f"a width is {width}, a length {length}", (), "numbers from 0 on")
+    before, size = (slice(None),) * axis, a.shape[axis]
+    if mode == "linear_ramp":
+        edge = a[(*before, 0 if side == 0 else size - 1)]
+        ramp: Array = linspace(xp.full_like(edge, end), edge, width, False, dtype=a.dtype, axis=axis)
+        return xp.flip(ramp, axis=axis) if side else ramp
+    kept = min(length, size)
+    if not kept and mode in ("maximum", "minimum"):
+        raise ArgumentValueError("pad", "the statistic of no elements", (), "stat_length=1 or more")
+    part = a[(*before, slice(0, kept) if side == 0 else slice(size - kept, size))]
+    part = (
+        part
+        if "floating" in a.dtype.kind or (mode[0] == "m" and mode[1] in "ai")
+        else xp.astype(part, xp.float64)
+    )
+    found: Array = _STATISTICS[mode](part, axis=axis, keepdims=True)
+    found = xp.astype(found if "floating" in a.dtype.kind else xp.round(found), a.dtype)
+    return xp.broadcast_to(found, (*a.shape[:axis], width, *a.shape[axis + 1 :]))
 
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> Array:
@@ -344,50 +394,3 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Array:
     before = (slice(None),) * axis
     parts = [a[(*before, slice(0, obj))], xp.broadcast_to(values, shape), a[(*before, slice(obj, None))]]
     return xp.concat(parts, axis=axis)
-
-
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    """Return the sorted elements of one array that are not in another one."""
-    found = unique(ar1)
-    return found[~xp.isin(found, array(ar2))]
-
-
-def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
-    """Return the sorted elements that are in both arrays."""
-    dtype = common_dtype(ar1, ar2)
-    found = xp.astype(unique(ar1), dtype)
-    return found[xp.isin(found, xp.astype(array(ar2), dtype))]
-
-
-def union1d(ar1: Any, ar2: Any) -> Any:
-    """Return the sorted elements that are in one of two arrays."""
-    return unique(concatenate((ar1, ar2), axis=None))
-
-
-def unique(
-    ar: Any,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: Any = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> Any:
-    """Return the distinct elements, sorted."""
-    if axis is not None:
-        raise ArgumentTypeError("unique", "axis is given", (), "unique elements of the whole array")
-    found = xp.unique_all(array(ar))
-    values, first, inverse, counts = found
-    order = xp.argsort(values)
-    back = xp.argsort(order)
-    if equal_nan and "floating" in values.dtype.kind and values.size and bool(xp.sum(xp.isnan(values)) > 1):
-        raise ArgumentValueError("unique", "several elements are NaN", (), "x[~isnan(x)]")
-    parts = [values[order]]
-    if return_index:
-        parts.append(first[order])
-    if return_inverse:
-        parts.append(back[inverse])
-    if return_counts:
-        parts.append(counts[order])
-    return parts[0] if len(parts) == 1 else tuple(parts)

@@ -14,4 +14,9 @@ def missing(module: str, name: str) -> AttributeError:
     )
 
 
-__all__ = ["missing"]
+def words(text: str) -> tuple[str, ...]:
+    """Return the names in a text."""
+    return tuple(text.split())
+
+
+__all__ = ["missing", "words"]

@@ -7,7 +7,8 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.numpy._parts import array, refuse
+from stride0.numpy._manipulation import ravel
+from stride0.numpy._parts import array, common_dtype, refuse
 from stride0.numpy._reductions import flat
 
 # --- order
@@ -69,13 +70,27 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return xp.searchsorted(bins, x, side=side)
 
 
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
+    """Return the edges of the bins of a histogram."""
+    found: Array = histogram(a, bins, range, False, weights)[1]
+    return found
+
+
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None) -> Any:
     """Return counts in bins, and the edges of the bins."""
     bins = bins if isinstance(bins, (int, str, Array)) else array(bins)
     weights = None if weights is None else xp.reshape(array(weights), (-1,))
-    return xp.histogram(xp.reshape(array(a), (-1,)), bins, range, density, weights)
+    a = ravel(a)
+    if range is not None and any(hasattr(x, "dtype") for x in range):
+        a, range = xp.astype(a, common_dtype(a, *range)), tuple(float(x) for x in range)
+    counts, edges = xp.histogram(a, bins, range, density, weights)
+    whole = weights is not None and not density and "floating" not in weights.dtype.kind
+    return (xp.astype(counts, weights.dtype) if whole else counts), edges
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
     """Return how often each integer occurs."""
-    return xp.bincount(array(x), None if weights is None else array(weights), minlength)
+    x = array(x)
+    return xp.bincount(
+        x if x.size else xp.astype(x, xp.int64), None if weights is None else array(weights), minlength
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import stride0 as xp
@@ -20,6 +21,7 @@ __all__ = [
     "dtype_of",
     "finish",
     "floating",
+    "named",
     "native",
     "refuse",
 ]
@@ -72,6 +74,13 @@ def converted(operation: str, x: Array, dtype: DType | None, casting: str = "uns
         facts = [("from", x.dtype.name), ("to", dtype.name), ("casting", casting)]
         raise CastError(operation, "the cast is refused", facts, "cast first: x.astype(dtype)")
     return xp.astype(x, dtype)
+
+
+def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function with the name of NumPy's."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"NumPy's {name}."
+    return function
 
 
 def refuse(operation: str, **given: Any) -> None:

@@ -3,46 +3,39 @@
 from __future__ import annotations
 
 import builtins
+import operator
+from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.numpy._parts import array, common_dtype, converted, dtype_of, finish, refuse
+from stride0.numpy._parts import array, common_dtype, converted, dtype_of, finish, named, refuse
 
 
 def _masked(a: Array, where: Any, neutral: Any) -> Array:
     return a if where is None or where is True else xp.where(array(where), a, neutral)
 
 
-def sum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Any:
-    """Sum elements along axes."""
-    a = _masked(array(a), where, 0)
-    result = xp.sum(a, axis=axis, dtype=dtype_of("sum", dtype), keepdims=keepdims)
-    return finish("sum", result if initial is None else result + initial, out, casting="same_kind")
+def _total(name: str, start: int, joined: Callable[..., Any]) -> Callable[..., Any]:
+    def function(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        a = _masked(array(a), where, start)
+        result = getattr(xp, name)(a, axis=axis, dtype=dtype_of(name, dtype), keepdims=keepdims)
+        return finish(name, result if initial is None else joined(result, initial), out)
+
+    return named(name, function)
 
 
-def prod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Any:
-    """Multiply elements along axes."""
-    a = _masked(array(a), where, 1)
-    result = xp.prod(a, axis=axis, dtype=dtype_of("prod", dtype), keepdims=keepdims)
-    return finish("prod", result if initial is None else result * initial, out)
+sum, prod = _total("sum", 0, operator.add), _total("prod", 1, operator.mul)
 
 
 def _extreme(name: str, a: Any, axis: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
@@ -62,20 +55,21 @@ def _extreme(name: str, a: Any, axis: Any, out: Any, keepdims: bool, initial: An
     return finish(name, result if initial is None else better(result, initial), out)
 
 
-def max(
-    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
-) -> Any:
-    """Return the largest element along axes."""
-    return _extreme("max", a, axis, out, keepdims, initial, where)
+def _largest(name: str) -> Callable[..., Any]:
+    def function(
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        return _extreme(name, a, axis, out, keepdims, initial, where)
+
+    return named(name, function)
 
 
-def min(
-    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
-) -> Any:
-    """Return the smallest element along axes."""
-    return _extreme("min", a, axis, out, keepdims, initial, where)
-
-
+max, min = _largest("max"), _largest("min")
 amax, amin = max, min
 
 
@@ -85,16 +79,17 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> An
     return finish("ptp", result, out)
 
 
-def all(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
-    """Return whether all elements are true."""
-    a = _masked(xp.astype(array(a), xp.bool), where, True)
-    return finish("all", xp.all(a, axis=axis, keepdims=keepdims), out)
+def _truth(name: str, neutral: bool) -> Callable[..., Any]:
+    def function(
+        a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None
+    ) -> Any:
+        a = _masked(xp.astype(array(a), xp.bool), where, neutral)
+        return finish(name, getattr(xp, name)(a, axis=axis, keepdims=keepdims), out)
+
+    return named(name, function)
 
 
-def any(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
-    """Return whether some element is true."""
-    a = _masked(xp.astype(array(a), xp.bool), where, False)
-    return finish("any", xp.any(a, axis=axis, keepdims=keepdims), out)
+all, any = _truth("all", True), _truth("any", False)
 
 
 def mean(
@@ -117,48 +112,36 @@ def _spread(name: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepd
     return finish(name, getattr(xp, name)(a, axis=axis, keepdims=keepdims, **{option: ddof}), out)
 
 
-def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = None,
-    mean: Any = None,
-    correction: Any = None,
-) -> Any:
-    """Return the variance along axes."""
-    refuse("var", where=where, mean=mean)
-    return _spread("var", a, axis, dtype, out, ddof if correction is None else correction, keepdims)
+def _deviation(name: str) -> Callable[..., Any]:
+    def function(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = None,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> Any:
+        refuse(name, where=where, mean=mean)
+        return _spread(name, a, axis, dtype, out, ddof if correction is None else correction, keepdims)
+
+    return named(name, function)
 
 
-def std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = None,
-    mean: Any = None,
-    correction: Any = None,
-) -> Any:
-    """Return the standard deviation along axes."""
-    refuse("std", where=where, mean=mean)
-    return _spread("std", a, axis, dtype, out, ddof if correction is None else correction, keepdims)
+var, std, nanvar, nanstd = map(_deviation, ("var", "std", "nanvar", "nanstd"))
 
 
-def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """Return where the largest element is."""
-    return finish("argmax", xp.argmax(array(a), axis=axis, keepdims=keepdims), out)
+def _place(name: str) -> Callable[..., Any]:
+    def function(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+        return finish(name, getattr(xp, name)(array(a), axis=axis, keepdims=keepdims), out)
+
+    return named(name, function)
 
 
-def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """Return where the smallest element is."""
-    return finish("argmin", xp.argmin(array(a), axis=axis, keepdims=keepdims), out)
+argmax, argmin, nanargmax, nanargmin = map(_place, ("argmax", "argmin", "nanargmax", "nanargmin"))
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
@@ -172,36 +155,31 @@ def flat(a: Any, axis: Any) -> tuple[Array, int]:
     return (xp.reshape(a, (-1,)), 0) if axis is None else (a, axis)
 
 
-def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    """Return sums up to each element, of the array in one axis by default."""
-    a, axis = flat(a, axis)
-    return finish("cumsum", xp.cumulative_sum(a, axis=axis, dtype=dtype_of("cumsum", dtype)), out)
+def _scan(name: str, ours: str, nan: float | None = None) -> Callable[..., Any]:
+    def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        a, axis = flat(a, axis)
+        a = a if nan is None else xp.nan_to_num(a, nan=nan, posinf=inf, neginf=-inf)
+        return finish(name, getattr(xp, ours)(a, axis=axis, dtype=dtype_of(name, dtype)), out)
+
+    return named(name, function)
 
 
-def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    """Return products up to each element, of the array in one axis by default."""
-    a, axis = flat(a, axis)
-    return finish("cumprod", xp.cumulative_prod(a, axis=axis, dtype=dtype_of("cumprod", dtype)), out)
+cumsum, nancumsum = _scan("cumsum", "cumulative_sum"), _scan("nancumsum", "cumulative_sum", 0.0)
+cumprod, nancumprod = _scan("cumprod", "cumulative_prod"), _scan("nancumprod", "cumulative_prod", 1.0)
 
 
-def cumulative_sum(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
-    """Return sums up to each element, as in the standard."""
-    found = xp.cumulative_sum(
-        array(x), axis=axis, dtype=dtype_of("cumulative_sum", dtype), include_initial=include_initial
-    )
-    return finish("cumulative_sum", found, out)
+def _cumulative(name: str) -> Callable[..., Any]:
+    def function(
+        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    ) -> Any:
+        wanted = dtype_of(name, dtype)
+        found = getattr(xp, name)(array(x), axis=axis, dtype=wanted, include_initial=include_initial)
+        return finish(name, found, out)
+
+    return named(name, function)
 
 
-def cumulative_prod(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
-    """Return products up to each element, as in the standard."""
-    found = xp.cumulative_prod(
-        array(x), axis=axis, dtype=dtype_of("cumulative_prod", dtype), include_initial=include_initial
-    )
-    return finish("cumulative_prod", found, out)
+cumulative_sum, cumulative_prod = _cumulative("cumulative_sum"), _cumulative("cumulative_prod")
 
 
 def average(
@@ -239,53 +217,43 @@ def median(
     return finish("median", xp.median(array(a), axis, keepdims=keepdims), out)
 
 
-def _quantile(
-    name: str, a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: bool, weights: Any
-) -> Any:
-    q = q if isinstance(q, (int, float)) else array(q)
-    weights = None if weights is None else array(weights)
-    found = getattr(xp, name)(array(a), q, axis, method=method, keepdims=keepdims, weights=weights)
-    return finish(name, found, out)
+_DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 
 
-def quantile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: bool = False,
-    *,
-    weights: Any = None,
-) -> Any:
-    """Return quantiles along axes."""
-    return _quantile("quantile", a, q, axis, out, method, keepdims, weights)
+def _quantile(name: str) -> Callable[..., Any]:
+    def function(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: bool = False,
+        *,
+        weights: Any = None,
+    ) -> Any:
+        q, a = q if type(q) in (int, float) else array(q), array(a)
+        weights = None if weights is None else array(weights)
+        if isinstance(q, Array) and "floating" in a.dtype.kind and method not in _DISCRETE:
+            # Python numbers are weak, NumPy scalars and sequences are not.
+            a = xp.astype(a, common_dtype(a, q, 1.0))
+        found = getattr(xp, name)(a, q, axis, method=method, keepdims=keepdims, weights=weights)
+        return finish(name, found, out)
+
+    return named(name, function)
 
 
-def percentile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: bool = False,
-    *,
-    weights: Any = None,
-) -> Any:
-    """Return percentiles along axes."""
-    return _quantile("percentile", a, q, axis, out, method, keepdims, weights)
+quantile, percentile = _quantile("quantile"), _quantile("percentile")
 
 
-def nansum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Sum elements that are not NaN."""
-    return finish("nansum", xp.nansum(array(a), axis, dtype_of("nansum", dtype), keepdims=keepdims), out)
+def _nan_total(name: str) -> Callable[..., Any]:
+    def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        return finish(name, getattr(xp, name)(array(a), axis, dtype_of(name, dtype), keepdims=keepdims), out)
+
+    return named(name, function)
 
 
-def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Multiply elements that are not NaN."""
-    return finish("nanprod", xp.nanprod(array(a), axis, dtype_of("nanprod", dtype), keepdims=keepdims), out)
+nansum, nanprod = _nan_total("nansum"), _nan_total("nanprod")
 
 
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
@@ -294,28 +262,14 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
     return finish("nanmean", xp.nanmean(a, axis, keepdims=keepdims), out)
 
 
-def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Return the largest element that is not NaN."""
-    return finish("nanmax", xp.nanmax(array(a), axis, keepdims=keepdims), out)
+def _nan_extreme(name: str) -> Callable[..., Any]:
+    def function(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        return finish(name, getattr(xp, name)(array(a), axis, keepdims=keepdims), out)
+
+    return named(name, function)
 
 
-def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Return the smallest element that is not NaN."""
-    return finish("nanmin", xp.nanmin(array(a), axis, keepdims=keepdims), out)
-
-
-def nanvar(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False
-) -> Any:
-    """Return the variance of elements that are not NaN."""
-    return _spread("nanvar", a, axis, dtype, out, ddof, keepdims)
-
-
-def nanstd(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False
-) -> Any:
-    """Return the standard deviation of elements that are not NaN."""
-    return _spread("nanstd", a, axis, dtype, out, ddof, keepdims)
+nanmax, nanmin = _nan_extreme("nanmax"), _nan_extreme("nanmin")
 
 
 def nanmedian(
@@ -323,16 +277,6 @@ def nanmedian(
 ) -> Any:
     """Return the median of elements that are not NaN."""
     return finish("nanmedian", xp.nanmedian(array(a), axis, keepdims=keepdims), out)
-
-
-def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """Return where the largest element is that is not NaN."""
-    return finish("nanargmax", xp.nanargmax(array(a), axis, keepdims=keepdims), out)
-
-
-def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """Return where the smallest element is that is not NaN."""
-    return finish("nanargmin", xp.nanargmin(array(a), axis, keepdims=keepdims), out)
 
 
 def cov(

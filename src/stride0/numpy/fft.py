@@ -8,26 +8,14 @@ from typing import Any
 import stride0 as xp
 from stride0._core.array.array import Array
 from stride0.numpy._names import missing as _missing
-from stride0.numpy._parts import array, finish
+from stride0.numpy._names import words as _words
+from stride0.numpy._parts import array, finish, named
 from stride0.numpy._parts import floating as _floating
 
-__all__ = [
-    *(
-        "fft",
-        "fft2",
-        "fftfreq",
-        "fftn",
-        "fftshift",
-        "hfft",
-        "ifft",
-        "ifft2",
-        "ifftn",
-        "ifftshift",
-        "ihfft",
-        "irfft",
-    ),
-    *("irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"),
-]
+__all__ = _words(
+    "fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 "
+    "rfftfreq rfftn"
+)
 
 
 def _one(name: str) -> Callable[..., Any]:
@@ -35,9 +23,7 @@ def _one(name: str) -> Callable[..., Any]:
         a = _floating(a)
         return finish(name, getattr(xp.fft, name)(a, n=n, axis=axis, norm=norm or "backward"), out)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"NumPy's {name}."
-    return function
+    return named(name, function)
 
 
 def _several(name: str, ours: str, default: Any) -> Callable[..., Any]:
@@ -49,9 +35,7 @@ def _several(name: str, ours: str, default: Any) -> Callable[..., Any]:
         axes = None if axes is None else tuple(axes)
         return finish(name, getattr(xp.fft, ours)(a, s=s, axes=axes, norm=norm or "backward"), out)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"NumPy's {name}."
-    return function
+    return named(name, function)
 
 
 for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):

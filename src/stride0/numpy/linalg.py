@@ -2,51 +2,54 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.linalg import LinAlgError  # noqa: F401
-from stride0.numpy._calculus import cross, diagonal, matmul, outer, tensordot, trace, vecdot  # noqa: F401
+from stride0.linalg import LinAlgError
+from stride0.numpy._calculus import cross, matmul, tensordot, vecdot  # noqa: F401
+from stride0.numpy._calculus import outer as _outer
 from stride0.numpy._names import missing as _missing
-from stride0.numpy._parts import array
+from stride0.numpy._names import words as _words
+from stride0.numpy._parts import array, dtype_of
 from stride0.numpy._parts import arrays as _arrays
 from stride0.numpy._parts import floating as _floating
 
-__all__ = [
-    *(
-        "LinAlgError",
-        "cholesky",
-        "cond",
-        "cross",
-        "det",
-        "diagonal",
-        "eig",
-        "eigh",
-        "eigvals",
-        "eigvalsh",
-        "inv",
-    ),
-    *(
-        "lstsq",
-        "matmul",
-        "matrix_norm",
-        "matrix_power",
-        "matrix_rank",
-        "multi_dot",
-        "norm",
-        "outer",
-        "pinv",
-        "qr",
-    ),
-    *("slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm"),
-]
+__all__ = _words(
+    "LinAlgError cholesky cond cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm "
+    "matrix_power matrix_rank matrix_transpose multi_dot norm outer pinv qr slogdet solve svd svdvals "
+    "tensordot trace vecdot vector_norm"
+)
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> Array:
     """Return the Cholesky factor."""
     return xp.linalg.cholesky(_floating(a), upper=upper)
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Array:
+    """Return the diagonals of matrices: of the last two axes."""
+    return xp.linalg.diagonal(array(x), offset=offset)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Array:
+    """Sum the diagonals of matrices: of the last two axes."""
+    return xp.linalg.trace(array(x), offset=offset, dtype=dtype_of("trace", dtype))
+
+
+def matrix_transpose(x: Any, /) -> Array:
+    """Exchange the last two axes."""
+    return xp.matrix_transpose(array(x))
+
+
+def outer(x1: Any, x2: Any, /) -> Array:
+    """Multiply each pair of elements of two vectors."""
+    if any(array(x).ndim != 1 for x in (x1, x2)):
+        raise ArgumentValueError("outer", "an operand has not one axis", (), "vectors")
+    found: Array = _outer(x1, x2)
+    return found
 
 
 def det(a: Any) -> Array:
@@ -66,8 +69,14 @@ def inv(a: Any) -> Array:
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
     """Return the pseudo-inverse."""
+    _one_of("pinv", rcond, rtol)
     tolerance = rtol if rcond is None else rcond
     return xp.linalg.pinv(_floating(a), rtol=1e-15 if tolerance is None else tolerance)
+
+
+def _one_of(name: str, absolute: Any, relative: Any) -> None:
+    if absolute is not None and relative is not None:
+        raise ArgumentValueError(name, "two tolerances are given", (), "one tolerance")
 
 
 def solve(a: Any, b: Any) -> Array:
@@ -143,6 +152,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
     """Return the rank, by an absolute or a relative tolerance."""
+    _one_of("matrix_rank", tol, rtol)
     a = _floating(A)
     if a.ndim < 2:
         return xp.asarray(int(bool(xp.any(a != 0))))
@@ -160,6 +170,8 @@ def matrix_power(a: Any, n: int) -> Array:
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     """Multiply matrices from left to right."""
     first, *rest = _arrays(arrays)
+    if not rest:
+        raise ArgumentValueError("multi_dot", "one matrix is given", (), "two or more")
     for a in rest:
         first = xp.matmul(first, a)
     if out is not None:
@@ -205,10 +217,20 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array
 def cond(x: Any, p: Any = None) -> Array:
     """Return the condition number of matrices."""
     x = _floating(x)
+    if x.size == 0:
+        raise LinAlgError(
+            "cond", "the matrices have no elements", [("x", str(x.shape))], "matrices with elements"
+        )
+    singular: Any = False
     if p in (None, 2, -2):
         values = xp.linalg.svdvals(x)
-        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
-    return xp.linalg.matrix_norm(x, ord=p) * xp.linalg.matrix_norm(xp.linalg.inv(x), ord=p)
+        found = values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+    else:
+        singular = xp.linalg.slogdet(x)[0] == 0
+        regular = xp.where(singular[..., None, None], xp.eye(x.shape[-1], dtype=x.dtype), x)
+        found = xp.linalg.matrix_norm(x, ord=p) * xp.linalg.matrix_norm(xp.linalg.inv(regular), ord=p)
+    undefined = xp.isnan(found) & ~xp.any(xp.isnan(x), axis=(-2, -1))
+    return xp.where(undefined | singular, math.inf, found)
 
 
 def __getattr__(name: str) -> Any:

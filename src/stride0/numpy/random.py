@@ -9,50 +9,17 @@ import stride0 as xp
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0.numpy._names import missing as _missing
+from stride0.numpy._names import words as _words
+from stride0.numpy._parts import named
 from stride0.random import Generator, default_rng
 
 # The legacy functions that return numbers.
-DRAWS = (
-    *(
-        "beta",
-        "binomial",
-        "chisquare",
-        "choice",
-        "dirichlet",
-        "exponential",
-        "f",
-        "gamma",
-        "geometric",
-        "gumbel",
-    ),
-    *(
-        "hypergeometric",
-        "laplace",
-        "logistic",
-        "lognormal",
-        "logseries",
-        "multinomial",
-        "multivariate_normal",
-    ),
-    *(
-        "negative_binomial",
-        "noncentral_chisquare",
-        "noncentral_f",
-        "normal",
-        "pareto",
-        "permutation",
-        "poisson",
-    ),
-    *("power", "rand", "randint", "randn", "random", "random_integers", "random_sample", "rayleigh"),
-    *(
-        "standard_cauchy",
-        "standard_exponential",
-        "standard_gamma",
-        "standard_normal",
-        "standard_t",
-        "triangular",
-    ),
-    *("uniform", "vonmises", "wald", "weibull", "zipf"),
+DRAWS = _words(
+    "beta binomial chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric laplace "
+    "logistic lognormal logseries multinomial multivariate_normal negative_binomial noncentral_chisquare "
+    "noncentral_f normal pareto permutation poisson power rand randint randn random random_integers "
+    "random_sample rayleigh standard_cauchy standard_exponential standard_gamma standard_normal "
+    "standard_t triangular uniform vonmises wald weibull zipf"
 )
 STATE = ("get_state", "seed", "set_state")
 BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "BitGenerator", "SeedSequence")
@@ -90,9 +57,7 @@ def _legacy(name: str) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         return _draw(numpy().random, name, args, kwargs)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"NumPy's {name}, from the global state of `numpy.random`."
-    return function
+    return named(name, function)
 
 
 def shuffle(x: Any) -> None:
