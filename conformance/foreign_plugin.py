@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy
@@ -29,12 +30,55 @@ def _import(name: str, *args: Any, **kwargs: Any) -> Any:
     return stride0.numpy if name == "numpy" else _importorskip(name, *args, **kwargs)
 
 
+def _lacking(error: AttributeError) -> Callable[..., Any]:
+    """Return a function that raises what the lacking name raises."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        raise AttributeError(str(error))
+
+    return function
+
+
+def _exchanged() -> dict[int, Any]:
+    """Return what takes the place of NumPy's modules and functions, by the identity of those."""
+    found: dict[int, Any] = {id(numpy.ndarray): stride0.Array}
+    for module in ("", "linalg", "fft", "random", "testing"):
+        theirs, ours = (getattr(np, module) if module else np for np in (numpy, stride0.numpy))
+        found[id(theirs)] = ours
+        for name, value in vars(theirs).items():
+            if name.startswith("_") or isinstance(value, (type, ModuleType)) or not callable(value):
+                continue
+            try:
+                found[id(value)] = getattr(ours, name)
+            except AttributeError as error:
+                found[id(value)] = _lacking(error)
+    return found
+
+
 def exchange_names(items: list[pytest.Item]) -> None:
-    """Give test modules stride0.numpy if they have imported NumPy as `np`."""
-    for module in {item.module for item in items if isinstance(item, pytest.Function)}:
-        for name in ("np", "numpy"):
-            if getattr(module, name, None) is numpy:
-                setattr(module, name, stride0.numpy)
+    """Give test modules, their classes and their parameters stride0.numpy if they have NumPy's names."""
+    ours = _exchanged()
+
+    def other(x: Any, depth: int = 0) -> Any:
+        if id(x) in ours:
+            return ours[id(x)]
+        if depth < 3 and type(x) in (list, tuple):
+            return type(x)(other(item, depth + 1) for item in x)
+        if depth < 3 and type(x) is dict:
+            return {other(key, 3): other(item, depth + 1) for key, item in x.items()}
+        return x
+
+    functions = [item for item in items if isinstance(item, pytest.Function)]
+    for params in (item.callspec.params for item in functions if hasattr(item, "callspec")):
+        params.update({key: other(value) for key, value in params.items()})
+    classes = {base for item in functions if item.cls for base in item.cls.__mro__[:-1]}
+    for owner in (*{item.module for item in functions}, *classes):
+        for name, value in list(vars(owner).items()):
+            if name.startswith("__") or (callable(value) and id(value) not in ours):
+                continue
+            found = other(value, 0 if owner in classes or callable(value) else 2)
+            if found is not value:
+                setattr(owner, name, staticmethod(found) if owner in classes and callable(found) else found)
 
 
 def einops() -> None:
@@ -68,6 +112,11 @@ def autoray() -> None:
         ar.register_function("stride0", name, wrapper=ar.autoray.with_dtype_wrapper)
     ar.register_function("stride0", "linalg.expm", stride0.linalg.expm)
     ar.register_function("stride0", "scipy.linalg.expm", stride0.linalg.expm)
+
+
+def strict() -> None:
+    """Put stride0 in the place of array-api-strict."""
+    stride0.testing.as_array_api_strict()
 
 
 def array_api_strict() -> None:
@@ -107,7 +156,11 @@ START: dict[str, Callable[[], None]] = {
     "autoray": autoray,
     "cotengra": autoray,
     "einops": einops,
+    "marray": strict,
+    "numpy": lambda: None,
     "opt_einsum": opt_einsum,
+    "sysidentpy": strict,
+    "xarray": strict,
 }
 START[SUITE]()
 
@@ -120,7 +173,7 @@ class Recorder:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        if SUITE in ("cotengra", "einops", "opt_einsum"):
+        if SUITE in ("cotengra", "einops", "numpy", "opt_einsum"):
             exchange_names(items)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -137,7 +190,8 @@ class Recorder:
             self._write(report.nodeid, "passed", "")
 
     def _write(self, test: str, outcome: str, reason: str) -> None:
-        line = {"test": test, "outcome": outcome, "reason": (reason.splitlines() or [""])[0]}
+        # Some reports have line breaks first.
+        line = {"test": test, "outcome": outcome, "reason": " ".join(reason.split())[:400]}
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 

@@ -77,8 +77,7 @@ broadcast_shapes = _xp.broadcast_shapes
 
 # Functions of NumPy that take our arrays.
 _NUMPYS = _words(
-    "set_printoptions get_printoptions printoptions array2string save savetxt typecodes sctypeDict "
-    "exceptions ScalarType"
+    "set_printoptions get_printoptions printoptions array2string save savetxt typecodes sctypeDict ScalarType"
 )
 
 __all__ = sorted(

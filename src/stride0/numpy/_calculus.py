@@ -87,7 +87,8 @@ def einsum(
         rest = [converted("einsum", array(x), wanted, casting) for x in rest]
     else:
         first, *rest = [
-            array(x) if k % 2 == 0 and k + 1 < len(operands) else x for k, x in enumerate(operands)
+            array(x) if k % 2 == 0 and k + 1 < len(operands) else x.tolist() if hasattr(x, "tolist") else x
+            for k, x in enumerate(operands)
         ]
         if wanted is not None:
             raise ArgumentTypeError(

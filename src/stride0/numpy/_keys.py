@@ -185,7 +185,8 @@ def ix_(*args: Any) -> tuple[Array, ...]:
     found = [xp.nonzero(a)[0] if a.dtype is xp.bool else a for a in arrays(args)]
     if any(a.ndim != 1 for a in found):
         raise ShapeError("ix_", "an argument has not one axis", (), "vectors")
-    found = [a if a.size else xp.astype(a, xp.int64) for a in found]
+    given = zip(args, found, strict=True)
+    found = [a if a.size or hasattr(x, "dtype") else xp.astype(a, xp.int64) for x, a in given]
     return tuple(
         xp.reshape(a, tuple(-1 if j == k else 1 for j in range(len(found)))) for k, a in enumerate(found)
     )

@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, DTypeError
 from stride0._core.array.array import Array
 from stride0.numpy._parts import array, common_dtype, converted, dtype_of, finish, named, refuse
 
@@ -107,9 +107,19 @@ def mean(
 
 
 def _spread(name: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: bool) -> Any:
-    a = converted(name, array(a), dtype_of(name, dtype))
+    wanted = _inexact(name, dtype)
+    a = converted(name, array(a), wanted)
     option = "ddof" if name.startswith("nan") else "correction"
-    return finish(name, getattr(xp, name)(a, axis=axis, keepdims=keepdims, **{option: ddof}), out)
+    found = getattr(xp, name)(a, axis=axis, keepdims=keepdims, **{option: ddof})
+    return finish(name, converted(name, found, wanted), out)
+
+
+def _inexact(name: str, dtype: Any) -> Any:
+    """Return the dtype of a statistic; NumPy would cut off the elements to integers."""
+    wanted = dtype_of(name, dtype)
+    if wanted is not None and "floating" not in wanted.kind:
+        raise DTypeError(name, f"the dtype is {wanted.name}", (), "a floating-point dtype")
+    return wanted
 
 
 def _deviation(name: str) -> Callable[..., Any]:
@@ -126,6 +136,8 @@ def _deviation(name: str) -> Callable[..., Any]:
         correction: Any = None,
     ) -> Any:
         refuse(name, where=where, mean=mean)
+        if ddof != 0 and correction is not None:
+            raise ArgumentValueError(name, "ddof and correction are given", (), "one of them")
         return _spread(name, a, axis, dtype, out, ddof if correction is None else correction, keepdims)
 
     return named(name, function)
@@ -258,7 +270,7 @@ nansum, nanprod = _nan_total("nansum"), _nan_total("nanprod")
 
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """Return the mean of elements that are not NaN."""
-    a = converted("nanmean", array(a), dtype_of("nanmean", dtype))
+    a = converted("nanmean", array(a), _inexact("nanmean", dtype))
     return finish("nanmean", xp.nanmean(a, axis, keepdims=keepdims), out)
 
 

@@ -25,6 +25,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     """Remove zeros at the front (`f`) and the back (`b`) of axes."""
     a = array(filt)
     axes = range(a.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    if not set(trim.lower()) <= {"f", "b"}:
+        raise ArgumentValueError("trim_zeros", f"trim is {trim!r}", (), "f, b or fb")
     key: list[Any] = [slice(None)] * a.ndim
     for places, k in ((xp.nonzero(a)[k], k) for k in axes):
         first, last = (int(xp.min(places)), int(xp.max(places)) + 1) if places.size else (a.shape[k], 0)
@@ -79,13 +81,14 @@ def unique(
     values, first, inverse, counts = found
     order = xp.argsort(values)
     back = xp.argsort(order)
-    if equal_nan and "floating" in values.dtype.kind and values.size and bool(xp.sum(xp.isnan(values)) > 1):
-        raise ArgumentValueError("unique", "several elements are NaN", (), "x[~isnan(x)]")
-    parts = [values[order]]
-    if return_index:
-        parts.append(first[order])
-    if return_inverse:
-        parts.append(back[inverse])
-    if return_counts:
-        parts.append(counts[order])
+    values, first, inverse, counts = values[order], first[order], back[inverse], counts[order]
+    count = int(xp.count_nonzero(values != values)) - 1 if equal_nan else 0
+    if count > 0:
+        # NaN are last, each of them on its own.
+        last = values.size - count - 1
+        inverse, values = xp.minimum(inverse, last), values[: last + 1]
+        first = xp.concat([first[:last], xp.min(first[last:], keepdims=True)])
+        counts = xp.concat([counts[:last], xp.sum(counts[last:], keepdims=True)])
+    asked = zip((return_index, return_inverse, return_counts), (first, inverse, counts), strict=True)
+    parts = [values, *(x for k, x in asked if k)]
     return parts[0] if len(parts) == 1 else tuple(parts)

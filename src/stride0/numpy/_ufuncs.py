@@ -177,6 +177,15 @@ def _signbit(x: Array) -> Array:
     return xp.signbit(xp.astype(x, xp.float64) if x.dtype.kind in INTEGRAL else x)
 
 
+def _sign(x: Array) -> Array:
+    found = xp.sign(x)
+    if x.dtype.kind != "complex floating":
+        return found
+    # The direction of one infinite part.
+    parts = [xp.where(xp.isinf(part), xp.sign(part), 0.0) for part in (xp.real(x), xp.imag(x))]
+    return xp.where(xp.abs(parts[0]) + xp.abs(parts[1]) == 1, parts[0] + parts[1] * 1j, found)
+
+
 def imaginary(x: Array) -> Array:
     return xp.imag(x) if x.dtype.kind == "complex floating" else xp.zeros_like(x)
 
@@ -258,10 +267,7 @@ def _logaddexp2(x1: Any, x2: Any) -> Array:
 
 
 UNARY: Final = {
-    **{
-        name: name
-        for name in ("abs", "negative", "positive", "square", "sign", "conj", "floor", "ceil", "trunc")
-    },
+    **{name: name for name in ("abs", "negative", "positive", "square", "conj", "floor", "ceil", "trunc")},
     **{name: name for name in ("isnan", "isinf", "isfinite", "logical_not", "bitwise_invert")},
     **{"absolute": "abs", "conjugate": "conj", "invert": "bitwise_invert", "bitwise_not": "bitwise_invert"},
 }
@@ -294,6 +300,7 @@ REDUCTIONS: Final = {
     **{"logical_and": ("all", ""), "logical_or": ("any", "")},
 }
 OWN: Final[tuple[tuple[str, Callable[..., Any], int, bool], ...]] = (
+    ("sign", _sign, 1, False),
     ("signbit", _signbit, 1, False),
     ("reciprocal", _reciprocal, 1, False),
     ("fmax", _except_nan(xp.maximum), 2, False),

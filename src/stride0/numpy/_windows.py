@@ -15,7 +15,8 @@ def _window(name: str, formula: Callable[..., Array]) -> Callable[[Any], Array]:
     """Return a function of the number of elements; `formula` takes places from -1 to 1."""
 
     def function(M: Any) -> Array:
-        n = xp.arange(1 - M, M, 2, dtype=xp.float64)
+        M = float(M)
+        n = xp.arange(1 - M, M, 2)
         return formula(n / (M - 1)) if M > 1 else xp.ones_like(n)
 
     return named(name, function)
@@ -29,7 +30,8 @@ bartlett = _window("bartlett", lambda x: 1 - xp.abs(x))
 
 def kaiser(M: Any, beta: Any) -> Array:
     """Return the Kaiser window."""
-    i0, n = xp.special.i0, xp.arange(1 - M, M, 2, dtype=xp.float64)
+    i0, M = xp.special.i0, float(M)
+    n = xp.arange(1 - M, M, 2)
     return (
         i0(beta * xp.sqrt(1 - (n / (M - 1)) ** 2)) / i0(xp.asarray(float(beta))) if M > 1 else xp.ones_like(n)
     )
