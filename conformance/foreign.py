@@ -3,8 +3,10 @@
     python conformance/foreign.py einops               one suite, in an environment that is made for it
     python conformance/foreign.py all --page           all of them, and its page
 
-The tests are those of the released sdist from PyPI. `foreign_plugin.py` puts stride0 in. Each failing
-test must be listed, with its reason, in `foreign-failures.txt`; a listed test that passes is an error, too.
+The tests are those of the released sdist from PyPI, or of the installed wheel. `foreign_plugin.py` puts
+stride0 in. Each failing test must be listed, with its reason, in `foreign-failures.txt`; a listed test that
+passes is an error, too. Tests that fail by a message of KINDS have its reason: the results record how many
+there are of each test function, and more of them are an error.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import argparse
 import fnmatch
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -43,8 +46,17 @@ class Suite(NamedTuple):
     changes: tuple[tuple[str, str, str], ...] = ()
     options: tuple[str, ...] = ()
     instead_of: str = "NumPy"
+    # The tests are those of the wheel, which is a requirement.
+    installed: bool = False
 
 
+NUMPYS: Final = {
+    "lib": "arraypad arraysetops function_base histograms index_tricks nanfunctions polynomial shape_base "
+    "stride_tricks twodim_base type_check ufunclike",
+    "linalg": "linalg regression",
+    "fft": "helper pocketfft",
+    "_core": "einsum function_base half indexing item_selection shape_base umath umath_complex",
+}
 SUITES: Final = {
     "array-api-strict": Suite(
         "2.6.1",
@@ -69,7 +81,63 @@ SUITES: Final = {
     "einops": Suite(
         "0.8.2", ("einops/tests/test_ops.py", "einops/tests/test_packing.py", "einops/tests/test_einsum.py")
     ),
+    "numpy": Suite(
+        "2.4.6",
+        tuple(
+            f"numpy/{folder}/tests/test_{name}.py"
+            for folder, names in NUMPYS.items()
+            for name in names.split()
+        ),
+        ("numpy==2.4.6", "hypothesis"),
+        installed=True,
+    ),
     "opt_einsum": Suite("3.4.0", ("opt_einsum/tests",)),
+    "scikit-bio": Suite(
+        "0.7.4",
+        tuple(f"skbio/stats/{folder}/tests" for folder in ("composition", "distance", "ordination")),
+        ("scikit-bio==0.7.4", "matplotlib"),
+        options=("-m", "array_api"),
+        installed=True,
+    ),
+    "sysidentpy": Suite(
+        "0.9.0",
+        ("sysidentpy/tests/test_array_api.py",),
+        ("sysidentpy", "array-api-compat", "scipy"),
+        instead_of="array-api-strict",
+    ),
+    "tensorly": Suite(
+        "0.10.0",
+        ("tensorly",),
+        ("scipy",),
+        changes=tuple(
+            ("tensorly/backend/numpy_backend.py", *change)
+            for change in (
+                ("import numpy as np", "import numpy\nimport stride0.numpy as np"),
+                ("return np.copy(tensor)", "return numpy.asarray(tensor)"),
+            )
+        ),
+    ),
+    "xarray": Suite(
+        "2026.9.0", ("xarray/tests/test_array_api.py",), ("xarray",), instead_of="array-api-strict"
+    ),
+}
+
+# Messages of failures that are no wrong values, by suite.
+KINDS: Final = {
+    "numpy": (
+        (r"Unsupported (dtype|type)", "There are no such dtypes."),
+        (r"has no attribute|unexpected keyword|positional.* argument", "There is no such name or argument."),
+        (
+            r"acceptable base type|Array: arrays are made|beside a stride0 array|out is (of type|a stride0)"
+            r"|__array_\w+__|object __array__|output must be an array",
+            "Subclasses of `ndarray`, its constructor and its protocols.",
+        ),
+        (r"DID NOT WARN|errstate: \w+ is 'raise'|list index out of", "No function warns of numbers."),
+        (r"Regex pattern|does not match", "The text of an error; its type is the same."),
+        (r"isinstance\(Array|ACTUAL: <class 'stride0", "Results without axes are 0-d arrays, not scalars."),
+        (r"^(stride0\.|TypeError: |IndexError: )", "An error, or one of another type."),
+        (r"not raised|DID NOT RAISE", "stride0 accepts more."),
+    )
 }
 
 
@@ -116,21 +184,25 @@ def environment(name: str, folder: Path) -> Path:
     python = folder / "env" / "bin" / "python"
     requirements = ("numpy", "pytest<10", *SUITES[name].requirements)
     checked(run(python, "-m", "pip", "install", "-q", *requirements))
-    site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip()
-    (Path(site) / "stride0-under-test.pth").write_text(
+    (site_packages(python) / "stride0-under-test.pth").write_text(
         str(Path(stride0.__file__).parents[1]) + "\n", encoding="utf-8"
     )
     return python
 
 
+def site_packages(python: Path) -> Path:
+    """Return the folder of the packages of an environment."""
+    return Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip())
+
+
 def outcomes(name: str, folder: Path) -> tuple[dict[str, tuple[str, str]], float]:
     """Run a suite; return outcome and reason of each test, and the seconds that it took."""
-    tests, python, record = fetch(name, folder), environment(name, folder), folder / "record"
-    suite = SUITES[name]
+    python, record, suite = environment(name, folder), folder / "record", SUITES[name]
+    tests = site_packages(python) if suite.installed else fetch(name, folder)
     began = time.monotonic()
     done = run(
         *(python, "-m", "pytest", "-q", "-p", "foreign_plugin", "-p", "no:cacheprovider", "-o", "addopts="),
-        *("-W", "default", *suite.options, *suite.tests),
+        *("-W", "default", "--tb=native", "--no-summary", *suite.options, *suite.tests),
         cwd=tests,
         PYTHONPATH=str(HERE),
         PYTHONDONTWRITEBYTECODE="1",
@@ -159,23 +231,55 @@ def listed(name: str) -> dict[str, str]:
     return found
 
 
-def judged(name: str, found: dict[str, tuple[str, str]]) -> tuple[list[str], dict[str, int]]:
-    """Return the differences from the list, and the number of failing tests for each reason."""
+def kind_of(name: str, reason: str) -> str | None:
+    """Return the reason of KINDS for the message of a failure."""
+    return next((text for message, text in KINDS.get(name, ()) if re.search(message, reason)), None)
+
+
+def judged(
+    name: str, found: dict[str, tuple[str, str]], allowed: dict[str, int] | None = None
+) -> tuple[list[str], dict[str, int], dict[str, int]]:
+    """Return the differences from the list, the failing tests of each reason, and of each function by KINDS.
+
+    `allowed` is the last one of them that is recorded; without it, each number is taken.
+    """
     expected = listed(name)
-    wrong, counts = [], Counter[str]()
+    wrong, counts, functions = [], Counter[str](), Counter[str]()
     for test, (outcome, reason) in found.items():
         if outcome == "failed":
             pattern = next((pattern for pattern in expected if fnmatch.fnmatchcase(test, pattern)), None)
-            if pattern is None:
-                wrong.append(f"FAILED {test}: {reason}")
-            else:
+            if pattern is not None:
                 counts[expected[pattern]] += 1
+            elif kind := kind_of(name, reason):
+                counts[kind] += 1
+                functions[test.partition("[")[0]] += 1
+            else:
+                wrong.append(f"FAILED {test}: {reason}")
     for pattern in expected:
         if not any(
             outcome == "failed" and fnmatch.fnmatchcase(test, pattern) for test, (outcome, _) in found.items()
         ):
             wrong.append(f"no failing test is named {pattern}: take the line out of {FAILURES.name}")
-    return wrong, dict(counts)
+    if allowed is not None:
+        for function, count in functions.items():
+            if count > allowed.get(function, 0):
+                wrong.append(f"{count} tests of {function} fail, {allowed.get(function, 0)} are recorded")
+    return wrong, dict(counts), dict(functions)
+
+
+def packed(functions: dict[str, int]) -> dict[str, str]:
+    """Return numbers of failing tests by file: a text that names each function."""
+    files: dict[str, list[str]] = {}
+    for function, count in sorted(functions.items()):
+        file, _, rest = function.partition("::")
+        files.setdefault(file, []).append(f"{rest} {count}")
+    return {file: ", ".join(parts) for file, parts in files.items()}
+
+
+def unpacked(files: dict[str, str]) -> dict[str, int]:
+    """Return the numbers in what `packed` returns."""
+    pairs = ((file, part.rpartition(" ")) for file, text in files.items() for part in text.split(", "))
+    return {f"{file}::{name}" if name else file: int(count) for file, (name, _, count) in pairs}
 
 
 def page(results: dict[str, dict[str, object]]) -> str:
@@ -201,6 +305,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--folder", type=Path, help="where to make environments; by default a temporary folder"
     )
     parser.add_argument("--page", action="store_true", help="record the results and write the page")
+    parser.add_argument(
+        "--record-kinds", action="store_true", help="take each number of tests that fail by KINDS"
+    )
     options = parser.parse_args(arguments)
     names = list(SUITES) if "all" in options.suites else options.suites
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
@@ -208,7 +315,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in names:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             found, seconds = outcomes(name, Path(folder))
-        wrong, reasons = judged(name, found)
+        recorded = None if options.record_kinds else unpacked(results.get(name, {}).get("functions", {}))
+        wrong, reasons, functions = judged(name, found, recorded)
         counts = Counter(outcome for outcome, _ in found.values())
         skipped = counts["skipped"] + counts["xfailed"]
         summary = f"{counts['passed']} passed, {counts['failed']} failed, {skipped} skipped"
@@ -221,6 +329,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "failed": counts["failed"],
             "skipped": skipped,
             "reasons": reasons,
+            "functions": packed(functions),
         }
     if options.page and not failed:
         RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")

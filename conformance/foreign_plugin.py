@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -41,7 +42,14 @@ def _lacking(error: AttributeError) -> Callable[..., Any]:
 
 def _exchanged() -> dict[int, Any]:
     """Return what takes the place of NumPy's modules and functions, by the identity of those."""
-    found: dict[int, Any] = {id(numpy.ndarray): stride0.Array}
+    # The modules that define NumPy's functions have the same functions.
+    modules = [
+        sys.modules[f"numpy._core.{name}"] for name in ("umath", "numeric", "fromnumeric", "multiarray")
+    ]
+    found: dict[int, Any] = {id(module): stride0.numpy for module in modules}
+    found[id(numpy.ndarray)] = stride0.Array
+    found[id(numpy.linalg.LinAlgError)] = stride0.linalg.LinAlgError
+    found[id(numpy.exceptions.AxisError)] = stride0.AxisError
     for module in ("", "linalg", "fft", "random", "testing"):
         theirs, ours = (getattr(np, module) if module else np for np in (numpy, stride0.numpy))
         found[id(theirs)] = ours
@@ -151,15 +159,26 @@ def array_api_strict() -> None:
     linalg.__all__ = [name for name in linalg.__all__ if name not in ("eig", "eigvals")]
 
 
+def scikit_bio() -> None:
+    """Make the arrays of the backend NumPy arrays of stride0."""
+    importlib.import_module("skbio.util._testing")._BACKENDS["numpy"] = (stride0, ["cpu"])
+
+
+def numpys_own() -> None:
+    """Let tests that ask for more memory than there is fail at once."""
+    resource.setrlimit(resource.RLIMIT_AS, (12 << 30, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
 START: dict[str, Callable[[], None]] = {
     "array-api-strict": array_api_strict,
     "autoray": autoray,
     "cotengra": autoray,
     "einops": einops,
-    "marray": strict,
-    "numpy": lambda: None,
+    "numpy": numpys_own,
     "opt_einsum": opt_einsum,
+    "scikit-bio": scikit_bio,
     "sysidentpy": strict,
+    "tensorly": lambda: None,
     "xarray": strict,
 }
 START[SUITE]()
@@ -190,8 +209,10 @@ class Recorder:
             self._write(report.nodeid, "passed", "")
 
     def _write(self, test: str, outcome: str, reason: str) -> None:
-        # Some reports have line breaks first.
-        line = {"test": test, "outcome": outcome, "reason": " ".join(reason.split())[:400]}
+        # Tests of several cases raise their last error as text.
+        text = " ".join(reason.split())
+        text = text if len(text) < 600 else f"{text[:300]} ... {text[-300:]}"
+        line = {"test": test, "outcome": outcome, "reason": text}
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 

@@ -236,6 +236,34 @@ def test_writes() -> None:
             assert (x.tolist(), y.tolist()) == expected
 
 
+# Calls whose results share memory with an argument in NumPy, and calls whose results do not.
+MEMORY = """
+np.take(a, 1, axis=1) | np.take(v, 2) | np.block(a) | np.block([a]) | np.meshgrid(v, w, sparse=True)[0]
+np.meshgrid(v, v, sparse=True, copy=False)[0] | np.meshgrid(v, w, copy=False)[1] | np.meshgrid(v)[0]
+np.real(v)
+np.positive(v) | np.conj(v) | np.floor(i) | np.round(i) | np.tile(a, 1) | np.repeat(a, 1, axis=0)
+np.resize(v, 4)
+np.clip(v, None, 9) | np.nan_to_num(v) | np.roll(v, 0) | np.append(v, []) | np.pad(a, 0, 'mean')
+np.insert(v, 0, [])
+np.rot90(a) | np.trim_zeros(v) | np.diagonal(s) | np.ravel(a) | np.ravel(a.T) | np.einsum('ij->ji', a)
+np.sort(v)
+np.linalg.diagonal(s) | np.linalg.matrix_transpose(a) | np.sum(a, axis=()) | np.max(a, axis=())
+np.fft.fftshift(v)
+np.setdiff1d(v, [], assume_unique=True) | np.select([v > 0], [v]) | np.asfortranarray(a)
+np.asfortranarray(v)
+"""
+
+
+@pytest.mark.parametrize("call", [call for line in MEMORY.split("\n") for call in line.split(" | ") if call])
+def test_results_share_memory_as_in_numpy(call: str) -> None:
+    def shared(np: Any, made: Callable[..., Any]) -> list[str]:
+        given = {name: made(a.copy()) for name, a in SAMPLES.items()}
+        found = eval(call, {"np": np, **given})
+        return [name for name, x in given.items() if numpy.shares_memory(found, x)]
+
+    assert shared(snp, xp.asarray) == shared(numpy, numpy.asarray)
+
+
 def test_put_and_place() -> None:
     found = []
     for np in (numpy, snp):

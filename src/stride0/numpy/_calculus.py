@@ -221,7 +221,9 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     f = f if "floating" in f.dtype.kind else xp.astype(f, xp.float64)
     axes = tuple(range(f.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
     axes = tuple(normalize_axis("gradient", k, f.ndim) for k in axes)
-    steps = [1.0] * len(axes) if not varargs else list(varargs) * (len(axes) if len(varargs) == 1 else 1)
+    steps = [1.0] * len(axes) if not varargs else list(varargs)
+    if len(steps) == 1 and array(steps[0]).ndim == 0:
+        steps = steps * len(axes)
     if len(steps) != len(axes):
         raise ArgumentTypeError(
             "gradient", f"{len(varargs)} spacings for {len(axes)} axes", (), "one for each axis"

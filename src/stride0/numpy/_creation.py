@@ -292,25 +292,17 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Any = "xy") -> tuple[Array, ...]:
     """Return the coordinates of a grid."""
     given = [xp.reshape(x, (-1,)) for x in arrays(xi)]
-    if not sparse:
-        return xp.meshgrid(*given, indexing=indexing) if _one_dtype(given) else _meshgrid(given, indexing)
-    return tuple(along(given, k, indexing) for k in range(len(given)))
-
-
-def _one_dtype(given: list[Array]) -> bool:
-    return len({x.dtype for x in given}) <= 1
+    if indexing not in ("xy", "ij"):
+        raise ArgumentValueError("meshgrid", f"indexing is {indexing!r}", (), "'xy' or 'ij'")
+    parts = [along(given, k, indexing) for k in range(len(given))]
+    parts = parts if sparse or not parts else list(xp.broadcast_arrays(*parts))
+    return tuple(xp.asarray(part, copy=True) if copy else part for part in parts)
 
 
 def along(given: list[Array], k: int, indexing: str) -> Array:
     """Return a vector along its axis of a grid."""
     axis = {0: 1, 1: 0}.get(k, k) if indexing == "xy" and len(given) > 1 else k
     return xp.reshape(given[k], tuple(-1 if j == axis else 1 for j in range(len(given))))
-
-
-def _meshgrid(given: list[Array], indexing: str) -> tuple[Array, ...]:
-    parts = [along(given, k, indexing) for k in range(len(given))]
-    shape = xp.broadcast_shapes(*[part.shape for part in parts])
-    return tuple(xp.asarray(xp.broadcast_to(part, shape), copy=True) for part in parts)
 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:

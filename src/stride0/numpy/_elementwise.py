@@ -107,7 +107,7 @@ def spacing(x: Any) -> Any:
     """Return the distance to the neighbour with a larger absolute value."""
     x = UFUNCS["positive"](array(x), dtype=floating_dtype([array(x)]))
     # NumPy's float16 has the neighbour above.
-    up = x.dtype is xp.float16 or x >= 0
+    up = xp.ones_like(x, dtype=xp.bool) if x.dtype is xp.float16 else x >= 0
     return (
         xp.nextafter(x, xp.astype(xp.where(up, math.inf, -math.inf * xp.ones_like(x)), x.dtype)) - x + 0 * x
     )

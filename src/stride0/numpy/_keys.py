@@ -59,7 +59,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
         indices = xp.clip(indices, 0, a.shape[axis] - 1)
     elif mode == "wrap":
         indices = indices % a.shape[axis]
-    return finish("take", xp.take(a, indices, axis=axis), out)
+    # One index would be a view.
+    return finish("take", xp.asarray(xp.take(a, indices, axis=axis), copy=indices.ndim == 0 or None), out)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Array:

@@ -8,7 +8,7 @@ import operator
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentValueError, AxisError, ShapeError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, AxisError, ShapeError
 from stride0._base.shapes import normalize_axis
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
@@ -164,7 +164,12 @@ def block(arrays: Any) -> Array:
     """Join nested lists of blocks: the innermost along the last axis."""
 
     def depth(part: Any) -> int:
-        return 1 + builtins.max((depth(x) for x in part), default=0) if isinstance(part, list) else 0
+        if isinstance(part, tuple):
+            raise ArgumentTypeError("block", "a tuple is given", (), "lists, or arrays")
+        depths = {depth(x) for x in part} if isinstance(part, list) else {-1}
+        if len(depths) != 1:
+            raise ArgumentValueError("block", "the lists are not equally deep", (), "blocks at one depth")
+        return depths.pop() + 1
 
     def axes(part: Any) -> int:
         return builtins.max(axes(x) for x in part) if isinstance(part, list) else _array(part).ndim
@@ -178,7 +183,7 @@ def block(arrays: Any) -> Array:
             return xp.reshape(a, (1,) * (ndim - a.ndim) + a.shape)
         return concatenate([join(x, level + 1) for x in part], level - levels)
 
-    return join(arrays, 0)
+    return xp.asarray(join(arrays, 0), copy=True if levels == 0 else None)
 
 
 def append(arr: Any, values: Any, axis: Any = None) -> Array:
@@ -337,6 +342,8 @@ def pad(
         for x in (pad_width, a.size if stat_length is None else stat_length, end_values)
     )
     for axis, width in enumerate(widths):
+        if a.shape[axis] == 0 and any(width):
+            raise ArgumentValueError("pad", f"axis {axis} is empty", (), "mode='constant' or 'empty'")
         if mode in _STATISTICS or mode == "linear_ramp":
             parts = [_beyond(a, axis, k, width[k], mode, lengths[axis][k], ends[axis][k]) for k in (0, 1)]
             a = xp.concat([parts[0], a, parts[1]], axis=axis)
@@ -374,7 +381,7 @@ def _beyond(a: Array, axis: int, side: int, width: Any, mode: str, length: Any, 
 def delete(arr: Any, obj: Any, axis: Any = None) -> Array:
     """Return an array without some indices."""
     a, axis = (ravel(arr), 0) if axis is None else (array(arr), axis)
-    obj = numpy().asarray(obj) if isinstance(obj, (Array, list, tuple)) else obj
+    obj = numpy().asarray(obj) if isinstance(obj, Array) else obj
     kept = numpy().delete(numpy().arange(a.shape[axis]), obj)
     return xp.take(a, xp.asarray(kept), axis=axis)
 

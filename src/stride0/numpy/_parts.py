@@ -109,7 +109,7 @@ def finish(operation: str, result: Array, out: Any, where: Any = True, casting: 
     if not isinstance(out, Array):
         raise ArgumentTypeError(operation, f"out is of type {type(out).__name__}", (), "an array of stride0")
     result = converted(operation, result, out.dtype, casting)
-    if xp.broadcast_shapes(result.shape, out.shape) != out.shape:
+    if result.shape != out.shape:
         facts = [("result", str(result.shape)), ("out", str(out.shape))]
         raise ShapeError(operation, "out has another shape than the result", facts, "an array of that shape")
     out[...] = result if where is True else xp.where(array(where), result, out)

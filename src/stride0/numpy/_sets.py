@@ -6,6 +6,7 @@ from typing import Any
 
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError
+from stride0._base.shapes import normalize_axis
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0.numpy._manipulation import concatenate, ravel
@@ -25,7 +26,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     """Remove zeros at the front (`f`) and the back (`b`) of axes."""
     a = array(filt)
     axes = range(a.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
-    if not set(trim.lower()) <= {"f", "b"}:
+    if trim.lower() not in ("f", "b", "fb", "bf"):
         raise ArgumentValueError("trim_zeros", f"trim is {trim!r}", (), "f, b or fb")
     key: list[Any] = [slice(None)] * a.ndim
     for places, k in ((xp.nonzero(a)[k], k) for k in axes):
@@ -72,6 +73,7 @@ def unique(
 ) -> Any:
     """Return the distinct elements, sorted."""
     if axis is not None:
+        axis = normalize_axis("unique", axis, array(ar).ndim)
         # NumPy finds the places.
         found = numpy().unique(to_numpy(array(ar)), True, True, True, axis, equal_nan=equal_nan)
         asked = zip((return_index, return_inverse, return_counts), found[1:], strict=True)
