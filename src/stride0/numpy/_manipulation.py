@@ -168,7 +168,9 @@ def block(arrays: Any) -> Array:
             raise ArgumentTypeError("block", "a tuple is given", (), "lists, or arrays")
         depths = {depth(x) for x in part} if isinstance(part, list) else {-1}
         if len(depths) != 1:
-            raise ArgumentValueError("block", "the lists are not equally deep", (), "blocks at one depth")
+            raise ArgumentValueError(
+                "block", "lists are empty or not equally deep", (), "blocks at one depth"
+            )
         return depths.pop() + 1
 
     def axes(part: Any) -> int:

@@ -97,8 +97,15 @@ def check_order(operation: str, order: Any, known: str = "CAK") -> None:
         raise ArgumentValueError(operation, f"order is {order!r}", (), accepts)
 
 
-def finish(operation: str, result: Array, out: Any, where: Any = True, casting: str = "same_kind") -> Array:
-    """Return a result, written to `out` if there is one, where a mask is true."""
+def finish(
+    operation: str,
+    result: Array,
+    out: Any,
+    where: Any = True,
+    casting: str = "same_kind",
+    exact: bool = True,
+) -> Array:
+    """Return a result, written to `out` where a mask is true; of the same shape if `exact` is true."""
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
     if out is None:
@@ -109,6 +116,8 @@ def finish(operation: str, result: Array, out: Any, where: Any = True, casting: 
     if not isinstance(out, Array):
         raise ArgumentTypeError(operation, f"out is of type {type(out).__name__}", (), "an array of stride0")
     result = converted(operation, result, out.dtype, casting)
+    if not exact:
+        result = xp.broadcast_to(result, xp.broadcast_shapes(result.shape, out.shape))
     if result.shape != out.shape:
         facts = [("result", str(result.shape)), ("out", str(out.shape))]
         raise ShapeError(operation, "out has another shape than the result", facts, "an array of that shape")

@@ -104,10 +104,7 @@ class ufunc:
             result = converted(name, result, wanted, casting)
         if out is None and where is True:
             return result
-        target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-        if isinstance(target, Array):
-            result = xp.broadcast_to(result, xp.broadcast_shapes(result.shape, target.shape))
-        return finish(name, result, out, where, casting)
+        return finish(name, result, out, where, casting, exact=False)
 
     def reduce(
         self,
