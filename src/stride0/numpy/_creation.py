@@ -10,15 +10,7 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.numpy._parts import (
-    SCALARS,
-    arrays,
-    check_order,
-    common_dtype,
-    converted,
-    dtype_of,
-    refuse,
-)
+from stride0.numpy._parts import SCALARS, arrays, check_order, common_dtype, converted, dtype_of, refuse
 from stride0.numpy._parts import array as as_array
 
 

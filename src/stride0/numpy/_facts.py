@@ -11,12 +11,7 @@ from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
 from stride0.numpy._creation import along
-from stride0.numpy._parts import (
-    SCALARS,
-    common_dtype,
-    dtype_of,
-    native,
-)
+from stride0.numpy._parts import SCALARS, common_dtype, dtype_of, native
 from stride0.numpy._parts import array as as_array
 
 # --- grids by slices

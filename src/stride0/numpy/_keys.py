@@ -10,13 +10,7 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeErr
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
 from stride0.numpy._manipulation import ravel, resize
-from stride0.numpy._parts import (
-    SCALARS,
-    array,
-    arrays,
-    common_dtype,
-    finish,
-)
+from stride0.numpy._parts import SCALARS, array, arrays, common_dtype, finish
 
 # --- keys and choices
 

@@ -13,14 +13,7 @@ from stride0._base.shapes import normalize_axis
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
 from stride0.numpy._creation import linspace
-from stride0.numpy._parts import (
-    array,
-    arrays,
-    check_order,
-    converted,
-    dtype_of,
-    finish,
-)
+from stride0.numpy._parts import array, arrays, check_order, converted, dtype_of, finish
 
 # Parameters of NumPy's have these names.
 _array, _arrays = array, arrays

@@ -12,20 +12,6 @@ from stride0._core.exchange.exchange import dtype_argument
 from stride0._core.exchange.numpy_calls import numpy
 from stride0._core.memory.dtype import DType
 
-__all__ = [
-    "SCALARS",
-    "array",
-    "arrays",
-    "common_dtype",
-    "converted",
-    "dtype_of",
-    "finish",
-    "floating",
-    "named",
-    "native",
-    "refuse",
-]
-
 SCALARS: Final = (bool, int, float, complex)
 NOT_GIVEN: Final = object()
 
