@@ -118,7 +118,7 @@ def entry(path: str, thing: Any) -> Entry:
     members: tuple[Entry, ...] = ()
     if kind == "class":
         members = tuple(_members(path, thing))
-    elif kind == "data" and type(thing).__name__ == "Distribution":
+    elif kind == "data" and type(thing).__name__ in ("Distribution", "Family"):
         members = tuple(Entry(f"{path}.{name}", getattr(thing, name), "function") for name in thing.__all__)
     return Entry(path, thing, kind, members)
 

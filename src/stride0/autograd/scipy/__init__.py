@@ -35,6 +35,7 @@ from stride0.autograd.scipy import (
     stats,
 )
 from stride0.autograd.scipy._distributions import DISTRIBUTIONS as _DISTRIBUTIONS
+from stride0.autograd.scipy._families import FAMILIES as _FAMILIES
 from stride0.autograd.scipy._patch import patch, patched, unpatch
 
 # Functions of parts of SciPy that are objects, or modules of modules: `scipy.stats.norm.pdf`.
@@ -42,7 +43,7 @@ _PARTS: dict[str, dict[str, Any]] = {
     "cluster": {"vq": cluster.vq, "hierarchy": cluster.hierarchy},
     "sparse": {"linalg": sparse.linalg},
     "spatial": {"distance": spatial.distance},
-    "stats": _DISTRIBUTIONS,
+    "stats": {**_DISTRIBUTIONS, **_FAMILIES},
 }
 
 

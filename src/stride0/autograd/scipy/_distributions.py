@@ -21,7 +21,7 @@ from stride0._core.elementwise.elementwise import multiply_masked
 from stride0.autograd.scipy._arguments import floating
 from stride0.special import _densities as densities
 
-__all__ = ["DISTRIBUTIONS", "Distribution"]
+__all__ = ["DISTRIBUTIONS", "Distribution", "real"]
 
 Formula = Callable[..., Array]
 
@@ -89,7 +89,7 @@ class _Parameters(NamedTuple):
         return xp.where(self.valid, found, math.nan)
 
 
-def _real(operation: str, name: str, x: Any) -> Array:
+def real(operation: str, name: str, x: Any) -> Array:
     """Return an argument as a float64 array: SciPy computes in float64."""
     found = floating(operation, name, x)
     if found.dtype.kind == "complex floating":
@@ -301,7 +301,7 @@ class Distribution:
                 problem = f"{missing[0]} is missing"
             raise ArgumentTypeError(operation, problem, accepts=f"a value, then {', '.join(order)}")
         found = {"loc": 0.0, "scale": 1.0} | given | named
-        values = {name: _real(operation, name, found[name]) for name in order}
+        values = {name: real(operation, name, found[name]) for name in order}
         loc = values.pop("loc")
         valid = functools.reduce(operator.and_, [value > 0 for value in values.values()])
         safe = {name: xp.where(value > 0, value, 1) for name, value in values.items()}
@@ -314,7 +314,7 @@ class Distribution:
         """Return a formula at a moved and scaled value, or its value beyond the ends."""
         operation = f"{self.name}.{what}"
         parameters = self._parameters(operation, args, named)
-        z = _divided(_real(operation, "x", x) - parameters.loc, parameters.scale)
+        z = _divided(real(operation, "x", x) - parameters.loc, parameters.scale)
         low, high = self._formulas.low, self._formulas.high
         under, over = (z < low) | (z == -math.inf), (z > high) | (z == math.inf)
         # A value between the ends.
@@ -363,7 +363,7 @@ class Distribution:
         """Return the inverse of a probability: NaN if it is not between 0 and 1, inclusive."""
         operation = f"{self.name}.{what}"
         parameters = self._parameters(operation, args, named)
-        p = _real(operation, "q", q)
+        p = real(operation, "q", q)
         at_ends = ((p == 0, p, ends[0]), (p == 1, 1 - p, ends[1]))
         taken = xp.where((p > 0) & (p < 1), p, math.nan)
         for here, _, end in at_ends:

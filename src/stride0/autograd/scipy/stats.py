@@ -19,13 +19,16 @@ from stride0._core.array.array import Array
 from stride0.autograd.scipy._arguments import floating, line, one_of, require, same_dtype
 from stride0.autograd.scipy._calls import batched, from_numpy, recorded, rules, scipy, to_numpy
 from stride0.autograd.scipy._distributions import DISTRIBUTIONS
+from stride0.autograd.scipy._families import FAMILIES
 
 __all__ = ["boxcox", "cramervonmises", "gaussian_kde", "ks_1samp", *DISTRIBUTIONS]
+__all__ += FAMILIES
 
 norm, expon, uniform = (DISTRIBUTIONS[name] for name in ("norm", "expon", "uniform"))
 logistic, laplace, cauchy = (DISTRIBUTIONS[name] for name in ("logistic", "laplace", "cauchy"))
 lognorm, gamma, chi2 = (DISTRIBUTIONS[name] for name in ("lognorm", "gamma", "chi2"))
 beta, t = DISTRIBUTIONS["beta"], DISTRIBUTIONS["t"]
+multivariate_normal, dirichlet, poisson = FAMILIES.values()
 
 
 def boxcox(x: Any, lmbda: Any = None, alpha: None = None) -> Array:
