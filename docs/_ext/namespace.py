@@ -5,6 +5,7 @@ Walks the namespace and the tables of the standard; Sphinx is not needed.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Iterator
 from types import ModuleType
@@ -85,12 +86,17 @@ MODULES = {
         "The guide is [Gradients through SciPy](../guides/scipy.md); "
         "[Gradients through SciPy, call by call](../evidence/scipy-gradients.md) lists 593 calls.",
     ),
+    "autograd.hips": ("HIPS/autograd's names", "The guide is [From HIPS/autograd](../migrate/autograd.md)."),
     "optim": ("optimisers", "The guide is [Gradient recipes](../guides/gradient-recipes.md#optimisers)."),
     "testing": (
         "derivatives and test configurations",
         "The guide is [Testing array-agnostic code](../guides/testing.md), with the pytest plugin.",
     ),
 }
+
+
+# Modules that belong to another page, or have Python's own names.
+HIDDEN = ("builtins", "extend", "numpy")
 
 
 def _kind(thing: Any) -> str:
@@ -162,9 +168,7 @@ def _main() -> Iterator[Chapter]:
 
 def module(path: str, title: str, about: str) -> Chapter:
     """Return the page of a module; modules within it that are no pages of their own belong to it."""
-    found = xp
-    for part in path.split("."):
-        found = getattr(found, part)
+    found = importlib.import_module(f"stride0.{path}")
     entries: list[Entry] = []
 
     def collect(prefix: str, inner: ModuleType) -> None:
@@ -172,7 +176,7 @@ def module(path: str, title: str, about: str) -> Chapter:
             thing = getattr(inner, name)
             if not isinstance(thing, ModuleType):
                 entries.append(entry(f"{prefix}.{name}", thing))
-            elif f"{prefix}.{name}" not in MODULES and path != "autograd.scipy":
+            elif f"{prefix}.{name}" not in MODULES and path != "autograd.scipy" and name not in HIDDEN:
                 entries.append(Entry(f"{prefix}.{name}", thing, "module"))
                 collect(f"{prefix}.{name}", thing)
 

@@ -34,6 +34,8 @@ WITHOUT = {
 del WITHOUT["random.Generator"], WITHOUT["random.default_rng"]
 
 SCIPY = xp.autograd.scipy
+HIPS = ("hips", "hips.misc", "hips.misc.fixed_points", "hips.misc.optimizers")
+INNER = ("autograd.implicit", "autograd.scipy", *(f"autograd.{name}" for name in HIPS))
 FORMS = [name for name in SCIPY.__all__ if isinstance(getattr(SCIPY, name), types.ModuleType)]
 # They skip where SciPy is not installed.
 BY_SCIPY = {*examples.special_scipy.EXAMPLES, "optim.Minimum", "optim.minimize_lbfgs"}
@@ -42,7 +44,7 @@ BY_SCIPY = {*examples.special_scipy.EXAMPLES, "optim.Minimum", "optim.minimize_l
 def public() -> Iterator[tuple[str, Any]]:
     """The public functions and classes. `docs/errors.md` has the exceptions, each with an example."""
     modules = [name for name in xp.__all__ if isinstance(getattr(xp, name), types.ModuleType)]
-    for module in ("", *modules, "autograd.implicit", "autograd.scipy"):
+    for module in ("", *modules, *INNER):
         owner: Any = importlib.import_module(f"stride0.{module}".rstrip("."))
         for name in owner.__all__:
             value = getattr(owner, name)

@@ -90,6 +90,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a plugin of pytest", ("strict",)),
     ("NumPy's names", ("numpy._parts", "numpy._names")),
     ("NumPy's functions", ("numpy",)),
+    ("HIPS/autograd's names", ("autograd.hips",)),
     ("command line", ("__main__",)),
 )
 
@@ -343,8 +344,8 @@ def test_the_checks_find_what_they_are_for() -> None:
     assert {f"_chapters.{name}" for name in ("manipulation", "utility")} <= set(circles([*INNER, back]))
 
 
-# Modules that use only the functions of the namespace, like a program of a user.
-ABOVE = ("autograd.scipy.", "numpy")
+# What is written in the functions of the namespace, like a program of a user.
+ABOVE = ("autograd.scipy.", "autograd.hips.", "numpy")
 
 
 def test_nobody_imports_the_namespace() -> None:

@@ -70,4 +70,10 @@ __all__ = [
     "vmap",
 ]
 
+
+def __dir__() -> list[str]:
+    # `stride0.autograd.hips` is imported by its own name.
+    return sorted(globals().keys() - {"hips"})
+
+
 _hide_frames()

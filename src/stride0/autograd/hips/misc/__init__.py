@@ -1,0 +1,6 @@
+"""What HIPS/autograd has in `autograd.misc`: structures as flat arrays, optimisers, and fixed points."""
+
+from stride0.autograd.hips.misc import fixed_points, optimizers
+from stride0.autograd.hips.misc.flatten import flatten
+
+__all__ = ["fixed_points", "flatten", "optimizers"]
