@@ -66,6 +66,13 @@ SUITES: Final = {
         changes=(("array_api_strict/__init__.py", "", ""),),
         instead_of="array-api-strict",
     ),
+    # On `hips.py`, which stands for the package.
+    "autograd": Suite(
+        "1.9.1",
+        ("tests",),
+        ("scipy", "xarray", "pytest-cov", "pytest-xdist"),
+        instead_of="NumPy and autograd",
+    ),
     "autoray": Suite(
         "0.11.0",
         ("tests",),
