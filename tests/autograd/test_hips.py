@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
+import stride0.testing
 from stride0 import ArgumentTypeError, ArgumentValueError, GradientError
 from stride0.autograd import hips
 from stride0.autograd.hips.misc import flatten, optimizers
@@ -213,6 +214,19 @@ def test_fixed_points_have_derivatives_to_second_order() -> None:
     close(root(2.0), 2**0.5)
     close(hips.grad(root)(2.0), 0.5 / 2**0.5)
     close(hips.grad(hips.grad(root))(2.0), -0.25 / 2**1.5)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_eigh_of_the_triangle_that_is_read_has_the_gradient_of_differences(order: int) -> None:
+    """HIPS differentiates by one triangle; stride0 by the Hermitian matrix, which is made from it here."""
+    values = np.asarray([[2.0, 0.3, -0.5], [0.7, -1.0, 0.2], [0.4, 1.1, 0.5]])
+
+    def spectrum(x: Any) -> Any:
+        low = xp.tril(x, k=-1)
+        found = hips.numpy.linalg.eigh(low + low.T + xp.eye(3) * xp.linalg.diagonal(x))
+        return xp.sum(found[0] ** 3) + xp.sum(xp.abs(found[1]) * xp.asarray(values))
+
+    stride0.testing.check_grad(spectrum, xp.asarray(values), order=order)
 
 
 def test_the_module_is_imported_on_request() -> None:

@@ -61,9 +61,8 @@ class primitive:
         pulls, pushes = self.rules["defvjp"], self.rules["defjvp"]
         for k, x in enumerate(args):
             if k not in (pulls or pushes) and _has(is_tracked, x):
-                raise GradientError(
-                    "primitive", f"argument {k} of {self.__name__} has no rule", accepts="defvjp"
-                )  # type: ignore[attr-defined]
+                name = getattr(self.fun, "__name__", "the function")
+                raise GradientError("primitive", f"argument {k} of {name} has no rule", accepts="defvjp")
         whole = custom_jvp(lambda *given: arrays(self.fun(*map(stop_gradient, given), **kwargs)))
         call = whole._reverse
         call.operation = "primitive"
