@@ -175,6 +175,21 @@ def test_primitives_without_a_rule_raise() -> None:
         hips.grad(g, 1)(2.0, 3.0)
 
 
+def test_missing_rules_are_no_zeros_in_the_other_mode_or_within_vmap() -> None:
+    f = hips.primitive(lambda x, y: x * y)
+    hips.defvjp(f, lambda ans, x, y: lambda g: g * y, lambda ans, x, y: lambda g: g * x)
+    hips.defjvp(f, lambda v, ans, x, y: v * y)
+    close(hips.deriv(f)(2.0, 3.0), 3)
+    close(hips.grad(f, 1)(2.0, 3.0), 2)
+    with pytest.raises(GradientError, match="argument 1"):
+        hips.deriv(f, 1)(2.0, 3.0)
+    g = hips.primitive(lambda x, y: x * y)
+    hips.defvjp(g, lambda ans, x, y: lambda g: g * y)
+    with pytest.raises(GradientError, match="argument 1"):
+        hips.grad(lambda y: xp.sum(xp.autograd.vmap(lambda y: g(2.0, y))(y)))(X)
+    close(hips.grad(lambda x: xp.sum(xp.autograd.vmap(lambda x: g(x, 2.0))(x)))(X), [2, 2, 2])
+
+
 def test_primitives_have_rules_for_complex_cotangents_of_hips() -> None:
     f = hips.primitive(lambda z: z**2)
     hips.defvjp(f, lambda ans, z: lambda g: g * 2 * z)

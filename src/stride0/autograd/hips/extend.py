@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from stride0._base.errors import GradientError
 from stride0._core.array.array import Array
 from stride0._core.call.checks import check_function
 from stride0.autograd import custom_jvp, stop_gradient
 from stride0.autograd._parts import FLOATING
-from stride0.autograd._tape.tape import is_tracked
+from stride0.autograd._tape.tape import is_tracked, is_tracked_below
 from stride0.autograd._tape.trees import flatten
 from stride0.autograd.hips._operators import arrays, conjugate
 
@@ -56,13 +56,17 @@ class primitive:
         self.rules: dict[str, dict[int, Any]] = {"defvjp": {}, "defjvp": {}}
         functools.update_wrapper(self, fun)
 
+    def _refuse(self, k: int, *_: Any, **__: Any) -> NoReturn:
+        name = getattr(self.fun, "__name__", "the function")
+        raise GradientError("primitive", f"argument {k} of {name} has no rule", accepts="defvjp or defjvp")
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function."""
         pulls, pushes = self.rules["defvjp"], self.rules["defjvp"]
-        for k, x in enumerate(args):
-            if k not in (pulls or pushes) and _has(is_tracked, x):
-                name = getattr(self.fun, "__name__", "the function")
-                raise GradientError("primitive", f"argument {k} of {name} has no rule", accepts="defvjp")
+        tracked = [k for k, x in enumerate(args) if _has(lambda x: is_tracked(x) or is_tracked_below(x), x)]
+        for k in tracked:
+            if k not in (pulls or pushes):
+                self._refuse(k)
         whole = custom_jvp(lambda *given: arrays(self.fun(*map(stop_gradient, given), **kwargs)))
         call = whole._reverse
         call.operation = "primitive"
@@ -85,7 +89,9 @@ class primitive:
             )
 
         if pushes:
-            rules = [pushes.get(k) for k in range(len(args))]
+            # In forward mode, if only reverse mode has a rule.
+            missing = {k: functools.partial(self._refuse, k) for k in tracked}
+            rules = [(missing | pushes).get(k) for k in range(len(args))]
             whole.defjvps(*[rule and functools.partial(rule, **kwargs) for rule in rules])
         if pulls:
             call.defvjp(forward, backward)
