@@ -13,27 +13,8 @@ Array([1.], dtype=float64)
 
 from stride0 import numpy
 from stride0.autograd import checkpoint
-from stride0.autograd.hips import builtins, extend, misc
-from stride0.autograd.hips._operators import (
-    deriv,
-    elementwise_grad,
-    grad,
-    grad_and_aux,
-    grad_named,
-    hessian,
-    hessian_tensor_product,
-    hessian_vector_product,
-    holomorphic_grad,
-    jacobian,
-    make_ggnvp,
-    make_hvp,
-    make_jvp,
-    make_vjp,
-    multigrad_dict,
-    tensor_jacobian_product,
-    value_and_grad,
-    vector_jacobian_product,
-)
+from stride0.autograd.hips import _operators, builtins, extend, misc
+from stride0.autograd.hips._operators import *  # noqa: F403
 from stride0.autograd.hips.builtins import dict, isinstance, list, tuple, type  # noqa: F401
 from stride0.autograd.hips.extend import defjvp, defvjp, primitive
 
@@ -42,26 +23,9 @@ __all__ = [
     "checkpoint",
     "defjvp",
     "defvjp",
-    "deriv",
-    "elementwise_grad",
     "extend",
-    "grad",
-    "grad_and_aux",
-    "grad_named",
-    "hessian",
-    "hessian_tensor_product",
-    "hessian_vector_product",
-    "holomorphic_grad",
-    "jacobian",
-    "make_ggnvp",
-    "make_hvp",
-    "make_jvp",
-    "make_vjp",
     "misc",
-    "multigrad_dict",
     "numpy",
     "primitive",
-    "tensor_jacobian_product",
-    "value_and_grad",
-    "vector_jacobian_product",
+    *_operators.__all__,
 ]

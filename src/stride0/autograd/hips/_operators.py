@@ -21,7 +21,19 @@ from stride0.autograd import jvp, linearize, value_and_jacobian, vjp
 from stride0.autograd._parts import numbers_of
 from stride0.autograd._tape.trees import flatten, tree_map
 
-__all__ = ["arrays", "conjugate", "is_complex", "pulled"]
+__all__ = [
+    *("deriv", "elementwise_grad", "grad", "grad_and_aux", "grad_named", "hessian", "hessian_tensor_product"),
+    *(
+        "hessian_vector_product",
+        "holomorphic_grad",
+        "jacobian",
+        "make_ggnvp",
+        "make_hvp",
+        "make_jvp",
+        "make_vjp",
+    ),
+    *("multigrad_dict", "tensor_jacobian_product", "value_and_grad", "vector_jacobian_product"),
+]
 
 Operator = Callable[..., Callable[..., Any]]
 
