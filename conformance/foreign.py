@@ -1,7 +1,7 @@
 """Tests of other projects, run with stride0 in the place of NumPy or of array-api-strict.
 
-    python conformance/foreign.py einops               one suite, in an environment that is made for it
-    python conformance/foreign.py all --page           all of them, and its page
+    python -m conformance foreign einops               one suite, in an environment that is made for it
+    python -m conformance foreign all --page           all of them, and its page
 
 The tests are those of the released sdist from PyPI, or of the installed wheel. `foreign_plugin.py` puts
 stride0 in. Each failing test must be listed, with its reason, in `foreign-failures.txt`; a listed test that
