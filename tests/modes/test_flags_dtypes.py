@@ -223,3 +223,16 @@ def test_without_float64() -> None:
                 call()
         # Dtypes within functions of the package do not matter.
         assert xp.var(xp.ones(3)).dtype is xp.float32 and xp.linalg.inv(xp.eye(2)).dtype is xp.float32
+
+
+@pytest.mark.parametrize("version, promoted", [("2022.12", True), ("2023.12", False)])
+def test_older_versions_promote_sums_to_the_default_dtype(version: str, promoted: bool) -> None:
+    with flags(api_version=version):
+        x = single()
+        matrix = xp.ones((2, 2), dtype=xp.complex64)
+        assert xp.sum(x).dtype is xp.prod(x).dtype is (xp.float64 if promoted else xp.float32)
+        assert xp.linalg.trace(matrix).dtype is (xp.complex128 if promoted else xp.complex64)
+        assert xp.sum(x, dtype=xp.float32).dtype is xp.max(x).dtype is xp.float32
+        assert xp.sum(small()).dtype is xp.int64
+    with flags(api_version=version, default_float="float32"):
+        assert xp.sum(single()).dtype is xp.float32

@@ -51,6 +51,8 @@ INDICES = frozenset(
         *("unique_all", "unique_counts", "unique_inverse"),
     }
 )
+# Functions whose results are of the default dtype, or a wider one, before version 2023.12.
+SUMS = ("sum", "prod", "linalg.trace")
 # Functions whose result need not be on the device of their operand.
 MOVING = ("asarray", "astype", "from_dlpack")
 # Forms of arguments that a later version added, by their description in messages.
@@ -263,6 +265,9 @@ class Configuration(NamedTuple):
     def _result_dtype(self, call: Call, found: DType) -> DType:
         """Return the dtype of a result, given its dtype with stride0's defaults."""
         own = self.device_of(call.number)
+        if self.api_version < "2023.12" and call.name in SUMS and not call.names_dtype():
+            widest = {"real floating": own.real, "complex floating": own.complex}.get(found.kind, found)
+            found = promote(found, widest)
         if found in DOUBLE:
             default = own.real if found is dt.float64 else own.complex
             wide: tuple[DType, ...] = DOUBLE

@@ -74,8 +74,8 @@ class flags(Setting):
     boolean_indexing : bool
         False refuses masks in assignments as well.
     api_version : str
-        An older version of the standard: later names and arguments do not exist. ``"draft"`` is the next
-        version.
+        An older version of the standard: names and arguments that came later do not exist, and before
+        2023.12 sums and products of ``float32`` have the default dtype. ``"draft"`` is the next one.
     extensions : sequence of str
         The available extensions, out of ``"linalg"`` and ``"fft"``.
     strict_names : bool
