@@ -192,6 +192,9 @@ class Configuration(NamedTuple):
         indices = [x for x in _arrays(args[1]) if x.ndim] if call_kind == "getitem" else []
         if self.api_version < "2024.12" and any(x.dtype.kind in KINDS["integral"] for x in indices):
             raise self._newer(name, "an array of indices", "2024.12")
+        mixed = call_kind == "operator" and complex in map(type, args)
+        if mixed and self.api_version < "2024.12" and any(_is_of(x, "real floating") for x in args):
+            raise self._newer(name, "a Python complex for a real array", "2024.12")
         if row is None or call_kind != "function":
             return
         if row.since > self.api_version:
