@@ -28,15 +28,16 @@ the configurations.
 
 SELECTION = """\
 A case cites its pull request or commit and reduces the fix to a few lines, written for this page: the code
-before the fix, the code after it, and the check of a test. All cases were written before any of them ran on
-stride0 or array-api-strict. Fixes were read in the order in which they were found:
+before the fix, the code after it, and the check of a test. Each case was written before it ran on stride0 or
+array-api-strict, and no case was left out because of its outcome there. Fixes were read in the order in which
+they were found:
 
 * SciPy: 182 commits, from August 2026 back to August 2023, whose messages name the array API, a library,
   devices or dtypes, and a fix, support or an adaptation.
 * array-api-extra, xarray and cubed: commits whose subjects name a fix, the array API, dtypes, devices or duck
   arrays.
-* scikit-learn: merged pull requests found by 23 searches for fixes of its array API support, if their
-  discussion shows the changed lines.
+* scikit-learn: merged pull requests found by 27 searches for fixes of its array API support, if their
+  discussion or published versions of the file show the changed lines.
 
 Left out: changes of numerics, tests and documentation, changes for one library by name, bugs that NumPy shows
 as well, repetitions, and fixes that make no sense without their project. This is one reader's judgement. A

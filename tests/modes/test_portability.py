@@ -82,3 +82,11 @@ def test_a_case_that_is_not_caught_says_why(cases: list[Any], record: dict[str, 
 def test_the_page_shows_what_is_recorded(cases: list[Any], record: dict[str, Any]) -> None:
     page = importlib.import_module("portability_page")
     assert page.PAGE.read_text(encoding="utf-8") == page.page(cases, record)
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/start/why.md", "docs/migrate/array-api-strict.md"])
+def test_other_pages_name_the_figures(path: str, portability: ModuleType, record: dict[str, Any]) -> None:
+    text = " ".join((ROOT / path).read_text(encoding="utf-8").split())
+    for library in (portability.STRIDE0, portability.STRICT):
+        outcomes = record["caught"][library.name].values()
+        assert str(len(outcomes)) in text and str(sum(map(bool, outcomes))) in text
