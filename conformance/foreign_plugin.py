@@ -167,6 +167,8 @@ def scikit_bio() -> None:
 def numpys_own() -> None:
     """Let tests that ask for more memory than there is fail at once."""
     resource.setrlimit(resource.RLIMIT_AS, (12 << 30, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
 def autograd() -> None:
     """Put `stride0.autograd.hips` in the place of autograd."""
     importlib.import_module("hips").install(Path.cwd() / "autograd")

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+
+from conformance.portability import page as pages
+from conformance.portability import run as portability
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def portability() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(ROOT / "conformance"))
-    try:
-        yield importlib.import_module("portability")
-    finally:
-        sys.path.remove(str(ROOT / "conformance"))
-
-
-@pytest.fixture(scope="module")
-def cases(portability: ModuleType) -> list[Any]:
+def cases() -> list[Any]:
     found: list[Any] = portability.read_cases()
     return found
 
 
 @pytest.fixture(scope="module")
-def record(portability: ModuleType) -> dict[str, Any]:
+def record() -> dict[str, Any]:
     found: dict[str, Any] = portability.read_record()
     return found
 
@@ -44,21 +34,19 @@ def test_each_case_cites_a_fix_once(cases: list[Any]) -> None:
         assert repository.count("/") == 1 and int(number, 16), case.key
 
 
-def test_numpy_passes_before_and_after_the_fix(portability: ModuleType, cases: list[Any]) -> None:
+def test_numpy_passes_before_and_after_the_fix(cases: list[Any]) -> None:
     """So every bug is one of portability, and every check is true of NumPy."""
     runner = portability.Runner(portability.NUMPY, "default")
     for case in cases:
         assert runner.outcome(case, case.before) == runner.outcome(case, case.after) == "", case.key
 
 
-def test_outcomes(portability: ModuleType, cases: list[Any], record: dict[str, Any]) -> None:
+def test_outcomes(cases: list[Any], record: dict[str, Any]) -> None:
     found = portability.run([portability.STRIDE0], cases)["stride0"]
     assert found == record["caught"]["stride0"]
 
 
-def test_outcomes_of_array_api_strict(
-    portability: ModuleType, cases: list[Any], record: dict[str, Any]
-) -> None:
+def test_outcomes_of_array_api_strict(cases: list[Any], record: dict[str, Any]) -> None:
     library = portability.STRICT
     if not library.is_installed():
         pytest.skip(f"{library.name} is not installed")
@@ -67,7 +55,7 @@ def test_outcomes_of_array_api_strict(
     assert portability.run([library], cases)[library.name] == record["caught"][library.name]
 
 
-def test_the_fixed_code_passes(portability: ModuleType, cases: list[Any]) -> None:
+def test_the_fixed_code_passes(cases: list[Any]) -> None:
     """It passes in every configuration, except the ones without a feature that it needs."""
     for case in cases:
         assert set(portability.refusals(portability.STRIDE0, case)) == set(case.without), case.key
@@ -80,12 +68,11 @@ def test_a_case_that_is_not_caught_says_why(cases: list[Any], record: dict[str, 
 
 
 def test_the_page_shows_what_is_recorded(cases: list[Any], record: dict[str, Any]) -> None:
-    page = importlib.import_module("portability_page")
-    assert page.PAGE.read_text(encoding="utf-8") == page.page(cases, record)
+    assert pages.PAGE.read_text(encoding="utf-8") == pages.page(cases, record)
 
 
 @pytest.mark.parametrize("path", ["README.md", "docs/start/why.md", "docs/migrate/array-api-strict.md"])
-def test_other_pages_name_the_figures(path: str, portability: ModuleType, record: dict[str, Any]) -> None:
+def test_other_pages_name_the_figures(path: str, record: dict[str, Any]) -> None:
     text = " ".join((ROOT / path).read_text(encoding="utf-8").split())
     for library in (portability.STRIDE0, portability.STRICT):
         outcomes = record["caught"][library.name].values()

@@ -1,17 +1,17 @@
-"""docs/evidence/portability.md, made of the cases of conformance/portability and their recorded outcomes."""
+"""docs/evidence/portability.md, made of the cases in `cases` and their recorded outcomes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
-from portability import CONFIGURATIONS, FLOAT32, Case
-from strictness import LIBRARIES, STRICT, STRIDE0
-from strictness_page import CONFIGURATIONS as FLAGS
-from strictness_page import table
+from conformance import records
+from conformance.portability.run import CONFIGURATIONS, FLOAT32, Case
+from conformance.records import table
+from conformance.strictness.page import CONFIGURATIONS as FLAGS
+from conformance.strictness.run import LIBRARIES, STRICT, STRIDE0
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "evidence" / "portability.md"
+PAGE = records.EVIDENCE / "portability.md"
 NAMES = [library.name for library in LIBRARIES]
 BOTH = OURS, THEIRS = STRIDE0.name, STRICT.name
 TEXTS = FLAGS | {FLOAT32: ('`default_float="float32"`', "not run: it has no such flag")}
@@ -21,9 +21,9 @@ HEAD = """\
 
 This page takes real fixes from the history of SciPy, scikit-learn, array-api-extra, xarray and cubed. Each
 fix made code work on more than one array library. The page counts how many of the bugs stride0 and other
-libraries catch. `python conformance/portability.py --record` writes the page from the cases in
-`conformance/portability`. A test compares both. [Testing array-agnostic code](../guides/testing.md) explains
-the configurations.
+libraries catch. `python -m conformance portability --record` writes the page from the cases in
+`conformance/portability/cases`. A test compares both. [Testing array-agnostic code](../guides/testing.md)
+explains the configurations.
 """
 
 SELECTION = """\

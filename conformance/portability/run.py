@@ -1,12 +1,12 @@
 """Which library catches which portability bug: real fixes of other projects, each reduced to a few lines.
 
-    python conformance/portability.py                   run the cases on each library that is installed
-    python conformance/portability.py --record          and write the outcomes and the page
-    python conformance/portability.py --missed stride0  list the cases that a library does not catch
+    python -m conformance portability                   run the cases on each library that is installed
+    python -m conformance portability --record          and write the outcomes and the page
+    python -m conformance portability --missed stride0  list the cases that a library does not catch
 
-A case in conformance/portability cites a fix. It has the code before the fix (-), after it (+) and in both
-versions (two spaces), and the check of a test (?). ``!`` names configurations without the features that the
-fixed code needs, and ``~`` says why stride0 does not catch the bug.
+A case in `cases` cites a fix. It has the code before the fix (-), after it (+) and in both versions (two
+spaces), and the check of a test (?). ``!`` names configurations without the features that the fixed code
+needs, and ``~`` says why stride0 does not catch the bug.
 
 A case runs in each configuration of a library. The library catches the bug if, in one of them, the code
 before the fix raises an error or fails its check, and the fixed code passes. NumPy passes all code.
@@ -15,9 +15,7 @@ before the fix raises an error or fails its check, and the fixed code passes. Nu
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -25,11 +23,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from strictness import LIBRARIES, PEERS, STRICT, STRIDE0, Library, Stride0
 
-HERE = Path(__file__).resolve().parent
-CASES = HERE / "portability"
-RECORDED = HERE / "results" / "portability.json"
+from conformance import records
+from conformance.strictness.run import LIBRARIES, PEERS, STRICT, STRIDE0, Library, Stride0
+
+CASES = Path(__file__).with_name("cases")
+RECORD = records.RESULTS / "portability.json"
 NUMPY = PEERS[1]
 FLOAT32 = "float32-default"
 SETTINGS = Stride0.SETTINGS | {FLOAT32: {"default_float": "float32"}}
@@ -189,8 +188,22 @@ def run(libraries: list[Library], cases: list[Case]) -> dict[str, dict[str, list
 
 
 def read_record() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(RECORDED.read_text(encoding="utf-8"))
+    """Read the record, which groups the keys of cases by the configurations that catch them."""
+    found: dict[str, Any] = records.read(RECORD)
+    found["caught"] = {
+        name: {key: configs.split() for configs, keys in groups.items() for key in keys}
+        for name, groups in found["caught"].items()
+    }
     return found
+
+
+def write_record(record: dict[str, Any]) -> None:
+    caught: dict[str, dict[str, list[str]]] = {}
+    for name, outcomes in record["caught"].items():
+        groups = caught.setdefault(name, {})
+        for key, configs in outcomes.items():
+            groups.setdefault(" ".join(configs), []).append(key)
+    records.write(RECORD, {**record, "caught": caught})
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -215,18 +228,14 @@ def main(arguments: list[str] | None = None) -> int:
     versions = {library.name: library.version() for library in libraries if library is not STRIDE0}
     record = {"versions": versions, "caught": found, "alarms": alarms}
     if options.record:
-        import portability_page
+        from conformance.portability import page
 
         missing = [library.name for library in LIBRARIES if library not in libraries]
         if missing or alarms[STRIDE0.name]:
             print(f"nothing is written: without {', '.join(missing)}" if missing else "nothing is written")
             return 1
-        RECORDED.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        portability_page.PAGE.write_text(portability_page.page(cases, record), encoding="utf-8")
+        write_record(record)
+        page.PAGE.write_text(page.page(cases, record), encoding="utf-8")
         return 0
     same = found[STRIDE0.name] == read_record()["caught"][STRIDE0.name]
     return 1 if alarms[STRIDE0.name] or not same else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

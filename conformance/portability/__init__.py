@@ -1,0 +1,1 @@
+"""Real portability bugs of other projects, and which library catches them."""
