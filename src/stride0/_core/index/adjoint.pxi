@@ -167,16 +167,17 @@ cdef int add_at(Array x, key, Array values) except -1:
     `x` is contiguous in C order and of the dtype of `values`, whose shape
     broadcasts to that of ``x[key]``. The order of addition is that of the indices.
     """
-    cdef Array target = plain_view(x, key), source
-    cdef list items
-    cdef Gathering where_
+    cdef Array target = plain_view(x, key)
+    cdef tuple items
+    cdef Counts counts
+    cdef Picked at
     if x.code != values.code or letter_at(x.code) == c"b":
         raise DTypeError("add_at", f"Unsupported dtype {dtype_at(values.code).name}")
     check_writable(x, "add_at")
     if target is None:
-        items = expand_key(x, key)
-        if count_arrays(items) == 0:
-            target = basic_view(x, items)
+        items = classified(x, key, &counts)
+        if counts.arrays == 0:
+            target = plain_view(x, items)
     if target is not None:
         in_place(OP_ADD, target, values, "add_at")
         return 0
@@ -184,17 +185,8 @@ cdef int add_at(Array x, key, Array values) except -1:
         target = copy_array(x, arithmetic_code(x.code), True)
         add_at(target, key, copy_array(values, target.code, False))
         return assign_array(x, target, "add_at")
-    where_ = gathering(x, items, False)
-    if values.ndim > 0:
-        source = empty_gathered(where_)
-        if values.c_contiguous and same_shape(source, values):
-            source = values
-        else:
-            assign_array(source, values, "add_at")
-    else:
-        source = values
-    move_gathered(where_, source, ADD)
-    return 0
+    kept = pick_items(&at, x, items, &counts, False)
+    return scatter_picked(&at, x, values, S0_ADD, "add_at")
 
 
 def put(g, tuple shape, key):

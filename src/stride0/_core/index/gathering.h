@@ -1,287 +1,11 @@
-/* Gathers and scatters by one mask or one array of indices: without an array of offsets, and without branches that are
- * mispredicted.
+/* Lanes of gathers and scatters: elements at indices, without branches that are mispredicted.
  *
- * Masks and indices belong to the user, and another thread may write to them at any time: whatever they contain, memory outside
- * of the arrays is neither read nor written. */
+ * Indices are the user's, and another thread may write to them at any time: whatever they contain, nothing is read or
+ * written outside of the arrays. */
 #ifndef STRIDE0_GATHERING_H
 #define STRIDE0_GATHERING_H
 
-#include <Python.h>
-#include <stdint.h>
-#include <string.h>
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#define S0_MASKED __attribute__((target("avx512f,avx512bw,avx512vl")))
-#endif
-
-typedef struct {
-    uint64_t low, high;
-} s0_wide_element;
-
-/* Inlined for strides that are compile-time constants. */
-#define S0_ALONG static inline __attribute__((always_inline))
-
-/* The number of bytes that are not zero. */
-static Py_ssize_t s0_count_true(const uint8_t *bits, Py_ssize_t n)
-{
-    Py_ssize_t total = 0, i = 0, end;
-    int j;
-    while (i + 64 <= n) {
-        uint8_t sums[64] = {0};
-        /* A byte counts up to 255. */
-        end = i + 255 * 64 < n ? i + 255 * 64 : n;
-        for (; i + 64 <= end; i += 64)
-            for (j = 0; j < 64; j++)
-                sums[j] = (uint8_t)(sums[j] + (bits[i + j] != 0));
-        for (j = 0; j < 64; j++)
-            total += sums[j];
-    }
-    for (; i < n; i++)
-        total += bits[i] != 0;
-    return total;
-}
-
-/* Whether eight bytes are all zero. */
-static inline int s0_none_of_8(const uint8_t *bits)
-{
-    uint64_t eight;
-    memcpy(&eight, bits, 8);
-    return eight == 0;
-}
-
-/* Write value(i) for each true byte to `out`, at most `capacity` values; returns their number. Each value is written to the next
- * position, which advances only if the byte is true. */
-#define S0_COMPRESS(bits, n, out, capacity, value)                                                                   \
-    Py_ssize_t i = 0, k = 0, j;                                                                                      \
-    for (; i + 8 <= n && k + 8 <= capacity; i += 8) {                                                                \
-        if (s0_none_of_8(bits + i))                                                                                  \
-            continue;                                                                                                \
-        for (j = i; j < i + 8; j++) {                                                                                \
-            out[k] = value(j);                                                                                       \
-            k += bits[j] != 0;                                                                                       \
-        }                                                                                                            \
-    }                                                                                                                \
-    for (; i < n && k < capacity; i++) {                                                                             \
-        out[k] = value(i);                                                                                           \
-        k += bits[i] != 0;                                                                                           \
-    }                                                                                                                \
-    return k;
-
-/* Write the positions of the true bytes among n, at most 64; returns their number. */
-static inline int s0_true_places(const uint8_t *bits, Py_ssize_t n, uint8_t *places)
-{
-    int i = 0, k = 0, j;
-    for (; i + 8 <= n; i += 8) {
-        if (s0_none_of_8(bits + i))
-            continue;
-        for (j = i; j < i + 8; j++) {
-            places[k] = (uint8_t)j;
-            k += bits[j] != 0;
-        }
-    }
-    for (; i < n; i++) {
-        places[k] = (uint8_t)i;
-        k += bits[i] != 0;
-    }
-    return k;
-}
-
-#define S0_ELEMENT(i) (*(const type *)(from + (i) * stride))
-#define S0_INDEX(i) ((int64_t)(i))
-
-static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *out, Py_ssize_t capacity)
-{
-    S0_COMPRESS(bits, n, out, capacity, S0_INDEX)
-}
-
-/* Convert an index from -size to size - 1 to a non-negative one, or to `otherwise` if it is out of range. Negative indices are rare. */
-#define S0_PLACE(at, size, otherwise)                                                                                \
-    if (__builtin_expect((uint64_t)at >= (uint64_t)size, 0)) {                                                       \
-        at += size & (at >> 63);                                                                                     \
-        if ((uint64_t)at >= (uint64_t)size) {                                                                        \
-            otherwise;                                                                                               \
-        }                                                                                                            \
-    }
-
-/* Write elements, `step` of them apart, to the positions of indices from -size to size - 1, `index_step` of them apart, in order.
- * The element of each index is in a lane that begins `lane` bytes after the previous one. Returns whether all indices are in range. */
-#define S0_SCATTER(width, element)                                                                                   \
-    S0_ALONG int s0_scatter_along_##width(const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n, char *to,     \
-                                          Py_ssize_t lane, Py_ssize_t stride, Py_ssize_t size, const element *from,  \
-                                          Py_ssize_t step)                                                           \
-    {                                                                                                                \
-        uint64_t bad = 0;                                                                                            \
-        Py_ssize_t i;                                                                                                \
-        for (i = 0; i < n; i++) {                                                                                    \
-            int64_t at = indices[i * index_step];                                                                    \
-            S0_PLACE(at, size, bad = 1; continue)                                                                    \
-            *(element *)(to + i * lane + at * stride) = from[i * step];                                              \
-        }                                                                                                            \
-        return bad == 0;                                                                                             \
-    }                                                                                                                \
-    static int s0_scatter_##width(const int64_t *indices, Py_ssize_t n, char *to, Py_ssize_t stride,                 \
-                                  Py_ssize_t size, const element *from, Py_ssize_t step)                             \
-    {                                                                                                                \
-        if (stride == (Py_ssize_t)sizeof(element) && step == 1)                                                      \
-            return s0_scatter_along_##width(indices, 1, n, to, 0, sizeof(element), size, from, 1);                   \
-        return s0_scatter_along_##width(indices, 1, n, to, 0, stride, size, from, step);                             \
-    }
-
-#define S0_OF_ITEM_SIZE(width, element)                                                                              \
-    static Py_ssize_t s0_gather_true_##width(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t stride, \
-                                        element *out, Py_ssize_t capacity)                                           \
-    {                                                                                                                \
-        typedef element type;                                                                                        \
-        S0_COMPRESS(bits, n, out, capacity, S0_ELEMENT)                                                              \
-    }                                                                                                                \
-    /* Memory of elements that are not selected is not written. */                                                   \
-    static void s0_fill_##width(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const void *from)    \
-    {                                                                                                                \
-        element value = *(const element *)from;                                                                      \
-        uint8_t places[64];                                                                                          \
-        for (; n > 0; n -= 64, bits += 64, to += 64 * stride) {                                                      \
-            const int found = s0_true_places(bits, n < 64 ? n : 64, places);                                         \
-            for (int k = 0; k < found; k++)                                                                          \
-                *(element *)(to + places[k] * stride) = value;                                                       \
-        }                                                                                                            \
-    }                                                                                                                \
-    /* One element for each true byte; there were `count` when they were counted. */                                 \
-    static void s0_scatter_true_##width(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride,              \
-                                        const element *from, Py_ssize_t count)                                       \
-    {                                                                                                                \
-        uint8_t places[64];                                                                                          \
-        for (; n > 0; n -= 64, bits += 64, to += 64 * stride) {                                                      \
-            int found = s0_true_places(bits, n < 64 ? n : 64, places);                                               \
-            found = found < count ? found : (int)count;                                                              \
-            for (int k = 0; k < found; k++)                                                                          \
-                *(element *)(to + places[k] * stride) = from[k];                                                     \
-            from += found, count -= found;                                                                           \
-        }                                                                                                            \
-    }
-
-#define S0_GATHER(width, element)                                                                                    \
-    /* For each index from -size to size - 1 an element; its base is `step` bytes after the previous base;           \
-     * returns whether all indices are in range. */                                                                  \
-    S0_ALONG int s0_gather_along_##width(const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n,                \
-                                         const char *from, Py_ssize_t step, Py_ssize_t stride,                       \
-                                         Py_ssize_t size, element *out)                                              \
-    {                                                                                                                \
-        uint64_t bad = 0;                                                                                            \
-        Py_ssize_t i;                                                                                                \
-        if (size == 0) /* A wrong index reads the first element, which does not exist here. */                       \
-            return n == 0;                                                                                           \
-        for (i = 0; i < n; i++, from += step) {                                                                      \
-            int64_t at = indices[i * index_step];                                                                    \
-            S0_PLACE(at, size, bad = 1; at = 0)                                                                      \
-            out[i] = *(const element *)(from + at * stride);                                                         \
-        }                                                                                                            \
-        return bad == 0;                                                                                             \
-    }                                                                                                                \
-    static int s0_gather_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t stride,          \
-                                 Py_ssize_t size, element *out)                                                      \
-    {                                                                                                                \
-        if (stride == (Py_ssize_t)sizeof(element))                                                                   \
-            return s0_gather_along_##width(indices, 1, n, from, 0, sizeof(element), size, out);                      \
-        return s0_gather_along_##width(indices, 1, n, from, 0, stride, size, out);                                   \
-    }                                                                                                                \
-    /* The same elements of every lane; the indices have been checked and are in our own memory. */                  \
-    static void s0_gather_lanes_##width(const int64_t *indices, Py_ssize_t n, const char *from,                      \
-                                        Py_ssize_t lane_bytes, Py_ssize_t lanes, element *out)                       \
-    {                                                                                                                \
-        Py_ssize_t i, k;                                                                                             \
-        for (k = 0; k < lanes; k++, from += lane_bytes, out += n) {                                                  \
-            const element *here = (const element *)from;                                                             \
-            for (i = 0; i + 4 <= n; i += 4) {                                                                        \
-                element a = here[indices[i]], b = here[indices[i + 1]];                                              \
-                element c = here[indices[i + 2]], d = here[indices[i + 3]];                                          \
-                out[i] = a, out[i + 1] = b, out[i + 2] = c, out[i + 3] = d;                                          \
-            }                                                                                                        \
-            for (; i < n; i++)                                                                                       \
-                out[i] = here[indices[i]];                                                                           \
-        }                                                                                                            \
-    }
-
-S0_OF_ITEM_SIZE(1, uint8_t)
-S0_OF_ITEM_SIZE(2, uint16_t)
-S0_OF_ITEM_SIZE(4, uint32_t)
-S0_OF_ITEM_SIZE(8, uint64_t)
-S0_OF_ITEM_SIZE(16, s0_wide_element)
-
-S0_SCATTER(1, uint8_t)
-S0_SCATTER(2, uint16_t)
-S0_SCATTER(4, uint32_t)
-S0_SCATTER(8, uint64_t)
-S0_SCATTER(16, s0_wide_element)
-
-S0_GATHER(1, uint8_t)
-S0_GATHER(2, uint16_t)
-S0_GATHER(4, uint32_t)
-S0_GATHER(8, uint64_t)
-S0_GATHER(16, s0_wide_element)
-
-static Py_ssize_t s0_gather_true(int width, const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t stride, char *out,
-                            Py_ssize_t capacity)
-{
-    switch (width) {
-    case 1: return s0_gather_true_1(bits, n, from, stride, (uint8_t *)out, capacity);
-    case 2: return s0_gather_true_2(bits, n, from, stride, (uint16_t *)out, capacity);
-    case 4: return s0_gather_true_4(bits, n, from, stride, (uint32_t *)out, capacity);
-    case 8: return s0_gather_true_8(bits, n, from, stride, (uint64_t *)out, capacity);
-    default: return s0_gather_true_16(bits, n, from, stride, (s0_wide_element *)out, capacity);
-    }
-}
-
-#if defined(S0_MASKED)
-/* Contiguous elements of 4 or 8 bytes are written sixteen at a time, by masked stores. */
-S0_MASKED static Py_ssize_t s0_fill_wide(int width, const uint8_t *bits, Py_ssize_t n, char *to, const void *value)
-{
-    __m512i all = width == 8 ? _mm512_set1_epi64(*(const long long *)value) : _mm512_set1_epi32(*(const int *)value);
-    Py_ssize_t i;
-    for (i = 0; i + 16 <= n; i += 16) {
-        __m128i sixteen = _mm_loadu_si128((const __m128i *)(bits + i));
-        __mmask16 set = _mm_test_epi8_mask(sixteen, sixteen);
-        if (set == 0)
-            continue;
-        if (width == 4) {
-            _mm512_mask_storeu_epi32(to + i * 4, set, all);
-        } else {
-            _mm512_mask_storeu_epi64(to + i * 8, (__mmask8)set, all);
-            _mm512_mask_storeu_epi64(to + i * 8 + 64, (__mmask8)(set >> 8), all);
-        }
-    }
-    return i;
-}
-#endif
-
-static void s0_fill(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const void *value, int vector)
-{
-#if defined(S0_MASKED)
-    if (vector == 64 && stride == width && (width == 8 || width == 4)) {
-        const Py_ssize_t i = s0_fill_wide(width, bits, n, to, value);
-        bits += i, to += i * stride, n -= i;
-    }
-#endif
-    switch (width) {
-    case 1: s0_fill_1(bits, n, to, stride, value); return;
-    case 2: s0_fill_2(bits, n, to, stride, value); return;
-    case 4: s0_fill_4(bits, n, to, stride, value); return;
-    case 8: s0_fill_8(bits, n, to, stride, value); return;
-    default: s0_fill_16(bits, n, to, stride, value);
-    }
-}
-
-static void s0_scatter_true(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const void *from,
-                            Py_ssize_t count)
-{
-    switch (width) {
-    case 1: s0_scatter_true_1(bits, n, to, stride, from, count); return;
-    case 2: s0_scatter_true_2(bits, n, to, stride, from, count); return;
-    case 4: s0_scatter_true_4(bits, n, to, stride, from, count); return;
-    case 8: s0_scatter_true_8(bits, n, to, stride, from, count); return;
-    default: s0_scatter_true_16(bits, n, to, stride, from, count);
-    }
-}
+#include "masks.h"
 
 /* Whether all indices are from -size to size - 1. */
 static int s0_are_within(const int64_t *indices, Py_ssize_t n, Py_ssize_t size)
@@ -289,74 +13,116 @@ static int s0_are_within(const int64_t *indices, Py_ssize_t n, Py_ssize_t size)
     uint64_t bad = 0;
     Py_ssize_t i;
     for (i = 0; i < n; i++) {
-        const uint64_t from_last = (uint64_t)indices[i] + (uint64_t)size; /* out of range if its first bit is set, or if 2 size - 1 minus it is negative */
+        const uint64_t from_last = (uint64_t)indices[i] + (uint64_t)size; /* its first bit is set, or what it lacks has one */
         bad |= from_last | (2 * (uint64_t)size - 1 - from_last);
     }
     return bad >> 63 == 0;
 }
 
-static int s0_scatter(int width, const int64_t *indices, Py_ssize_t n, char *to, Py_ssize_t stride, Py_ssize_t size,
-                      const void *from, Py_ssize_t step)
+/* An axis that an index array indexes: its size, its stride in bytes, its number. */
+typedef struct {
+    Py_ssize_t size, stride;
+    int axis;
+} s0_pick;
+
+
+/* A loop that copies elements with any strides: that of the table of kernels for the cast of a dtype to itself. */
+typedef void (*s0_copy_loop)(char **, const Py_ssize_t *, const Py_ssize_t *, Py_ssize_t, Py_ssize_t);
+
+/* What a lane does with the elements at indices. */
+enum { S0_READ, S0_WRITE, S0_ADD };
+
+/* Indices that are added up at once: their offsets. An array has at most 64 axes. */
+enum { S0_OFFSETS = 256, S0_MAX_PICKS = 65, S0_MAX_ROWS = S0_MAX_PICKS + 2 };
+
+/* m lanes of n indices from -size to size - 1; if `size` is 0, they are not negative and need no check. The element of the
+ * first one is counted from `here`, of the next one from `step` bytes further on, of the next lane from `lane` bytes further
+ * on. The elements that are written, read or added are at `other`. */
+typedef struct {
+    const char *indices;
+    char *here, *other;
+    Py_ssize_t n, m, index_step, index_lane, step, lane, other_step, other_lane, stride, size;
+} s0_index_lanes;
+
+/* An index as one from 0 on; 0, and `bad` is set, if it is out of bounds. Mostly none is negative. */
+S0_ALONG int64_t s0_place(int64_t at, Py_ssize_t size, uint64_t *bad)
 {
-    switch (width) {
-    case 1: return s0_scatter_1(indices, n, to, stride, size, from, step);
-    case 2: return s0_scatter_2(indices, n, to, stride, size, from, step);
-    case 4: return s0_scatter_4(indices, n, to, stride, size, from, step);
-    case 8: return s0_scatter_8(indices, n, to, stride, size, from, step);
-    default: return s0_scatter_16(indices, n, to, stride, size, from, step);
+    if (__builtin_expect((uint64_t)at >= (uint64_t)size, 0)) {
+        at += size & (at >> 63);
+        if ((uint64_t)at >= (uint64_t)size)
+            *bad = 1, at = 0;
     }
+    return at;
 }
 
-static int s0_scatter_along(int width, const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n, char *to, Py_ssize_t lane,
-                            Py_ssize_t stride, Py_ssize_t size, const void *from, Py_ssize_t step)
-{
-    switch (width) {
-    case 1: return s0_scatter_along_1(indices, index_step, n, to, lane, stride, size, from, step);
-    case 2: return s0_scatter_along_2(indices, index_step, n, to, lane, stride, size, from, step);
-    case 4: return s0_scatter_along_4(indices, index_step, n, to, lane, stride, size, from, step);
-    case 8: return s0_scatter_along_8(indices, index_step, n, to, lane, stride, size, from, step);
-    default: return s0_scatter_along_16(indices, index_step, n, to, lane, stride, size, from, step);
+#define S0_INDEX(i) (*(const int64_t *)(indices + (i) * index_step))
+#define S0_CHECKED_INDEX(i) (checked ? s0_place(S0_INDEX(i), size, &bad) : S0_INDEX(i))
+
+#define S0_ELEMENT(i) (here + (i) * step + S0_CHECKED_INDEX(i) * stride)
+
+#define S0_STEPS const Py_ssize_t index_step, const Py_ssize_t step, const Py_ssize_t other_step, const Py_ssize_t stride
+#define S0_STEPS_OF(l) l->index_step, l->step, l->other_step, l->stride
+
+/* A function body that loops over lanes, and returns whether all indices are valid; the argument loops over the
+ * indices of a lane. */
+#define S0_FOR_LANES(...)                                                                                            \
+    const Py_ssize_t n = l->n, size = l->size;                                                                       \
+    uint64_t bad = 0;                                                                                                \
+    Py_ssize_t i, j;                                                                                                 \
+    for (j = 0; j < l->m; j++) {                                                                                     \
+        const char *indices = l->indices + j * l->index_lane;                                                        \
+        char *here = l->here + j * l->lane, *other = l->other + j * l->other_lane;                                   \
+        __VA_ARGS__                                                                                                  \
+    }                                                                                                                \
+    return bad == 0;
+
+typedef struct {
+    uint64_t low, high;
+} s0_wide_element;
+
+/* Four elements are read before they are written, which processors do faster. */
+#define S0_READ_FOUR(element)                                                                                        \
+    for (; i + 4 <= n; i += 4) {                                                                                     \
+        element a = *(element *)S0_ELEMENT(i), b = *(element *)S0_ELEMENT(i + 1);                                    \
+        element c = *(element *)S0_ELEMENT(i + 2), d = *(element *)S0_ELEMENT(i + 3);                                \
+        ((element *)other)[i] = a, ((element *)other)[i + 1] = b;                                                    \
+        ((element *)other)[i + 2] = c, ((element *)other)[i + 3] = d;                                                \
     }
+
+S0_ALONG int s0_read_elements(const s0_index_lanes *l, const int width, const int checked, S0_STEPS)
+{
+    S0_FOR_LANES({
+        i = 0;
+        if (other_step == width) {
+            switch (width) {
+            case 1:
+                if (!checked) {
+                    S0_READ_FOUR(uint8_t)
+                    break;
+                }
+                /* One by one, since compilers would join the four bytes by shifts. */
+                for (; i + 4 <= n; i += 4) {
+                    other[i] = *S0_ELEMENT(i), other[i + 1] = *S0_ELEMENT(i + 1);
+                    other[i + 2] = *S0_ELEMENT(i + 2), other[i + 3] = *S0_ELEMENT(i + 3);
+                }
+                break;
+            case 2: S0_READ_FOUR(uint16_t) break;
+            case 4: S0_READ_FOUR(uint32_t) break;
+            case 8: S0_READ_FOUR(uint64_t) break;
+            default: S0_READ_FOUR(s0_wide_element)
+            }
+        }
+        for (; i < n; i++)
+            memcpy(other + i * other_step, S0_ELEMENT(i), (size_t)width);
+    })
 }
 
-/* Gather elements at indices; returns whether all indices were in range. */
-static int s0_gather(int width, const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t stride, Py_ssize_t size,
-                   char *out)
+S0_ALONG int s0_write_elements(const s0_index_lanes *l, const int width, const int checked, S0_STEPS)
 {
-    switch (width) {
-    case 1: return s0_gather_1(indices, n, from, stride, size, (uint8_t *)out);
-    case 2: return s0_gather_2(indices, n, from, stride, size, (uint16_t *)out);
-    case 4: return s0_gather_4(indices, n, from, stride, size, (uint32_t *)out);
-    case 8: return s0_gather_8(indices, n, from, stride, size, (uint64_t *)out);
-    default: return s0_gather_16(indices, n, from, stride, size, (s0_wide_element *)out);
-    }
+    S0_FOR_LANES(for (i = 0; i < n; i++) memcpy(S0_ELEMENT(i), other + i * other_step, (size_t)width);)
 }
 
-static void s0_gather_lanes(int width, const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t lane_bytes,
-                          Py_ssize_t lanes, char *out)
-{
-    switch (width) {
-    case 1: s0_gather_lanes_1(indices, n, from, lane_bytes, lanes, (uint8_t *)out); return;
-    case 2: s0_gather_lanes_2(indices, n, from, lane_bytes, lanes, (uint16_t *)out); return;
-    case 4: s0_gather_lanes_4(indices, n, from, lane_bytes, lanes, (uint32_t *)out); return;
-    case 8: s0_gather_lanes_8(indices, n, from, lane_bytes, lanes, (uint64_t *)out); return;
-    default: s0_gather_lanes_16(indices, n, from, lane_bytes, lanes, (s0_wide_element *)out);
-    }
-}
-
-static int s0_gather_along(int width, const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n, const char *from,
-                           Py_ssize_t step, Py_ssize_t stride, Py_ssize_t size, char *out)
-{
-    switch (width) {
-    case 1: return s0_gather_along_1(indices, index_step, n, from, step, stride, size, (uint8_t *)out);
-    case 2: return s0_gather_along_2(indices, index_step, n, from, step, stride, size, (uint16_t *)out);
-    case 4: return s0_gather_along_4(indices, index_step, n, from, step, stride, size, (uint32_t *)out);
-    case 8: return s0_gather_along_8(indices, index_step, n, from, step, stride, size, (uint64_t *)out);
-    default: return s0_gather_along_16(indices, index_step, n, from, step, stride, size, (s0_wide_element *)out);
-    }
-}
-
-/* Copy a run of bytes; a short run without a call, as two halves that may overlap. */
+/* A run of bytes; a short one without a call, as two halves that may overlap. */
 static inline void s0_copy_run(char *to, const char *from, Py_ssize_t run)
 {
 #define S0_HALVES(bytes) memcpy(to, from, bytes), memcpy(to + run - (bytes), from + run - (bytes), bytes)
@@ -371,34 +137,199 @@ static inline void s0_copy_run(char *to, const char *from, Py_ssize_t run)
 #undef S0_HALVES
 }
 
-/* Runs from S0_AHEAD_FROM bytes on are prefetched, up to S0_AHEAD_TO bytes each: processors do not predict where the next run begins. */
+/* Runs from this length on are prefetched up to a length: processors do not foresee where the next one begins. */
 enum { S0_AHEAD = 4, S0_AHEAD_FROM = 128, S0_AHEAD_TO = 512 };
 
-/* Gather contiguous runs at indices along an axis, for every index of the axes before it: `count` runs from number `first` on;
- * returns whether all indices are valid. */
-static int s0_gather_runs(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t size, Py_ssize_t run,
-                          Py_ssize_t first, Py_ssize_t count, char *out)
+S0_ALONG int s0_move_runs(const s0_index_lanes *l, const int mode, Py_ssize_t run, const int checked, S0_STEPS)
+{
+    const Py_ssize_t ahead = run < S0_AHEAD_FROM || mode != S0_READ ? l->n : S0_AHEAD;
+    Py_ssize_t k;
+    S0_FOR_LANES(for (i = 0; i < n; i++) {
+        char *element = S0_ELEMENT(i);
+        if (i + ahead < n) {
+            /* An index that is not valid yet: any address may be prefetched. */
+            const char *next = here + (i + ahead) * step + (uint64_t)S0_INDEX(i + ahead) * (uint64_t)stride;
+            for (k = 0; k < run && k < S0_AHEAD_TO; k += 64)
+                __builtin_prefetch(next + k);
+        }
+        s0_copy_run(mode == S0_READ ? other + i * other_step : element, mode == S0_READ ? element : other + i * other_step, run);
+    })
+}
+
+/* Runs of numbers are added in the order of the indices; integers, which wrap around, as unsigned ones. */
+#define S0_ADD_RUNS(name, type)                                                                                      \
+    static int s0_add_##name(const s0_index_lanes *l, Py_ssize_t run, const int checked, S0_STEPS)                         \
+    {                                                                                                                \
+        Py_ssize_t k;                                                                                                \
+        S0_FOR_LANES(for (i = 0; i < n; i++) {                                                                       \
+            type *to = (type *)S0_ELEMENT(i);                                                                        \
+            const type *from = (const type *)(other + i * other_step);                                               \
+            for (k = 0; k < run / (Py_ssize_t)sizeof(type); k++)                                                     \
+                to[k] = (type)(to[k] + from[k]);                                                                     \
+        })                                                                                                           \
+    }
+
+S0_ADD_RUNS(double, double)
+S0_ADD_RUNS(float, float)
+S0_ADD_RUNS(1, uint8_t)
+S0_ADD_RUNS(2, uint16_t)
+S0_ADD_RUNS(4, uint32_t)
+S0_ADD_RUNS(8, uint64_t)
+
+static int s0_add_runs(const s0_index_lanes *l, int component, Py_ssize_t run)
+{
+    const int checked = l->size != 0;
+    switch (component) {
+    case -8: return s0_add_double(l, run, checked, S0_STEPS_OF(l));
+    case -4: return s0_add_float(l, run, checked, S0_STEPS_OF(l));
+    case 1: return s0_add_1(l, run, checked, S0_STEPS_OF(l));
+    case 2: return s0_add_2(l, run, checked, S0_STEPS_OF(l));
+    case 4: return s0_add_4(l, run, checked, S0_STEPS_OF(l));
+    default: return s0_add_8(l, run, checked, S0_STEPS_OF(l));
+    }
+}
+
+/* Lanes with one index array. `width`: of an element of `run` bytes, 0 for other runs; of an addition, the item size of
+ * components, negative for floating-point numbers. */
+static int s0_move_lanes(const s0_index_lanes *l, int mode, int width, Py_ssize_t run)
+{
+    const int checked = l->size != 0, is_dense = l->index_step == 8 && l->step == 0 && l->other_step == width;
+    if (mode == S0_ADD)
+        return s0_add_runs(l, width, run);
+    if (width == 0 && mode == S0_READ && checked && l->index_step == 8 && l->step == 0 && l->other_step == run)
+        return s0_move_runs(l, S0_READ, run, 1, 8, 0, run, l->stride);
+    if (width == 0 && mode == S0_READ)
+        return s0_move_runs(l, S0_READ, run, checked, S0_STEPS_OF(l));
+    if (width == 0)
+        return s0_move_runs(l, S0_WRITE, run, checked, S0_STEPS_OF(l));
+    if (mode == S0_READ && is_dense && l->stride == width && !checked)
+        S0_BY_WIDTH(width, s0_read_elements(l, WIDTH, 0, 8, 0, WIDTH, WIDTH))
+    if (mode == S0_READ && is_dense && l->stride == width)
+        S0_BY_WIDTH(width, s0_read_elements(l, WIDTH, 1, 8, 0, WIDTH, WIDTH))
+    if (mode == S0_READ && is_dense && !checked)
+        S0_BY_WIDTH(width, s0_read_elements(l, WIDTH, 0, 8, 0, WIDTH, l->stride))
+    if (mode == S0_READ && is_dense)
+        S0_BY_WIDTH(width, s0_read_elements(l, WIDTH, 1, 8, 0, WIDTH, l->stride))
+    if (mode == S0_READ)
+        S0_BY_WIDTH(width, s0_read_elements(l, WIDTH, checked, S0_STEPS_OF(l)))
+    if (l->index_step == 8 && l->step == 0 && l->stride == width && checked)
+        S0_BY_WIDTH(width, s0_write_elements(l, WIDTH, 1, 8, 0, l->other_step, WIDTH))
+    if (l->index_step == 8 && l->step == 0 && checked)
+        S0_BY_WIDTH(width, s0_write_elements(l, WIDTH, 1, 8, 0, l->other_step, l->stride))
+    if (checked)
+        S0_BY_WIDTH(width, s0_write_elements(l, WIDTH, 1, S0_STEPS_OF(l)))
+    S0_BY_WIDTH(width, s0_write_elements(l, WIDTH, 0, S0_STEPS_OF(l)))
+}
+
+/* Elements of an array of `ndim` axes at indices for each of them. */
+S0_ALONG int s0_read_points(const int ndim, const int width, const int64_t *const *indices, const Py_ssize_t *sizes,
+                            const Py_ssize_t *strides, Py_ssize_t n, const char *from, char *out)
 {
     uint64_t bad = 0;
-    Py_ssize_t i, k, start = first % n, end, ahead = run < S0_AHEAD_FROM ? n : S0_AHEAD;
-    from += first / n * size * run;
-    out += first * run;
-    for (; count > 0; count -= end - start, start = 0, from += size * run) {
-        end = start + count < n ? start + count : n;
-        for (i = start; i < end; i++, out += run) {
-            int64_t at = indices[i];
-            at += at < 0 ? size : 0;
-            if ((uint64_t)at >= (uint64_t)size) {
-                bad = 1;
-                at = 0;
-            }
-            /* The index is not checked yet, but any address may be prefetched. */
-            for (k = 0; i + ahead < end && k < run && k < S0_AHEAD_TO; k += 64)
-                __builtin_prefetch(from + (uint64_t)indices[i + ahead] * (uint64_t)run + k);
-            s0_copy_run(out, from + at * run, run);
-        }
+    Py_ssize_t i;
+    int d;
+    for (i = 0; i < n; i++) {
+        const char *element = from;
+        for (d = 0; d < ndim; d++)
+            element += s0_place(indices[d][i], sizes[d], &bad) * strides[d];
+        memcpy(out + i * width, element, (size_t)width);
     }
     return bad == 0;
+}
+
+static int s0_gather_points(int ndim, int width, const int64_t *const *indices, const Py_ssize_t *sizes,
+                            const Py_ssize_t *strides, Py_ssize_t n, const char *from, char *out)
+{
+    if (ndim == 2)
+        S0_BY_WIDTH(width, s0_read_points(2, WIDTH, indices, sizes, strides, n, from, out))
+    S0_BY_WIDTH(width, s0_read_points(ndim, WIDTH, indices, sizes, strides, n, from, out))
+}
+
+/* A lane of n elements with any number of index arrays. Indices that are the same in the whole lane move its beginning;
+ * offsets of the others are added up. */
+static int s0_move_lane(int mode, int width, Py_ssize_t run, const s0_pick *picks, int count, char *const *at,
+                        const Py_ssize_t *steps, Py_ssize_t n)
+{
+    int64_t offsets[S0_OFFSETS];
+    s0_index_lanes l;
+    uint64_t bad = 0;
+    Py_ssize_t first, i;
+    char *begin = at[0];
+    int k, moving = 0, last = 0;
+    for (k = 0; k < count; k++) {
+        if (steps[2 + k])
+            moving++, last = k;
+        else
+            begin += s0_place(*(const int64_t *)at[2 + k], picks[k].size, &bad) * picks[k].stride;
+    }
+    l = (s0_index_lanes){.indices = (const char *)offsets, .here = begin, .other = at[1], .n = n, .m = 1, .step = steps[0],
+                   .other_step = steps[1], .stride = 1};
+    if (moving == 1) {
+        l.indices = at[2 + last], l.index_step = steps[2 + last], l.stride = picks[last].stride, l.size = picks[last].size;
+        return s0_move_lanes(&l, mode, width, run) && bad == 0;
+    }
+    offsets[0] = 0;
+    l.index_step = moving ? 8 : 0;
+    l.n = moving ? 0 : n;
+    for (first = 0; first < n; first += l.n, l.here += l.n * l.step, l.other += l.n * l.other_step) {
+        char *here = l.here;
+        int begun = 0;
+        if (moving)
+            l.n = n - first < S0_OFFSETS ? n - first : S0_OFFSETS;
+        for (k = 0; k < count; k++) {
+            const Py_ssize_t size = picks[k].size, stride = picks[k].stride, index_step = steps[2 + k];
+            const Py_ssize_t low = stride < 0 ? (size - 1) * stride : 0;
+            const char *indices = at[2 + k] + first * index_step;
+            if (index_step == 0)
+                continue;
+            for (i = 0; i < l.n; i++) {
+                const int64_t offset = s0_place(S0_INDEX(i), size, &bad) * stride - low;
+                offsets[i] = begun ? offsets[i] + offset : offset;
+            }
+            l.here += low;
+            begun = 1;
+        }
+        s0_move_lanes(&l, mode, width, run);
+        l.here = here;
+    }
+    return bad == 0;
+}
+
+/* m lanes with one index each, whose elements are copied by the loop of a kernel. */
+static int s0_copy_lanes(const s0_index_lanes *l, int mode, s0_copy_loop copy)
+{
+    const Py_ssize_t inner[2] = {mode == S0_READ ? l->step : l->other_step, mode == S0_READ ? l->other_step : l->step};
+    const Py_ssize_t outer[2] = {0, 0};
+    uint64_t bad = 0;
+    Py_ssize_t j;
+    for (j = 0; j < l->m; j++) {
+        const int64_t at = s0_place(*(const int64_t *)(l->indices + j * l->index_lane), l->size, &bad);
+        char *element = l->here + j * l->lane + at * l->stride, *other = l->other + j * l->other_lane;
+        char *args[2] = {mode == S0_READ ? element : other, mode == S0_READ ? other : element};
+        copy(args, inner, outer, l->n, 1);
+    }
+    return bad == 0;
+}
+
+/* m lanes of n elements. `copy`: the loop that copies elements, NULL for runs and additions. `at`, `steps` and `lanes`: of the array, of the other one, of each index array. */
+static int s0_move_picked(int mode, int width, Py_ssize_t run, const s0_pick *picks, int count, char *const *at,
+                          const Py_ssize_t *steps, const Py_ssize_t *lanes, Py_ssize_t n, Py_ssize_t m, s0_copy_loop copy)
+{
+    char *here[S0_MAX_ROWS];
+    int valid = 1, k;
+    if (count == 1) {
+        const s0_index_lanes l = {at[2], at[0], at[1], n, m, steps[2], lanes[2], steps[0], lanes[0], steps[1], lanes[1],
+                            picks->stride, picks->size};
+        return steps[2] || picks->size == 0 || copy == NULL ? s0_move_lanes(&l, mode, width, run) : s0_copy_lanes(&l, mode, copy);
+    }
+    for (k = 0; k < 2 + count; k++)
+        here[k] = at[k];
+    for (; m > 0; m--) {
+        valid &= s0_move_lane(mode, width, run, picks, count, here, steps, n);
+        for (k = 0; k < 2 + count; k++)
+            here[k] += lanes[k];
+    }
+    return valid;
 }
 
 #endif

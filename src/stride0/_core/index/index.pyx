@@ -1,30 +1,27 @@
 """Reading and writing by keys: views, masks, index arrays, and their adjoints.
 
-One compiled module, read in this order: `keys.pxi`, `masks.pxi`, `index_arrays.pxi`, `gathering.pxi`, `items.pxi`, `adjoint.pxi`, `functions.pxi`.
+One compiled module, read in this order: `keys.pxi`, `lanes.pxi`, `gathering.pxi`, `masks.pxi`, `picking.pxi`, `items.pxi`, `adjoint.pxi`, `functions.pxi`.
 """
 
-cimport cython
 from cpython.object cimport PyObject, Py_SIZE
 from cpython.pystate cimport PyThreadState
-from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
-from libc.string cimport memcmp, memcpy
+from libc.stdint cimport int64_t, uint64_t, uint8_t
+from libc.string cimport memcmp
 
 from stride0._core.memory.guards cimport s0_has_references, s0_write_int
 from stride0._core.memory.dtype cimport (
-    BOOL, COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT64, LARGEST_ITEM, NO_DTYPE, UINT64, arithmetic_code, copy_item, dtype_at,
+    BOOL, INT64, LARGEST_ITEM, NO_DTYPE, UINT64, arithmetic_code, copy_item, dtype_at,
     is_python_scalar, is_stored, itemsize_at, letter_at, promote_codes, read_scalar, write_scalar,
 )
-from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.operations cimport OP_ADD, OP_MULTIPLY_MASKED
 from stride0._core.plan.loops cimport s0_loop
 from stride0._core.plan.plan cimport (
-    MAX_NDIM, Operand, Plan, TABLE, broadcast, cast_kernel, chunks_for, coalesce, extent, loops_of, release_lock, run_shared,
-    set_strides, take_lock, threads_for, tuning,
+    MAX_NDIM, Operand, TABLE, broadcast, cast_kernel, loops_of, release_lock, run_in_chunks, run_shared, take_lock, tuning,
 )
 from stride0._core.array.modes cimport DEFERRED_SIZE, end_call, enter_call, guarding, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
-    Array, Tracer, blank, c_strides_of, data_of, describe_operand, guard_gradient, hooks, is_batched, is_broadcast_along, is_deferred,
-    needs_tape, new_array, read_operand, read_shape, same_shape, set_ndim, shape_tuple, traced, view_of, without_leading, writable_data,
+    Array, Tracer, before_write, blank, data_of, describe_operand, guard_gradient, hooks, is_batched, is_broadcast_along, is_deferred,
+    needs_tape, new_array, read_shape, same_shape, set_ndim, shape_tuple, traced, view_of, without_leading, writable_data,
 )
 from stride0._core.program.program cimport assign_pending
 from stride0._core.elementwise.elementwise cimport (
@@ -40,13 +37,13 @@ from stride0._base.errors import (
     BroadcastError, BroadcastIndexError, DTypeError, GradientError, OutOfBoundsError, RangeError, ShapeError, brief, counted,
 )
 from stride0._core.array.modes import check_broadcasting
-from stride0._core.array.array import shares_storage
 from stride0._core.elementwise.elementwise import as_array
 
 include "keys.pxi"
-include "masks.pxi"
-include "index_arrays.pxi"
+include "lanes.pxi"
 include "gathering.pxi"
+include "masks.pxi"
+include "picking.pxi"
 include "items.pxi"
 include "adjoint.pxi"
 include "functions.pxi"

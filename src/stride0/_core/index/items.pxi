@@ -1,12 +1,5 @@
 # `x[key]` and `x[key] = value` as a whole.
 
-cdef int count_arrays(list items):
-    cdef int count = 0
-    for item in items:
-        count += type(item) is Array
-    return count
-
-
 cdef bint has_batched(object key):
     """Whether a key has a batched array: Note [Batched arrays]."""
     if type(key) is not tuple:
@@ -19,27 +12,29 @@ cdef bint has_batched(object key):
 
 cdef Array get_item(Array x, object key):
     cdef Array out
-    cdef list items
-    cdef Gathering where_
+    cdef tuple items
+    cdef Counts counts
+    cdef Picked at
     if guarding and is_intercepted():
         return intercept_get_item(x, key)
     if needs_tape(x):
         return traced("getitem", (x, key))
-    out = plain_view(x, key)
-    if out is not None:
-        return out
+    if type(key) is not Array:
+        out = plain_view(x, key)
+        if out is not None:
+            return out
     if has_batched(key):
         return traced("getitem", (x, key))
-    out = gather_fast(x, key)
+    if is_index_array(key) and x.ndim:
+        return gather_along(x, <Array>key, 0)
+    out = gather_points(x, <tuple>key) if type(key) is tuple else whole_mask(x, key)
     if out is not None:
-        return out
-    items = expand_key(x, key)
-    if count_arrays(items) == 0:
-        return basic_view(x, items)
-    where_ = gathering(x, items, True)
-    out = empty_gathered(where_)
-    move_gathered(where_, out, READ)
-    return out
+        return out if type(key) is tuple else gather_by_mask(x, out)
+    items = classified(x, key, &counts)
+    if counts.arrays == 0:
+        return plain_view(x, items)
+    kept = pick_items(&at, x, items, &counts, True)
+    return read_picked(&at, x)
 
 
 cdef bint set_element(Array x, object key, object value) except -1:
@@ -55,10 +50,21 @@ cdef bint set_element(Array x, object key, object value) except -1:
     return True
 
 
+cdef bint assign_few(Array target, Array value) except -1:
+    """`target[...] = value` for a small target, if `value` has its dtype and is 0-d or of its shape; otherwise False."""
+    if not is_small(target) or value.code != target.code or is_deferred(value):
+        return False
+    if (value.ndim and not same_shape(target, value)) or overlaps(target, value):
+        return False
+    write_small(target, value)
+    return True
+
+
 cdef int set_item(Array x, object key, object value) except -1:
-    cdef Array target, source, expected
-    cdef list items
-    cdef Gathering where_
+    cdef Array target, source, mask
+    cdef tuple items
+    cdef Counts counts
+    cdef Picked at
     if guarding and is_intercepted():
         return intercept_set_item(x, key, value)
     check_writable(x, "setitem")
@@ -68,16 +74,19 @@ cdef int set_item(Array x, object key, object value) except -1:
     if x.storage.logged or needs_tape(source):
         (<Tracer>hooks.tracer).set_item(x, key, value if is_python_scalar(value) else source)
         return 0
-    target = plain_view(x, key)
+    target = None if type(key) is Array else plain_view(x, key)
     if target is None:
         if has_batched(key):
             (<Tracer>hooks.tracer).set_item(x, key, value if is_python_scalar(value) else source)
             return 0
-        if write_fast(x, key, source):
+        if is_index_array(key) and x.ndim:
+            return scatter_along(x, <Array>key, source, "setitem")
+        mask = whole_mask(x, key)
+        if mask is not None and write_by_mask(x, mask, source):
             return 0
-        items = expand_key(x, key)
-        if count_arrays(items) == 0:
-            target = basic_view(x, items)
+        items = classified(x, key, &counts)
+        if counts.arrays == 0:
+            target = plain_view(x, items)
     if target is not None:
         if guarding:
             check_assignment(target, source)
@@ -87,28 +96,17 @@ cdef int set_item(Array x, object key, object value) except -1:
         if is_deferred(source) and source is value and s0_has_references(<PyObject*>source, 2) and assign_pending(target, source):
             return 0
         return assign_array(target, source, "setitem")
-    where_ = gathering(x, items, False)
-    if shares_storage(x, where_.offsets):
-        # `x[x] = v`: the indices must not change while elements are written.
-        where_.offsets = copy_array(where_.offsets, INT64, True)
+    kept = pick_items(&at, x, items, &counts, False)
     check_codes("setitem", source.code, x.code)
-    expected = empty_gathered(where_)
-    if source.ndim == 0:
-        if source.code != x.code or overlaps(x, source):
-            source = copy_array(source, x.code, True)
-    elif source.code != x.code or not source.c_contiguous or not same_shape(source, expected) or overlaps(x, source) or data_of(source) == data_of(x):
-        assign_array(expected, source, "setitem")
-        source = expected
-    move_gathered(where_, source, WRITE)
-    return 0
+    return scatter_picked(&at, x, source, S0_WRITE, "setitem")
 
 
 cpdef Array gather(Array x, Array indices, int axis):
     """`take`: the elements of x at integer indices along an axis; a new array."""
-    cdef Array out
     guard_gradient(x, "gather")
-    out = gather_by_indices(x, indices, axis)
-    return out if out is not None else get_item(x, tuple([slice(None)] * axis + [indices]))
+    if indices.ndim and x.ndim:
+        return gather_along(x, indices, axis)
+    return get_item(x, tuple([slice(None)] * axis + [indices]))
 
 
 cpdef object nonzero(Array x):

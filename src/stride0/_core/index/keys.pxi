@@ -78,34 +78,49 @@ cdef object classify(object item):
     return a
 
 
-cdef int axes_indexed(object item) except -1:
-    """How many axes an item of a key indexes."""
-    if item is None or item is Ellipsis:
-        return 0
-    if type(item) is Array and (<Array>item).code == BOOL:
-        return (<Array>item).ndim
-    return 1
+cdef inline bint is_index_array(object item) noexcept:
+    """Whether an item of a key is an integer array with axes."""
+    return type(item) is Array and (<Array>item).ndim > 0 and (letter_at((<Array>item).code) == c"i" or letter_at((<Array>item).code) == c"u")
 
 
-cdef list expand_key(Array x, object key):
-    """The key as a list with an item for every axis: an Ellipsis is replaced by slices."""
+cdef inline bint is_mask(object item) noexcept:
+    return type(item) is Array and (<Array>item).code == BOOL
+
+
+cdef inline int axes_indexed(object item) noexcept:
+    return (<Array>item).ndim if is_mask(item) else 1
+
+
+cdef struct Counts:
+    # The items of a key: how many are arrays; how many axes have no item.
+    int arrays
+    int missing
+
+
+cdef tuple classified(Array x, object key, Counts* out):
+    """The key as a tuple of ints, slices, None, `...` and Arrays that fits the axes of x."""
     # Subclasses of tuple (namedtuples, `torch.Size`) are tuples too.
-    cdef list items = [classify(item) for item in <tuple>key] if isinstance(key, tuple) else [classify(key)]
-    cdef int taken = 0, count = 0, missing
+    cdef tuple items = <tuple>key if type(key) is tuple else (<tuple>key)[0:Py_SIZE(key)] if isinstance(key, tuple) else (key,)
+    cdef int taken = 0, dots = 0, extra = 0
     for item in items:
-        taken += axes_indexed(item)
-        count += item is Ellipsis
-    if count > 1:
+        if not (type(item) is int or item is None or item is Ellipsis or is_mask(item) or is_index_array(item)):
+            items = tuple([classify(each) for each in items])
+            break
+    out.arrays = 0
+    for item in items:
+        if item is None:
+            extra += 1
+        elif item is Ellipsis:
+            dots += 1
+        else:
+            taken += axes_indexed(item)
+            out.arrays += type(item) is Array
+    if dots > 1:
         raise OutOfBoundsError("index", "more than one ... in the key", (), "at most one ...")
-    missing = x.ndim - taken
-    if missing < 0:
+    out.missing = x.ndim - taken
+    if out.missing < 0:
         raise OutOfBoundsError("index", f"{counted(taken, 'index', 'indices')} for an array of {counted(x.ndim, 'axis', 'axes')}", (("shape", f"{shape_tuple(x)}"),))
-    if count == 0:
-        items.append(Ellipsis)
-    at = [item is Ellipsis for item in items].index(True)
-    # An Ellipsis that stands for no axis stays: it still separates the arrays on its sides.
-    if missing > 0 or count == 0:
-        items[at:at + 1] = [slice(None)] * missing
+    check_axes(x.ndim + extra)
     return items
 
 
@@ -215,15 +230,3 @@ cdef int check_axes(int ndim) except -1:
     if ndim > MAX_NDIM:
         raise OutOfBoundsError("index", f"the result would have {ndim} axes", (), f"an array has at most {MAX_NDIM} axes")
     return 0
-
-
-cdef Array basic_view(Array x, list items):
-    """The view that integers, slices and None make."""
-    cdef Selection out
-    cdef int axis = 0
-    check_axes(x.ndim + sum([item is None for item in items]))
-    out.data = data_of(x)
-    out.ndim = 0
-    for item in items:
-        axis += take_item(&out, item, x, axis)
-    return view_of(x, out.data, out.ndim, out.shape, out.strides)
