@@ -185,7 +185,7 @@ cdef int add_at(Array x, key, Array values) except -1:
         target = copy_array(x, arithmetic_code(x.code), True)
         add_at(target, key, copy_array(values, target.code, False))
         return assign_array(x, target, "add_at")
-    kept = pick_items(&at, x, items, &counts, False)
+    owners = pick_items(&at, x, items, &counts, False)
     return scatter_picked(&at, x, values, S0_ADD, "add_at")
 
 

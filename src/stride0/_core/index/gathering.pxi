@@ -137,7 +137,8 @@ cdef inline bint has_few(const Along* at, Array other, int itemsize, s0_index_la
     """
     Describe a small iteration space of one or two axes, of lanes or of runs; False for any other.
 
-    The row `take(x, i, axis=0)` of 100 elements of compare.py is 1.2 times as fast by this, `take_along_axis` of 10 elements 1.3 times.
+    Compared with the general loop, this is 1.19 times as fast on the row `x[i] float64 100` of compare.py, 1.23 times on
+    `take_along_axis` of 10 elements of rows.py.
     """
     cdef int last = at.ndim - 1
     if at.ndim < 1 or at.ndim > 2:
@@ -187,14 +188,18 @@ cdef int move_along(const Along* at, Array x, Array index, Array other, int mode
 
 
 cdef bint pays_copy(Array x, Py_ssize_t n, int axis) noexcept:
-    """Whether n indices along an axis are gathered faster from a contiguous copy: contiguous runs at half of the indices, and not rows of elements that are near each other."""
+    """Whether n indices, half of an axis, are gathered faster from a contiguous copy; not if they are rows of near elements."""
     cdef int last = x.ndim - 1
     cdef bint rows = axis < last and x.shape_[last] >= tuning.gathered_row_elements
     return 2 * n >= x.shape_[axis] and not (rows and n <= 2 * x.shape_[axis] and abs(x.strides_[last]) <= tuning.gathered_row_stride * itemsize_at(x.code))
 
 
 cdef Array gather_points(Array x, tuple key):
-    """`x[i, j, ...]` for few int64 indices of one shape for every axis; None for any other key. 2 times as fast as any other key on the row `x[i, j]` of compare.py."""
+    """
+    `x[i, j, ...]` for few int64 indices of one shape for every axis; None for any other key.
+
+    Compared with the general loop, this is 1.4 to 2.7 times as fast on the rows `x[i, j]` of compare.py.
+    """
     cdef const int64_t* indices[4]
     cdef Array first, index, out
     cdef int d
@@ -223,7 +228,7 @@ cdef Array gather_along(Array x, Array index, int axis):
     spread_along(&at, x, index, axis)
     out = new_array(x.code, at.ndim, at.shape, NULL, False)
     if axis and axis == x.ndim - 1 and out.size and x.size:
-        # Each lane has the same indices: to check them once makes the row `take(x, i, axis=1)` of compare.py ... times as fast.
+        # Each lane has the same indices. To check them once is 1.2 times as fast on the row `take(x, i, axis=1) float32 large` of compare.py.
         index = positive_indices(index, x.shape_[axis], axis)
         at.size = 0
     move_along(&at, x, index, out, S0_READ)

@@ -12,9 +12,6 @@ cdef bint has_batched(object key):
 
 cdef Array get_item(Array x, object key):
     cdef Array out
-    cdef tuple items
-    cdef Counts counts
-    cdef Picked at
     if guarding and is_intercepted():
         return intercept_get_item(x, key)
     if needs_tape(x):
@@ -25,6 +22,15 @@ cdef Array get_item(Array x, object key):
             return out
     if has_batched(key):
         return traced("getitem", (x, key))
+    return gather_item(x, key)
+
+
+cdef Array gather_item(Array x, object key):
+    """`x[key]` for a key that `plain_view` does not take."""
+    cdef Array out
+    cdef tuple items
+    cdef Counts counts
+    cdef Picked at
     if is_index_array(key) and x.ndim:
         return gather_along(x, <Array>key, 0)
     out = gather_points(x, <tuple>key) if type(key) is tuple else whole_mask(x, key)
@@ -33,7 +39,7 @@ cdef Array get_item(Array x, object key):
     items = classified(x, key, &counts)
     if counts.arrays == 0:
         return plain_view(x, items)
-    kept = pick_items(&at, x, items, &counts, True)
+    owners = pick_items(&at, x, items, &counts, True)
     return read_picked(&at, x)
 
 
@@ -61,44 +67,52 @@ cdef bint assign_few(Array target, Array value) except -1:
 
 
 cdef int set_item(Array x, object key, object value) except -1:
-    cdef Array target, source, mask
-    cdef tuple items
-    cdef Counts counts
-    cdef Picked at
+    cdef Array target, source
+    cdef bint taped
     if guarding and is_intercepted():
         return intercept_set_item(x, key, value)
     check_writable(x, "setitem")
     if not guarding and type(key) is int and x.ndim == 1 and set_element(x, key, value):
         return 0
     source = value_operand(x, value, "setitem")
-    if x.storage.logged or needs_tape(source):
-        (<Tracer>hooks.tracer).set_item(x, key, value if is_python_scalar(value) else source)
-        return 0
-    target = None if type(key) is Array else plain_view(x, key)
+    taped = x.storage.logged or needs_tape(source)
+    target = None if taped or type(key) is Array else plain_view(x, key)
     if target is None:
-        if has_batched(key):
+        if taped or has_batched(key):
             (<Tracer>hooks.tracer).set_item(x, key, value if is_python_scalar(value) else source)
             return 0
-        if is_index_array(key) and x.ndim:
-            return scatter_along(x, <Array>key, source, "setitem")
-        mask = whole_mask(x, key)
-        if mask is not None and write_by_mask(x, mask, source):
+        target = scatter_item(x, key, source)
+        if target is None:
             return 0
-        items = classified(x, key, &counts)
-        if counts.arrays == 0:
-            target = plain_view(x, items)
-    if target is not None:
-        if guarding:
-            check_assignment(target, source)
-        if assign_few(target, source):
-            return 0
-        # Of the expression on the interpreter's stack, and nothing else.
-        if is_deferred(source) and source is value and s0_has_references(<PyObject*>source, 2) and assign_pending(target, source):
-            return 0
-        return assign_array(target, source, "setitem")
-    kept = pick_items(&at, x, items, &counts, False)
+    if guarding:
+        check_assignment(target, source)
+    if assign_few(target, source):
+        return 0
+    # Of the expression on the interpreter's stack, and nothing else.
+    if is_deferred(source) and source is value and s0_has_references(<PyObject*>source, 2) and assign_pending(target, source):
+        return 0
+    return assign_array(target, source, "setitem")
+
+
+cdef Array scatter_item(Array x, object key, Array source):
+    """`x[key] = source` for a key that `plain_view` does not take; or the view to assign to, if it has no arrays."""
+    cdef Array mask
+    cdef tuple items
+    cdef Counts counts
+    cdef Picked at
+    if is_index_array(key) and x.ndim:
+        scatter_along(x, <Array>key, source, "setitem")
+        return None
+    mask = whole_mask(x, key)
+    if mask is not None and write_by_mask(x, mask, source):
+        return None
+    items = classified(x, key, &counts)
+    if counts.arrays == 0:
+        return plain_view(x, items)
+    owners = pick_items(&at, x, items, &counts, False)
     check_codes("setitem", source.code, x.code)
-    return scatter_picked(&at, x, source, S0_WRITE, "setitem")
+    scatter_picked(&at, x, source, S0_WRITE, "setitem")
+    return None
 
 
 cpdef Array gather(Array x, Array indices, int axis):

@@ -1,8 +1,8 @@
 # Masks: their true elements, and `x[mask]` for a mask of the shape of x.
 #
 # Note [Masks of a whole array]
-#     The true elements are counted, and then read or written, without indices of them: ... times as fast as a gather by the
-#     indices of `nonzero`, on the rows `x[m]` and `x[m] = 0.0` of compare.py.
+#     The true elements are counted, and then read or written, without indices of them. Compared with a gather by the indices
+#     of `nonzero`, this is 1.4 to 2.7 times as fast on the rows `x[m]` of compare.py, 1.4 to 9 times on `x[m] = 0.0`.
 
 cdef inline Array whole_mask(Array x, object key):
     """A mask of the shape of x, copied if it is not contiguous; None if the key is another one, or the mask is empty or 0-d."""

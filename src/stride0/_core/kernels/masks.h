@@ -133,8 +133,8 @@ S0_ALONG Py_ssize_t s0_write_true(const int width, const uint8_t *bits, Py_ssize
 }
 
 #if defined(S0_MASKED)
-/* Contiguous elements of 8 or 4 bytes are written sixteen at a time, by masked stores: 4 times as fast as the loop above
- * on the row `x[m] = 0.0` of compare.py. */
+/* Contiguous elements of 8 or 4 bytes are written sixteen at a time, by masked stores: 1.4 to 11 times as fast as the loop
+ * above on the rows `x[m] = 0.0` of compare.py. */
 S0_MASKED static Py_ssize_t s0_fill_wide(int width, const uint8_t *bits, Py_ssize_t n, char *to, const void *value)
 {
     __m512i all = width == 8 ? _mm512_set1_epi64(*(const long long *)value) : _mm512_set1_epi32(*(const int *)value);
