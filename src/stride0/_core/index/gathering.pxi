@@ -49,16 +49,18 @@ cdef Array positive_indices(Array index, Py_ssize_t size, int axis):
     cdef int64_t* values = <int64_t*>data_of(out)
     cdef uint64_t bad = 0
     cdef Py_ssize_t i
+    cdef PyThreadState* thread = release_lock(out.size)
     for i in range(out.size):
         values[i] += size & (values[i] >> 63)
         bad |= <uint64_t>values[i] >= <uint64_t>size
+    take_lock(thread)
     if bad:
         refuse_changed_indices(index, size, axis)
     return out
 
 
 cdef Array apart(Array x, Array source):
-    """An array that is read while elements of x are written, in no case `x[x] = x`: copied if it shares memory with x."""
+    """An operand that is read while elements of x are written: copied if it shares memory with x, as in `x[x] = x`."""
     return copy_array(source, source.code, True) if overlaps(x, source) or data_of(source) == data_of(x) else source
 
 
@@ -68,7 +70,7 @@ cdef inline Py_ssize_t stride_along(Array x, int axis) noexcept:
 
 
 cdef int check_value(int ndim, const Py_ssize_t* shape, Array value, str operation) except -1:
-    """Whether a value broadcasts to a shape."""
+    """Raise BroadcastError if a value does not broadcast to a shape."""
     cdef int back
     for back in range(1, value.ndim + 1):
         if back > ndim or (value.shape_[value.ndim - back] != 1 and value.shape_[value.ndim - back] != shape[ndim - back]):
@@ -79,9 +81,10 @@ cdef int check_value(int ndim, const Py_ssize_t* shape, Array value, str operati
 
 cdef Array scattered(Array x, int ndim, const Py_ssize_t* shape, int first, Array value, str operation):
     """
-    A value that is written to `x[key]` or added: of the dtype of x, in memory of its own.
+    A value that is written to `x[key]` or added: cast to the dtype of x, and copied if it shares memory with x.
 
-    A single value fills the axes from `first` on, which are not indexed, if they are short: runs are written faster.
+    The axes from `first` on are not indexed. If they are short, a single value is broadcast along them in memory, because
+    runs are written faster than elements.
     """
     cdef Array out
     cdef Py_ssize_t size = 1
@@ -97,9 +100,9 @@ cdef Array scattered(Array x, int ndim, const Py_ssize_t* shape, int first, Arra
 
 
 cdef struct Along:
-    # The axes of an array and of an index array in the iteration space. Strides in bytes.
-    int axis            # of the array, that is indexed,
-    Py_ssize_t size     # and its size; 0: indices are checked, not negative, and in our own memory
+    # The iteration space of a gather by one index array, with the strides of the array and of the index array, in bytes.
+    int axis            # the axis of the array that is indexed
+    Py_ssize_t size     # its size; 0 if the indices are checked, not negative, and in our own memory
     int ndim
     Py_ssize_t shape[MAX_NDIM]
     Py_ssize_t strides[MAX_NDIM]
@@ -124,7 +127,7 @@ cdef inline int spread_along(Along* out, Array x, Array index, int axis) except 
 
 
 cdef void align_along(Along* out, Array x, Array index, int axis) noexcept:
-    """The same for index arrays with the axes of x: `take_along_axis`. Either is broadcast along the other axes."""
+    """`take_along_axis`: an index array with as many axes as x. Both are broadcast along all axes except `axis`."""
     cdef int d
     out.axis, out.size, out.ndim = axis, x.shape_[axis], x.ndim
     for d in range(x.ndim):
