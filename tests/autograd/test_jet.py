@@ -336,7 +336,8 @@ def test_against_jax():
     rows = [[1.0, 0.5], [0.3, -0.2], [0.1, 2.0]]
     f = lambda m, x: m.tanh(x) * m.exp(x) / (1 + x * x) + m.sin(x) ** 3  # noqa: E731
     given = [jnp.asarray(row, dtype=jnp.float32) for row in rows]
-    y, wanted = experimental.jet(lambda x: f(jnp, x), (jnp.asarray([0.3, 0.5]),), (given,))
+    x = jnp.asarray([0.3, 0.5], dtype=jnp.float32)
+    y, wanted = experimental.jet(lambda x: f(jnp, x), (x,), (given,))
     z, found = jet(lambda x: f(xp, x), (X,), ([xp.asarray(row) for row in rows],))
     for a, b in zip([z, *found], [y, *wanted], strict=True):
         np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=2e-4)

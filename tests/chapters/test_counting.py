@@ -146,6 +146,18 @@ def test_interp() -> None:
         same(xp.interp(xp.asarray(at), xp.asarray([0.0, 1, 2]), xp.asarray(fp)), wanted)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_interp_next_to_a_point_at_nan_is_nan(dtype: str) -> None:
+    at = xp.asarray([0.5, 1.5, 2.5], dtype=getattr(xp, dtype))
+    points, values = xp.asarray([0.0, 1.0, 2.0, np.nan]), xp.asarray([0.0, 1.0, 3.0, 5.0])
+    points, values = xp.astype(points, at.dtype), xp.astype(values, at.dtype)
+    with xp.autograd.Tape() as tape:
+        tape.watch(values)
+        recorded = xp.autograd.stop_gradient(xp.interp(at, points, values))
+    for found in (xp.interp(at, points, values), recorded):
+        np.testing.assert_array_equal(np.asarray(found), [0.5, 2.0, np.nan])
+
+
 def test_errors_of_interp() -> None:
     x = xp.asarray([1.0, 2.0])
     for arguments, error in (

@@ -435,6 +435,15 @@ def test_take(data):
         assert_same(xp.take(d.x, i, axis=axis), np.take(d.a, j, axis=axis))
 
 
+@pytest.mark.parametrize("shape", [(3,), (3, 2), (3, 0)])
+def test_take_of_one_index_is_a_new_array(shape):
+    x = xp.ones(shape)
+    found = xp.take(x, xp.asarray(1), axis=0)
+    assert found.shape == shape[1:]
+    found[...] = 7.0
+    assert xp.all(x == 1.0)
+
+
 def test_take_refuses():
     x = xp.zeros((2, 3))
     assert_same(xp.take(xp.arange(4), xp.asarray([3, -4])), np.asarray([3, 0]))

@@ -748,7 +748,8 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
                 "axis=..., or an array of one axis",
             )
         axis = 0
-    return gather(x, found, normalize_axis("take", axis, x.ndim))
+    taken = gather(x, found, normalize_axis("take", axis, x.ndim))
+    return taken if found.ndim else contiguous(asarray(taken, copy=True))
 
 
 def _check_indices(operation: str, indices: object) -> Array:

@@ -13,7 +13,7 @@ cdef Array indices_argument(PyObject* x, str operation):
 
 cdef object take(str name, PyObject** given):
     """`given`: x, indices, axis."""
-    cdef Array x = operand(given[0], "take"), indices = indices_argument(given[1], "take")
+    cdef Array x = operand(given[0], "take"), indices = indices_argument(given[1], "take"), out
     cdef int axis = 0
     if given[2] is <PyObject*>None:
         if x.ndim != 1:
@@ -21,7 +21,9 @@ cdef object take(str name, PyObject** given):
                              "axis=..., or an array of one axis")
     elif not read_axis(given[2], x.ndim, &axis):
         axis = convert_axis(given[2], x.ndim, "take")
-    return gather(x, indices, axis)
+    out = gather(x, indices, axis)
+    # One index gives a view, which shares the memory of x.
+    return copy_array(out, out.code, True) if indices.ndim == 0 and out.storage is x.storage else out
 
 
 cdef object take_along_axis(str name, PyObject** given):

@@ -113,7 +113,7 @@ S0_PLACES(f64, double)
         if (left && right)                                                                                           \
             weight = weight - weight == 0 ? (v - x0) / weight : (v / 2 - x0 / 2) / (x1 / 2 - x0 / 2);                \
         else                                                                                                         \
-            weight = left ? 0 : right ? 1 : (type)NAN;                                                               \
+            weight = x0 != x0 || x1 != x1 ? (type)NAN : left ? 0 : right ? 1 : (type)NAN;                            \
         return y0 * (1 - weight) + y1 * weight;                                                                      \
     }
 S0_WEIGH(f32, float)
