@@ -54,6 +54,7 @@ VM_INLINE double vm_double(uint64_t u) { double x; memcpy(&x, &u, 8); return x; 
 #define VM_SIGN32 ((uint32_t)1 << 31)
 #define VM_SIGN64 ((uint64_t)1 << 63)
 
+#include "vecmath_horner.h"
 #include "vecmath_f32.h"
 #include "vecmath_f64.h"
 #include "vecmath_trig.h"

@@ -66,8 +66,8 @@ VM_INLINE float vm_acos_f32(float x) {
 #define VM_ATAN_PART 0x1.2p-2f
 VM_INLINE float vm_atan_sum_f32(float base, float bl, float t, float tl) {
     float z = t * t;
-    float p = fmaf(z, fmaf(z, fmaf(z, -0x1.d3459cp-10f, 0x1.641c52p-7f), -0x1.fd789p-6f), 0x1.da285p-5f);
-    p = fmaf(z, fmaf(z, fmaf(z, p, -0x1.5808d8p-4f), 0x1.c08c46p-4f), -0x1.242086p-3f);
+    float p = VM_HORNER(fmaf, z, -0x1.d3459cp-10f, 0x1.641c52p-7f, -0x1.fd789p-6f, 0x1.da285p-5f);
+    p = VM_HORNER(fmaf, z, p, -0x1.5808d8p-4f, 0x1.c08c46p-4f, -0x1.242086p-3f);
     p = fmaf(z, fmaf(z, p, 0x1.9991e4p-3f), -0x1.55553ep-2f + VM_ATAN_PART);
     float cube = t * z, tail = fmaf(t, z, -cube);
     float first = base + t;
@@ -148,10 +148,10 @@ VM_INLINE float vm_atan2_f32(float y, float x) {
 /* asin(t) / t - 1 for z = t**2 up to 1/4, relative error of the arc 2**-59.9 */
 VM_INLINE double vm_asin_tail_f64(double z) {
     double w = z * z;
-    double even = fma(w, fma(w, fma(w, fma(w, fma(w, fma(w, 0x1.0b73db6164ea4p-5, 0x1.63fa98ffa0da3p-6),
-        0x1.614f1de767603p-7), 0x1.ca1fe85d18439p-7), 0x1.6e8bdf0c980f6p-6), 0x1.6db6db72153f0p-5), 0x1.5555555555577p-3);
-    double odd = fma(w, fma(w, fma(w, fma(w, fma(w, -0x1.5888648664844p-6, 0x1.e4cdf4f05197ep-9),
-        0x1.75826b02b50b7p-7), 0x1.1c49ece2a4cf4p-6), 0x1.f1c71a9399377p-6), 0x1.333333332e10bp-4);
+    double even = VM_HORNER(fma, w, 0x1.0b73db6164ea4p-5, 0x1.63fa98ffa0da3p-6, 0x1.614f1de767603p-7, 0x1.ca1fe85d18439p-7,
+        0x1.6e8bdf0c980f6p-6, 0x1.6db6db72153f0p-5, 0x1.5555555555577p-3);
+    double odd = VM_HORNER(fma, w, -0x1.5888648664844p-6, 0x1.e4cdf4f05197ep-9, 0x1.75826b02b50b7p-7, 0x1.1c49ece2a4cf4p-6,
+        0x1.f1c71a9399377p-6, 0x1.333333332e10bp-4);
     return z * fma(z, odd, even);
 }
 
@@ -207,10 +207,10 @@ VM_INLINE double vm_atan_sum_f64(double base, double bl, double n, double nl, do
     double t = n * inverse;
     double tl = (fma(-t, dl, nl) + fma(-t, d, n)) * inverse;
     double z = t * t, w = z * z;
-    double even = fma(w, fma(w, fma(w, fma(w, fma(w, -0x1.24c0fab175a7cp-6, -0x1.9cb4c9ee4bea9p-5),
-        -0x1.10eb451821154p-4), -0x1.745cf84c24a6cp-4), -0x1.24924922a0720p-3), -0x1.555555555553cp-2);
-    double odd = fma(w, fma(w, fma(w, fma(w, 0x1.3788f0115d9fdp-5, 0x1.df08b2d0ed774p-5),
-        0x1.3b110f0a7da81p-4), 0x1.c71c70e10bf2cp-4), 0x1.999999999564fp-3);
+    double even = VM_HORNER(fma, w, -0x1.24c0fab175a7cp-6, -0x1.9cb4c9ee4bea9p-5, -0x1.10eb451821154p-4, -0x1.745cf84c24a6cp-4,
+        -0x1.24924922a0720p-3, -0x1.555555555553cp-2);
+    double odd = VM_HORNER(fma, w, 0x1.3788f0115d9fdp-5, 0x1.df08b2d0ed774p-5, 0x1.3b110f0a7da81p-4, 0x1.c71c70e10bf2cp-4,
+        0x1.999999999564fp-3);
     double s = base + t;
     double e = t - (s - base);
     return s + (e + fma(t * z, fma(z, odd, even), bl + tl));

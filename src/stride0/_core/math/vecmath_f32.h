@@ -12,8 +12,7 @@ VM_INLINE float vm_pow2_f32(float t) { return vm_float((vm_bits32(t) << 23) + (1
 
 /* (e**r - 1 - r) / r**2 on +-ln(2)/2, relative error of e**r 2**-28.2 */
 VM_INLINE float vm_exp_poly_f32(float r) {
-    return fmaf(r, fmaf(r, fmaf(r, fmaf(r, 0x1.6ac816p-10f, 0x1.123de8p-7f), 0x1.555858p-5f), 0x1.55548cp-3f),
-        0x1.fffffcp-2f);
+    return VM_HORNER(fmaf, r, 0x1.6ac816p-10f, 0x1.123de8p-7f, 0x1.555858p-5f, 0x1.55548cp-3f, 0x1.fffffcp-2f);
 }
 
 /* e**x / 2**k for the integer k near x / ln(2), which the low bits of *t hold */
@@ -46,8 +45,7 @@ VM_INLINE float vm_exp_f32(float x) {
 
 /* e**r - 1 - r + low on +-ln(2)/2, relative error of e**r - 1 2**-28.2 */
 VM_INLINE float vm_expm1_tail_f32(float r, float low) {
-    float q = fmaf(r, fmaf(r, fmaf(r, fmaf(r, 0x1.3b879ep-13f, 0x1.6d2e4ep-10f), 0x1.1155aap-7f),
-        0x1.555502p-5f), 0x1.55552cp-3f);
+    float q = VM_HORNER(fmaf, r, 0x1.3b879ep-13f, 0x1.6d2e4ep-10f, 0x1.1155aap-7f, 0x1.555502p-5f, 0x1.55552cp-3f);
     return fmaf(r * r, fmaf(r, q, 0.5f), low);
 }
 
@@ -91,8 +89,8 @@ VM_INLINE float vm_expm1_f32(float x) {
 /* log(1 + f) - f + f**2 / 2 + more for 1 + f in [sqrt(1/2), sqrt(2)], relative error of the logarithm 2**-27.3 */
 VM_INLINE float vm_log_cubic_f32(float f, float more) {
     float z = f * f;
-    float even = fmaf(z, fmaf(z, fmaf(z, 0x1.0572ap-3f, 0x1.22d662p-3f), 0x1.99a034p-3f), 0x1.555554p-2f);
-    float odd = fmaf(z, fmaf(z, fmaf(z, -0x1.38ff62p-4f, -0x1.0d8206p-3f), -0x1.54722ep-3f), -0x1.000228p-2f);
+    float even = VM_HORNER(fmaf, z, 0x1.0572ap-3f, 0x1.22d662p-3f, 0x1.99a034p-3f, 0x1.555554p-2f);
+    float odd = VM_HORNER(fmaf, z, -0x1.38ff62p-4f, -0x1.0d8206p-3f, -0x1.54722ep-3f, -0x1.000228p-2f);
     return fmaf(z * f, fmaf(f, odd, even), more);
 }
 

@@ -19,10 +19,10 @@ VM_INLINE double vm_select_f64(uint64_t mask, double yes, double no) {
 /* (e**r - 1 - r) on +-ln(2)/2, relative error of e**r 2**-57.9 */
 VM_INLINE double vm_exp_poly_f64(double r) {
     double z = r * r;
-    double even = fma(z, fma(z, fma(z, fma(z, 0x1.28aee4d806001p-22, 0x1.a01998840df77p-16),
-        0x1.6c16c184b7e05p-10), 0x1.55555555505ffp-5), 0x1.000000000000ap-1);
-    double odd = fma(z, fma(z, fma(z, fma(z, 0x1.add205210eb2ep-26, 0x1.71def7accc26dp-19),
-        0x1.a01a013bc647fp-13), 0x1.111111112518dp-7), 0x1.5555555555502p-3);
+    double even = VM_HORNER(fma, z, 0x1.28aee4d806001p-22, 0x1.a01998840df77p-16, 0x1.6c16c184b7e05p-10, 0x1.55555555505ffp-5,
+        0x1.000000000000ap-1);
+    double odd = VM_HORNER(fma, z, 0x1.add205210eb2ep-26, 0x1.71def7accc26dp-19, 0x1.a01a013bc647fp-13, 0x1.111111112518dp-7,
+        0x1.5555555555502p-3);
     return fma(r, odd, even);
 }
 VM_INLINE double vm_exp_tail_f64(double r) { return (r * r) * vm_exp_poly_f64(r); }
@@ -54,10 +54,10 @@ VM_INLINE double vm_exp_f64(double x) {
 /* e**r - 1 - r on +-ln(2)/2, relative error of e**r - 1 2**-61.6 */
 VM_INLINE double vm_expm1_tail_f64(double r, double low) {
     double z = r * r;
-    double even = fma(z, fma(z, fma(z, fma(z, 0x1.af5d8effdd46ep-26, 0x1.71ddf8fcdba97p-19),
-        0x1.a01a01afab4dfp-13), 0x1.111111110f6fdp-7), 0x1.5555555555559p-3);
-    double odd = fma(z, fma(z, fma(z, fma(z, 0x1.1f3a51ea5d8dfp-29, 0x1.27e4fa52331dap-22),
-        0x1.a01a019c81c1cp-16), 0x1.6c16c16c17014p-10), 0x1.5555555555558p-5);
+    double even = VM_HORNER(fma, z, 0x1.af5d8effdd46ep-26, 0x1.71ddf8fcdba97p-19, 0x1.a01a01afab4dfp-13, 0x1.111111110f6fdp-7,
+        0x1.5555555555559p-3);
+    double odd = VM_HORNER(fma, z, 0x1.1f3a51ea5d8dfp-29, 0x1.27e4fa52331dap-22, 0x1.a01a019c81c1cp-16, 0x1.6c16c16c17014p-10,
+        0x1.5555555555558p-5);
     return fma(0.5 * r, r, fma(z * r, fma(r, odd, even), low)); /* the half is added unrounded */
 }
 
@@ -101,9 +101,8 @@ VM_INLINE double vm_expm1_f64(double x) {
 VM_INLINE double vm_log_cubic_f64(double f, double d, double h) {
     double s = f / d;
     double z = s * s;
-    double p = fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.2f03ba40ae629p-3, 0x1.39a1e8c8f2c3cp-3),
-        0x1.74663ced624dbp-3), 0x1.c71c521451403p-3), 0x1.24924941e1558p-2), 0x1.999999997ff19p-2),
-        0x1.5555555555592p-1);
+    double p = VM_HORNER(fma, z, 0x1.2f03ba40ae629p-3, 0x1.39a1e8c8f2c3cp-3, 0x1.74663ced624dbp-3, 0x1.c71c521451403p-3,
+        0x1.24924941e1558p-2, 0x1.999999997ff19p-2, 0x1.5555555555592p-1);
     return s * fma(z, p, h);
 }
 

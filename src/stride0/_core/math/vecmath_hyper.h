@@ -101,13 +101,13 @@ VM_INLINE double vm_reduce_exp_f64(double a, double *rl, double *up, double *dow
 
 /* sinh(r) - rh and cosh(r) - 1 for r = rh + rl on +-ln(2)/2; relative errors 2**-61 and 2**-70 */
 VM_INLINE double vm_sinh_tail_f64(double r, double z, double rl) {
-    double p = fma(z, fma(z, fma(z, fma(z, 0x1.af5ff3056b6e1p-26, 0x1.71ddf7aff638ep-19),
-        0x1.a01a01b0204d0p-13), 0x1.111111110f62ap-7), 0x1.5555555555559p-3);
+    double p = VM_HORNER(fma, z, 0x1.af5ff3056b6e1p-26, 0x1.71ddf7aff638ep-19, 0x1.a01a01b0204d0p-13, 0x1.111111110f62ap-7,
+        0x1.5555555555559p-3);
     return fma(r * z, p, rl);
 }
 VM_INLINE double vm_cosh_tail_f64(double z) {
-    double p = fma(z, fma(z, fma(z, fma(z, 0x1.1f8bef0dad021p-29, 0x1.27e4cc090e4cep-22),
-        0x1.a01a01ad81040p-16), 0x1.6c16c16c14ffap-10), 0x1.5555555555558p-5);
+    double p = VM_HORNER(fma, z, 0x1.1f8bef0dad021p-29, 0x1.27e4cc090e4cep-22, 0x1.a01a01ad81040p-16, 0x1.6c16c16c14ffap-10,
+        0x1.5555555555558p-5);
     return z * fma(z, p, 0.5);
 }
 

@@ -72,8 +72,8 @@ VM_INLINE float vm_pow_core_f32(float y, float high, float low, float *t, float 
     *size = p;
     *t = p + VM_ROUND32;
     float r = (p - (*t - VM_ROUND32)) + pl;
-    float q = fmaf(r, fmaf(r, fmaf(r, 0x1.e06ae2p-17f, 0x1.44098ep-13f), 0x1.5da5a8p-10f), 0x1.3b2a6p-7f);
-    q = fmaf(r, fmaf(r, fmaf(r, q, 0x1.c6b06ep-5f), 0x1.ebfbep-3f), 0x1.62e43p-1f);
+    float q = VM_HORNER(fmaf, r, 0x1.e06ae2p-17f, 0x1.44098ep-13f, 0x1.5da5a8p-10f, 0x1.3b2a6p-7f);
+    q = VM_HORNER(fmaf, r, q, 0x1.c6b06ep-5f, 0x1.ebfbep-3f, 0x1.62e43p-1f);
     return fmaf(r, q, 1.0f);
 }
 
@@ -126,9 +126,8 @@ VM_INLINE double vm_log_quotient_f64(double m, double *sl) {
 VM_INLINE double vm_log_series_f64(double k, double s, double sl, double *low) {
     double z = s * s;
     double zl = fma(s, s, -z) + (s + s) * sl;
-    double a = fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.0e429df6769a5p-3, 0x1.0f7feb2eef90ep-3),
-        0x1.3b1eebf9305abp-3), 0x1.745ce9e3c08a8p-3), 0x1.c71c722d65393p-3), 0x1.2492492457d69p-2),
-        0x1.9999999999b30p-2);
+    double a = VM_HORNER(fma, z, 0x1.0e429df6769a5p-3, 0x1.0f7feb2eef90ep-3, 0x1.3b1eebf9305abp-3, 0x1.745ce9e3c08a8p-3,
+        0x1.c71c722d65393p-3, 0x1.2492492457d69p-2, 0x1.9999999999b30p-2);
     double t = fma(z, a, 0x1.5555555555555p-1);
     double tl = fma(z, a, 0x1.5555555555555p-1 - t) + 0x1.5555555555555p-55;
     double w = z * t;

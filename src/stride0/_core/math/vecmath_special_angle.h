@@ -43,8 +43,7 @@ VM_INLINE float vm_sinc_f32(float x) {
     float b = fmaf(rintf(0.5f * a), -2.0f, a); /* without full turns */
     float t = b + VM_ROUND32;
     float r = b - (t - VM_ROUND32), z = r * r;
-    float p = z * fmaf(z, fmaf(z, fmaf(z, 0x1.94f38cp-6f, -0x1.86071ep-3f), 0x1.9f9938p-1f),
-        -0x1.a51a5ap+0f);
+    float p = z * VM_HORNER(fmaf, z, 0x1.94f38cp-6f, -0x1.86071ep-3f, 0x1.9f9938p-1f, -0x1.a51a5ap+0f);
     float inverse = 1.0f / a, q = r * inverse;
     float y = q + fmaf(q, p, fmaf(-q, a, r) * inverse);
     y = vm_float(vm_bits32(y) ^ (vm_bits32(t) << 31));

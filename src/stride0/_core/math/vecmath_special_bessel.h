@@ -1,12 +1,12 @@
 /* Modified Bessel functions of order 0 and 1, plain and times e**-|x|; included by vecmath_special.h. Tables have a row for each order.
    The order is a compile-time constant at each use, so compilers treat the elements of a row as constants. */
 
-#define VM_POLY_4(s, c) fma(s, fma(s, fma(s, (c)[3], (c)[2]), (c)[1]), (c)[0])
+#define VM_POLY_4(s, c) VM_HORNER(fma, s, (c)[3], (c)[2], (c)[1], (c)[0])
 #define VM_POLY_5(s, c) fma(s, VM_POLY_4(s, (c) + 1), (c)[0])
 #define VM_POLY_6(s, c) fma(s, VM_POLY_5(s, (c) + 1), (c)[0])
 #define VM_POLY_7(s, c) fma(s, VM_POLY_6(s, (c) + 1), (c)[0])
 #define VM_POLY_11(s, c)                                                                                     \
-    fma(s, fma(s, fma(s, fma(s, VM_POLY_7(s, (c) + 4), (c)[3]), (c)[2]), (c)[1]), (c)[0])
+    VM_HORNER(fma, s, VM_POLY_7(s, (c) + 4), (c)[3], (c)[2], (c)[1], (c)[0])
 
 /* Polynomials for (I_0(x) - 1) / z and (2 * I_1(x) / x - 1) / z with z = x**2 / 4, up to 7.75 */
 static const double VM_BESSEL_NEAR_EVEN[2][8] = {

@@ -101,9 +101,8 @@ VM_INLINE double vm_rel_entr_f64(double x, double y) {
 VM_INLINE double vm_kl_div_f64_fast(double a, double b) {
     double low, s, sl, k, p = vm_entropy_two_f64(a, b, &low, &s, &sl, &k);
     double z = s * s;
-    double series = fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.0e429df6769a5p-3, 0x1.0f7feb2eef90ep-3),
-        0x1.3b1eebf9305abp-3), 0x1.745ce9e3c08a8p-3), 0x1.c71c722d65393p-3), 0x1.2492492457d69p-2),
-        0x1.9999999999b30p-2);
+    double series = VM_HORNER(fma, z, 0x1.0e429df6769a5p-3, 0x1.0f7feb2eef90ep-3, 0x1.3b1eebf9305abp-3, 0x1.745ce9e3c08a8p-3,
+        0x1.c71c722d65393p-3, 0x1.2492492457d69p-2, 0x1.9999999999b30p-2);
     series = fma(z, series, 0x1.5555555555555p-1); /* 2 * (atanh(s) - s) / s**3 */
     double d = a - b;
     double w = s * d;
@@ -132,8 +131,7 @@ VM_INLINE double vm_log_ratio_short(double x, double y, double *s, double *k) {
     y = y * vm_double((u & ~(uint64_t)VM_MANTISSA) + ((uint64_t)1023 << 52));
     *s = (x - y) / (x + y);
     double z = *s * *s;
-    return (*s * z) * fma(z, fma(z, fma(z, 0x1.fa381b7ba7914p-3, 0x1.236bb4d80509cp-2),
-        0x1.999ec403154f9p-2), 0x1.555551bef9355p-1);
+    return (*s * z) * VM_HORNER(fma, z, 0x1.fa381b7ba7914p-3, 0x1.236bb4d80509cp-2, 0x1.999ec403154f9p-2, 0x1.555551bef9355p-1);
 }
 VM_INLINE float vm_rel_entr_f32_fast(float x, float y) {
     double s, k, r = vm_log_ratio_short(x, y, &s, &k);

@@ -14,14 +14,12 @@ VM_INLINE double vm_erfcx_two_f64(double x, double c, double cl, double d, doubl
     double t = q + 1.0;
     q = fma(both * below, fma(-cl, t, fma(-q, x, fma(-c, t, x))), q);
     double s = q * q;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.1165c5843deb0p-30,
-        -0x1.cb0d28a41fa72p-27), 0x1.b5e1811832ff2p-24), -0x1.4b1f4210da3acp-21), 0x1.d212a03489bccp-19),
-        -0x1.513b84bcd7f64p-16), 0x1.065a36d884482p-13), -0x1.98db5100e1f5bp-11), 0x1.4b884e436afb1p-9),
-        0x1.17ca2877f163fp-4), 0x1.098366a5b46b1p-3), -0x1.15c084bb9e8f3p-3);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.c21f93506f45ap-31,
-        -0x1.16324684b915dp-27), 0x1.5e120491f00ddp-25), -0x1.2cb0b97aa1666p-23), 0x1.7d89f0368efc3p-22),
-        -0x1.883869ffbee6bp-21), 0x1.4c20b9110ecd0p-18), -0x1.b9125bc8901f2p-14), 0x1.ef1bdcf93290cp-10),
-        -0x1.8574c40b48204p-6), -0x1.e88b803a4af5fp-4), -0x1.85a15c58aa4afp-5);
+    double even = VM_HORNER(fma, s, 0x1.1165c5843deb0p-30, -0x1.cb0d28a41fa72p-27, 0x1.b5e1811832ff2p-24,
+        -0x1.4b1f4210da3acp-21, 0x1.d212a03489bccp-19, -0x1.513b84bcd7f64p-16, 0x1.065a36d884482p-13, -0x1.98db5100e1f5bp-11,
+        0x1.4b884e436afb1p-9, 0x1.17ca2877f163fp-4, 0x1.098366a5b46b1p-3, -0x1.15c084bb9e8f3p-3);
+    double odd = VM_HORNER(fma, s, 0x1.c21f93506f45ap-31, -0x1.16324684b915dp-27, 0x1.5e120491f00ddp-25, -0x1.2cb0b97aa1666p-23,
+        0x1.7d89f0368efc3p-22, -0x1.883869ffbee6bp-21, 0x1.4c20b9110ecd0p-18, -0x1.b9125bc8901f2p-14, 0x1.ef1bdcf93290cp-10,
+        -0x1.8574c40b48204p-6, -0x1.e88b803a4af5fp-4, -0x1.85a15c58aa4afp-5);
     double p = fma(q, odd, even);
     double top = fma(q, p, 0x1.40c522d7e4987p+0);
     double top_low = fma(q, p, 0x1.40c522d7e4987p+0 - top) + 0x1.5cee073f52c23p-55;
@@ -133,19 +131,17 @@ VM_INLINE double vm_log_ndtr_f64(double x) {
 VM_INLINE double vm_erf_f64(double x) {
     double a = fabs(x);
     double z = a * a, s = z * z;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.da1c675b1b513p-27, 0x1.b99329f48d381p-20),
-        0x1.f9a2dcb790584p-14), 0x1.565bcd0254752p-8), 0x1.ce2f21a041844p-4), 0x1.06eba8214db68p-3);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.b45b6118ba3d4p-31, -0x1.5c7a0b6e33102p-23),
-        -0x1.f4cc50172252bp-17), -0x1.c02db1aa062c7p-11), -0x1.b82ce3123a300p-6), -0x1.812746b0379bdp-2);
+    double even = VM_HORNER(fma, s, 0x1.da1c675b1b513p-27, 0x1.b99329f48d381p-20, 0x1.f9a2dcb790584p-14, 0x1.565bcd0254752p-8,
+        0x1.ce2f21a041844p-4, 0x1.06eba8214db68p-3);
+    double odd = VM_HORNER(fma, s, -0x1.b45b6118ba3d4p-31, -0x1.5c7a0b6e33102p-23, -0x1.f4cc50172252bp-17,
+        -0x1.c02db1aa062c7p-11, -0x1.b82ce3123a300p-6, -0x1.812746b0379bdp-2);
     double near = fma(a, fma(z, odd, even), a);
     double u = (a > 5.95 ? 5.95 : a) - 1.5;
     s = u * u;
-    even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.56e71ba90fffcp-34,
-        -0x1.ec7d5cb1c8c20p-30), 0x1.da8677ffee073p-26), 0x1.b784277d6b5fap-21), 0x1.6342fa12eea49p-19),
-        -0x1.c4e86c9fcaaeep-13), -0x1.89a87b47a60d2p-8), 0x1.c90827462a047p-1), 0x1.b137096b18e96p+1);
-    odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.564fa793eb8a0p-38,
-        0x1.234d475461118p-31), 0x1.a031f4066b6dfp-31), -0x1.9cad16e9a62c8p-23), -0x1.3e3a92e5eb74bp-19),
-        0x1.790bdcddd8d85p-16), 0x1.4992622c57937p-10), 0x1.a71a4bde0afefp-6), 0x1.c1206279e92b7p+1);
+    even = VM_HORNER(fma, s, -0x1.56e71ba90fffcp-34, -0x1.ec7d5cb1c8c20p-30, 0x1.da8677ffee073p-26, 0x1.b784277d6b5fap-21,
+        0x1.6342fa12eea49p-19, -0x1.c4e86c9fcaaeep-13, -0x1.89a87b47a60d2p-8, 0x1.c90827462a047p-1, 0x1.b137096b18e96p+1);
+    odd = VM_HORNER(fma, s, 0x1.564fa793eb8a0p-38, 0x1.234d475461118p-31, 0x1.a031f4066b6dfp-31, -0x1.9cad16e9a62c8p-23,
+        -0x1.3e3a92e5eb74bp-19, 0x1.790bdcddd8d85p-16, 0x1.4992622c57937p-10, 0x1.a71a4bde0afefp-6, 0x1.c1206279e92b7p+1);
     double t, y = vm_exp_core_f64(-fma(u, odd, even), &t);
     double far = 1.0 - vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
     y = a < 1.0 ? near : far;
@@ -158,13 +154,11 @@ VM_INLINE double vm_erf_f64(double x) {
 /* The inverse of erf for |x| <= 0.9944, and sqrt(2) times it: x + xl times a polynomial in the logarithm of q = 1 - x**2 */
 VM_INLINE double vm_erfinv_middle_f64(double x, double xl, double q) {
     double u = -0x1.2p+1 - vm_log_f64_fast(q), s = u * u;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
-        0x1.609a3a8e5e72bp-61, -0x1.c202b60b7b7acp-55), 0x1.370880222af46p-49), -0x1.aa2ad7bc86c35p-45),
-        -0x1.8f49d697f9a69p-40), 0x1.d66c99f8bb2e1p-33), -0x1.b1465236395bep-27), 0x1.c957199749595p-22),
-        0x1.8d38bc920125ap-21), -0x1.821fe73cf1fd3p-10), 0x1.fce34214befb2p-3);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.4a598d217a1d6p-60,
-        0x1.31797fd511a02p-54), -0x1.acf38f622410fp-47), 0x1.b65d8cf46ae8dp-41), -0x1.0c62a55a53080p-35),
-        0x1.ecf018ae288b2p-32), 0x1.57ea496cacefcp-25), -0x1.1aedd3b9aca9bp-18), 0x1.cf8b8bcbebd8dp-13),
+    double even = VM_HORNER(fma, s, 0x1.609a3a8e5e72bp-61, -0x1.c202b60b7b7acp-55, 0x1.370880222af46p-49,
+        -0x1.aa2ad7bc86c35p-45, -0x1.8f49d697f9a69p-40, 0x1.d66c99f8bb2e1p-33, -0x1.b1465236395bep-27, 0x1.c957199749595p-22,
+        0x1.8d38bc920125ap-21, -0x1.821fe73cf1fd3p-10, 0x1.fce34214befb2p-3);
+    double odd = VM_HORNER(fma, s, 0x1.4a598d217a1d6p-60, 0x1.31797fd511a02p-54, -0x1.acf38f622410fp-47, 0x1.b65d8cf46ae8dp-41,
+        -0x1.0c62a55a53080p-35, 0x1.ecf018ae288b2p-32, 0x1.57ea496cacefcp-25, -0x1.1aedd3b9aca9bp-18, 0x1.cf8b8bcbebd8dp-13,
         -0x1.9d94b8d1cbe31p-9);
     double p = fma(u, odd, even);
     double y = fma(u, p, 0x1.7083a336cd764p+0);
@@ -173,13 +167,11 @@ VM_INLINE double vm_erfinv_middle_f64(double x, double xl, double q) {
 }
 VM_INLINE double vm_ndtri_middle_f64(double x, double xl, double q) {
     double u = -0x1.2p+1 - vm_log_f64_fast(q), s = u * u;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
-        0x1.f2a7b9931eef6p-61, -0x1.3e349e44e70e7p-54), 0x1.b7de0c6cc19dcp-49), -0x1.2d588810db810p-44),
-        -0x1.1a56ed34f6046p-39), 0x1.4ca3e177dd2c9p-32), -0x1.325f18d757588p-26), 0x1.43636ceee5410p-21),
-        0x1.18e0cb93ae191p-20), -0x1.110805d061c63p-9), 0x1.67d684b8bd0d8p-2);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.d32f6809e6355p-60,
-        0x1.b0019ef7fcfd8p-54), -0x1.2f507fb0e955dp-46), 0x1.35f89e92d0b53p-40), -0x1.7b8dded7255d8p-35),
-        0x1.5c8f497f81c70p-31), 0x1.e65e989866094p-25), -0x1.901f3e658ef86p-18), 0x1.47c6a064efe0dp-12),
+    double even = VM_HORNER(fma, s, 0x1.f2a7b9931eef6p-61, -0x1.3e349e44e70e7p-54, 0x1.b7de0c6cc19dcp-49,
+        -0x1.2d588810db810p-44, -0x1.1a56ed34f6046p-39, 0x1.4ca3e177dd2c9p-32, -0x1.325f18d757588p-26, 0x1.43636ceee5410p-21,
+        0x1.18e0cb93ae191p-20, -0x1.110805d061c63p-9, 0x1.67d684b8bd0d8p-2);
+    double odd = VM_HORNER(fma, s, 0x1.d32f6809e6355p-60, 0x1.b0019ef7fcfd8p-54, -0x1.2f507fb0e955dp-46, 0x1.35f89e92d0b53p-40,
+        -0x1.7b8dded7255d8p-35, 0x1.5c8f497f81c70p-31, 0x1.e65e989866094p-25, -0x1.901f3e658ef86p-18, 0x1.47c6a064efe0dp-12,
         -0x1.247225e75c2bap-8);
     double p = fma(u, odd, even);
     double y = fma(u, p, 0x1.0494328c11f68p+1);
@@ -198,17 +190,14 @@ VM_INLINE double vm_erfcinv_tail_f64(double q, double *low) {
     u = fma(inverse, left, first);
     double ul = fma(inverse, left, first - u);
     double s = u * u;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
-        fma(s, fma(s, -0x1.c14f835580befp-7, -0x1.40db3f46d9a04p-6), 0x1.9664fa2451259p-5),
-        -0x1.2cbb09b694a54p-4), 0x1.a65753722f03dp-4), -0x1.26ed0523156dcp-5), -0x1.3830318457d8bp-6),
-        -0x1.29a4784978a71p-5), 0x1.17359165427fap-8), 0x1.88c98a783109dp-5), 0x1.7ef4b94d59f40p-5),
-        -0x1.09c6bb546a875p-6), -0x1.6b22e634b8768p-4), -0x1.3e850319a1881p-4), 0x1.1c8cf96997992p-4),
-        0x1.1d58c30bbda5ep-2), 0x1.183b86e50a733p-2);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
-        fma(s, 0x1.5e6699b2123d9p-5, -0x1.0255fafe85d12p-4), 0x1.25f144602de82p-4), -0x1.ffc42991f8dcep-5),
-        -0x1.0ed1ad57584f0p-6), 0x1.7b3fcc8b72ab8p-6), 0x1.1767a7bc57446p-5), 0x1.4532d8475cf07p-6),
-        -0x1.d69a615fd3e78p-6), -0x1.c6cfe22be147ap-5), -0x1.5df5957159dcfp-6), 0x1.d18e7503134edp-5),
-        0x1.9502fb3bdcaa2p-4), 0x1.49f01e34dd197p-6), -0x1.6d88c5c8b30c8p-3), -0x1.5b1ac5639b5b5p-2);
+    double even = VM_HORNER(fma, s, -0x1.c14f835580befp-7, -0x1.40db3f46d9a04p-6, 0x1.9664fa2451259p-5, -0x1.2cbb09b694a54p-4,
+        0x1.a65753722f03dp-4, -0x1.26ed0523156dcp-5, -0x1.3830318457d8bp-6, -0x1.29a4784978a71p-5, 0x1.17359165427fap-8,
+        0x1.88c98a783109dp-5, 0x1.7ef4b94d59f40p-5, -0x1.09c6bb546a875p-6, -0x1.6b22e634b8768p-4, -0x1.3e850319a1881p-4,
+        0x1.1c8cf96997992p-4, 0x1.1d58c30bbda5ep-2, 0x1.183b86e50a733p-2);
+    double odd = VM_HORNER(fma, s, 0x1.5e6699b2123d9p-5, -0x1.0255fafe85d12p-4, 0x1.25f144602de82p-4, -0x1.ffc42991f8dcep-5,
+        -0x1.0ed1ad57584f0p-6, 0x1.7b3fcc8b72ab8p-6, 0x1.1767a7bc57446p-5, 0x1.4532d8475cf07p-6, -0x1.d69a615fd3e78p-6,
+        -0x1.c6cfe22be147ap-5, -0x1.5df5957159dcfp-6, 0x1.d18e7503134edp-5, 0x1.9502fb3bdcaa2p-4, 0x1.49f01e34dd197p-6,
+        -0x1.6d88c5c8b30c8p-3, -0x1.5b1ac5639b5b5p-2);
     double p = fma(u, odd, even);
     double g = fma(u, p, 0x1.cf51b7c46758fp-1);
     double slope = fma(u, fma(u, 3.0 * 0x1.1d58c30bbda5ep-2, 2.0 * -0x1.5b1ac5639b5b5p-2), 0x1.183b86e50a733p-2); /* near enough for ul */
@@ -264,10 +253,10 @@ VM_INLINE double vm_erfcx_short(double x, double c, double d) {
     double sum = x + c, below = fma(d, x, 1.0);
     double both = 1.0 / (sum * below);
     double q = (x - c) * (both * below), s = q * q;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.85c68faa60674p-14, 0x1.ebc7448c108ffp-10),
-        -0x1.855ac29dcf071p-6), -0x1.e88cf0297a63dp-4), -0x1.85a121089644ep-5), 0x1.40c522d1b98fep+0);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.3dcae1c6f7ac0p-14, -0x1.7abebaa29a726p-11),
-        0x1.470f968c6d70dp-9), 0x1.17d4c2f3cd223p-4), 0x1.0982b7d3cffd9p-3), -0x1.15c07e3ff23c7p-3);
+    double even = VM_HORNER(fma, s, -0x1.85c68faa60674p-14, 0x1.ebc7448c108ffp-10, -0x1.855ac29dcf071p-6, -0x1.e88cf0297a63dp-4,
+        -0x1.85a121089644ep-5, 0x1.40c522d1b98fep+0);
+    double odd = VM_HORNER(fma, s, 0x1.3dcae1c6f7ac0p-14, -0x1.7abebaa29a726p-11, 0x1.470f968c6d70dp-9, 0x1.17d4c2f3cd223p-4,
+        0x1.0982b7d3cffd9p-3, -0x1.15c07e3ff23c7p-3);
     return fma(q, odd, even) * (both * sum);
 }
 
@@ -312,13 +301,12 @@ VM_INLINE float vm_log_ndtr_f32(float x) {
 VM_INLINE float vm_erf_f32(float x) {
     float a = fabsf(x);
     float z = a * a;
-    float p = fmaf(z, fmaf(z, fmaf(z, fmaf(z, fmaf(z, fmaf(z, 0x1.4771fcp-14f, -0x1.a3515ep-11f),
-        0x1.53f224p-8f), -0x1.b7f71ap-6f), 0x1.ce2ce6p-4f), -0x1.81273ep-2f), 0x1.06eba8p-3f);
+    float p = VM_HORNER(fmaf, z, 0x1.4771fcp-14f, -0x1.a3515ep-11f, 0x1.53f224p-8f, -0x1.b7f71ap-6f, 0x1.ce2ce6p-4f,
+        -0x1.81273ep-2f, 0x1.06eba8p-3f);
     float near = fmaf(a, p, a);
     float u = (a > 4.0f ? 4.0f : a) - 1.5f;
-    float q = fmaf(u, fmaf(u, fmaf(u, fmaf(u, fmaf(u, fmaf(u, fmaf(u, 0x1.6bd7a6p-16f, -0x1.c0009ep-13f),
-        0x1.4993d2p-10f), -0x1.89b338p-8f), 0x1.a71a2ep-6f), 0x1.c9082ap-1f), 0x1.c12062p+1f),
-        0x1.b1370ap+1f);
+    float q = VM_HORNER(fmaf, u, 0x1.6bd7a6p-16f, -0x1.c0009ep-13f, 0x1.4993d2p-10f, -0x1.89b338p-8f, 0x1.a71a2ep-6f,
+        0x1.c9082ap-1f, 0x1.c12062p+1f, 0x1.b1370ap+1f);
     float t, y = vm_exp_core_f32(-q, &t);
     float far = 1.0f - vm_float(vm_bits32(y) + (vm_bits32(t) << 23));
     y = a < 1.0f ? near : far;
@@ -328,10 +316,8 @@ VM_INLINE float vm_erf_f32(float x) {
 
 VM_INLINE float vm_erfinv_middle_f32(float x, float xl, float q) {
     float u = -0x1.2p+1f - vm_log_f32_fast(q), s = u * u;
-    float even = fmaf(s, fmaf(s, fmaf(s, fmaf(s, -0x1.51bf58p-27f, 0x1.ba9a18p-22f), 0x1.9d4a42p-21f),
-        -0x1.8221bp-10f), 0x1.fce342p-3f);
-    float odd = fmaf(s, fmaf(s, fmaf(s, 0x1.71c2bap-25f, -0x1.1b9768p-18f), 0x1.cf93a2p-13f),
-        -0x1.9d9502p-9f);
+    float even = VM_HORNER(fmaf, s, -0x1.51bf58p-27f, 0x1.ba9a18p-22f, 0x1.9d4a42p-21f, -0x1.8221bp-10f, 0x1.fce342p-3f);
+    float odd = VM_HORNER(fmaf, s, 0x1.71c2bap-25f, -0x1.1b9768p-18f, 0x1.cf93a2p-13f, -0x1.9d9502p-9f);
     float p = fmaf(u, odd, even);
     float y = fmaf(u, p, 0x1.7083a4p+0f);
     float yl = fmaf(u, p, 0x1.7083a4p+0f - y) + -0x1.8b6592p-25f;
@@ -339,10 +325,8 @@ VM_INLINE float vm_erfinv_middle_f32(float x, float xl, float q) {
 }
 VM_INLINE float vm_ndtri_middle_f32(float x, float xl, float q) {
     float u = -0x1.2p+1f - vm_log_f32_fast(q), s = u * u;
-    float even = fmaf(s, fmaf(s, fmaf(s, fmaf(s, -0x1.dda5a2p-27f, 0x1.38f782p-21f), 0x1.243d7ep-20f),
-        -0x1.11094ap-9f), 0x1.67d686p-2f);
-    float odd = fmaf(s, fmaf(s, fmaf(s, 0x1.0575d4p-24f, -0x1.910f1p-18f), 0x1.47cc58p-12f),
-        -0x1.24725ap-8f);
+    float even = VM_HORNER(fmaf, s, -0x1.dda5a2p-27f, 0x1.38f782p-21f, 0x1.243d7ep-20f, -0x1.11094ap-9f, 0x1.67d686p-2f);
+    float odd = VM_HORNER(fmaf, s, 0x1.0575d4p-24f, -0x1.910f1p-18f, 0x1.47cc58p-12f, -0x1.24725ap-8f);
     float p = fmaf(u, odd, even);
     float y = fmaf(u, p, 0x1.049432p+1f);
     float yl = fmaf(u, p, 0x1.049432p+1f - y) + 0x1.1d16b6p-24f;
@@ -351,12 +335,10 @@ VM_INLINE float vm_ndtri_middle_f32(float x, float xl, float q) {
 VM_INLINE double vm_erfcinv_tail_short(double q) {
     double t = sqrt(-vm_log_wide(q));
     double u = (t - 3.0) / (t + 3.0), s = u * u;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.c1059b336f006p-5, -0x1.d74559c86135ep-6),
-        0x1.e8ec8299faa2bp-5), 0x1.9306f02e2c0c2p-4), 0x1.4a9c480c0aeb9p-6), -0x1.6d89a0eb7002bp-3),
-        -0x1.5b1ac3c76dce3p-2), 0x1.cf51b7c3eb76dp-1);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.f3617133342eap-7, 0x1.a1d477e12a50dp-4),
-        -0x1.2fab9c47ce22ap-5), -0x1.59fb4a1796911p-4), -0x1.406aba675d674p-4), 0x1.1ca90e0eb8987p-4),
-        0x1.1d5894a983855p-2), 0x1.183b873e7c624p-2);
+    double even = VM_HORNER(fma, s, -0x1.c1059b336f006p-5, -0x1.d74559c86135ep-6, 0x1.e8ec8299faa2bp-5, 0x1.9306f02e2c0c2p-4,
+        0x1.4a9c480c0aeb9p-6, -0x1.6d89a0eb7002bp-3, -0x1.5b1ac3c76dce3p-2, 0x1.cf51b7c3eb76dp-1);
+    double odd = VM_HORNER(fma, s, -0x1.f3617133342eap-7, 0x1.a1d477e12a50dp-4, -0x1.2fab9c47ce22ap-5, -0x1.59fb4a1796911p-4,
+        -0x1.406aba675d674p-4, 0x1.1ca90e0eb8987p-4, 0x1.1d5894a983855p-2, 0x1.183b873e7c624p-2);
     return t * fma(u, odd, even);
 }
 

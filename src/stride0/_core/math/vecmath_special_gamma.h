@@ -7,9 +7,8 @@ VM_INLINE double vm_stirling_sum_f64(double a, double h, double l, double *low) 
     double g = h - 1.0;
     double gl = (h - (g + 1.0)) + l;
     double b = a - 0.5, inverse = 1.0 / a, z = inverse * inverse;
-    double rest = inverse * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, -0x1.bde66354a85acp-7,
-        0x1.70e673b253809p-8), -0x1.f1112a3dced35p-10), 0x1.b925ab2d5eaa2p-11), -0x1.38132217e75e2p-11),
-        0x1.a01a013b9bc8dp-11), -0x1.6c16c16c0ca6ap-9), 0x1.5555555555555p-4);
+    double rest = inverse * VM_HORNER(fma, z, -0x1.bde66354a85acp-7, 0x1.70e673b253809p-8, -0x1.f1112a3dced35p-10,
+        0x1.b925ab2d5eaa2p-11, -0x1.38132217e75e2p-11, 0x1.a01a013b9bc8dp-11, -0x1.6c16c16c0ca6ap-9, 0x1.5555555555555p-4);
     double w = b * g;
     double wl = fma(b, gl, fma(b, g, -w));
     wl = fabs(w) < INFINITY ? wl : 0.0;
@@ -26,8 +25,8 @@ VM_INLINE double vm_stirling_two_f64(double a, double *low) {
 }
 VM_INLINE double vm_stirling_short(double a) {
     double h = vm_log_wide(a), inverse = 1.0 / a, z = inverse * inverse;
-    double rest = inverse * fma(z, fma(z, fma(z, -0x1.218f8c408a461p-11, 0x1.9fb8ef1d43a48p-11),
-        -0x1.6c169f824342bp-9), 0x1.5555555519e98p-4);
+    double rest = inverse * VM_HORNER(fma, z, -0x1.218f8c408a461p-11, 0x1.9fb8ef1d43a48p-11, -0x1.6c169f824342bp-9,
+        0x1.5555555519e98p-4);
     return fma(a - 0.5, h - 1.0, 0x1.acfe390c97d6ap-2 + rest);
 }
 
@@ -48,14 +47,12 @@ VM_INLINE double vm_gammaln_near_f64(double a, double *low) {
         pl = j < n ? wl : pl;
     }
     double u = t - 0.625, s = u * u;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.737aef54b2741p-21,
-        -0x1.28eb847d1024ap-22), -0x1.643b01a0894cdp-19), -0x1.b87bd599bb336p-18), -0x1.4c44980cce00cp-16),
-        -0x1.eefbff8751a96p-15), -0x1.783649803f34dp-13), -0x1.250cefaeb8e60p-11), -0x1.d9b6039f99628p-10),
-        -0x1.9755f4416e283p-8), -0x1.8c66d24dc2d00p-6), -0x1.0d79494357498p-3);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.2d8d8ee8f0141p-20,
-        0x1.350f5220a350ap-21), 0x1.28ab50ddec852p-18), 0x1.7b5c5510ea4dep-17), 0x1.1e5983633091dp-15),
-        0x1.ae69197d3c801p-14), 0x1.4ad22282c235ap-12), 0x1.05f40e0f2c5cfp-10), 0x1.b2cd23bb21383p-9),
-        0x1.88f37b6cfbd5ep-7), 0x1.aebb0c81e50d6p-5);
+    double even = VM_HORNER(fma, s, -0x1.737aef54b2741p-21, -0x1.28eb847d1024ap-22, -0x1.643b01a0894cdp-19,
+        -0x1.b87bd599bb336p-18, -0x1.4c44980cce00cp-16, -0x1.eefbff8751a96p-15, -0x1.783649803f34dp-13, -0x1.250cefaeb8e60p-11,
+        -0x1.d9b6039f99628p-10, -0x1.9755f4416e283p-8, -0x1.8c66d24dc2d00p-6, -0x1.0d79494357498p-3);
+    double odd = VM_HORNER(fma, s, 0x1.2d8d8ee8f0141p-20, 0x1.350f5220a350ap-21, 0x1.28ab50ddec852p-18, 0x1.7b5c5510ea4dep-17,
+        0x1.1e5983633091dp-15, 0x1.ae69197d3c801p-14, 0x1.4ad22282c235ap-12, 0x1.05f40e0f2c5cfp-10, 0x1.b2cd23bb21383p-9,
+        0x1.88f37b6cfbd5ep-7, 0x1.aebb0c81e50d6p-5);
     double c = fma(u, odd, even);
     double series = fma(u, c, 0x1.dcfd339a88006p-2);
     double series_low = fma(u, c, 0x1.dcfd339a88006p-2 - series) + -0x1.a6f444874098cp-56;
@@ -145,14 +142,12 @@ VM_INLINE double vm_gamma_f64_fast(double x) {
     int below = x < 2.0, above = x >= 4.0;
     double e = x - (below ? 0.0 : above ? 4.0 : 2.0); /* y - 2 */
     double u = e - 1.0, s = u * u;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
-        0x1.c5093ca5fac1cp-36, 0x1.15777228a6adfp-33), 0x1.68bced399e7c9p-30), 0x1.a8d6f07cbaeffp-27),
-        0x1.32de46afa2772p-23), 0x1.4a515d6f56816p-19), 0x1.ceb40edba3561p-15), 0x1.2c4f7e88b00c9p-10),
-        0x1.229e59be51dabp-6), 0x1.648d68f59faebp-3), 0x1.b0ee6072093cep-1);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.7b61e191c1cf9p-34,
-        -0x1.6e16edbd69c1cp-32), -0x1.098b2da58db0bp-28), -0x1.eb0ad1d9c3e3ep-26), -0x1.d7d13cda64e9fp-25),
-        0x1.95a46343411e3p-18), 0x1.b79eb41c0c0c1p-13), 0x1.1a030cedb998dp-8), 0x1.ca907b6ee1659p-5),
-        0x1.9a849100ce9b6p-2);
+    double even = VM_HORNER(fma, s, 0x1.c5093ca5fac1cp-36, 0x1.15777228a6adfp-33, 0x1.68bced399e7c9p-30, 0x1.a8d6f07cbaeffp-27,
+        0x1.32de46afa2772p-23, 0x1.4a515d6f56816p-19, 0x1.ceb40edba3561p-15, 0x1.2c4f7e88b00c9p-10, 0x1.229e59be51dabp-6,
+        0x1.648d68f59faebp-3, 0x1.b0ee6072093cep-1);
+    double odd = VM_HORNER(fma, s, -0x1.7b61e191c1cf9p-34, -0x1.6e16edbd69c1cp-32, -0x1.098b2da58db0bp-28,
+        -0x1.eb0ad1d9c3e3ep-26, -0x1.d7d13cda64e9fp-25, 0x1.95a46343411e3p-18, 0x1.b79eb41c0c0c1p-13, 0x1.1a030cedb998dp-8,
+        0x1.ca907b6ee1659p-5, 0x1.9a849100ce9b6p-2);
     double c = e + 1.0, cl = e - (c - 1.0), v = fma(e, e, -e), p = fma(u, odd, even);
     double n = fma(v, p, c), nl = fma(v, p, c - n) + cl;
     double a = above ? x - 2.0 : x, b = a + 1.0, bl = a - (b - 1.0);
@@ -190,10 +185,10 @@ VM_INLINE float vm_gamma_f32_fast(float x) {
     double y = x;
     int below = x < 2.0f, above = x >= 4.0f;
     double u = y - (below ? 1.0 : above ? 5.0 : 3.0), s = u * u;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.15877917d5e2cp-14, 0x1.62c38ee9371f3p-10),
-        0x1.69193e03d26cbp-6), 0x1.d7321047b11fap-3), 0x1.3f1851ca4ef49p+0), 0x1.0000000771d04p+1);
-    double odd = fma(s, fma(s, fma(s, fma(s, 0x1.2dac4b067006dp-12, 0x1.63a50dfc10f45p-8),
-        0x1.2df96b38aa417p-4), 0x1.26656fd20e61fp-1), 0x1.d877315e21062p+0);
+    double even = VM_HORNER(fma, s, 0x1.15877917d5e2cp-14, 0x1.62c38ee9371f3p-10, 0x1.69193e03d26cbp-6, 0x1.d7321047b11fap-3,
+        0x1.3f1851ca4ef49p+0, 0x1.0000000771d04p+1);
+    double odd = VM_HORNER(fma, s, 0x1.2dac4b067006dp-12, 0x1.63a50dfc10f45p-8, 0x1.2df96b38aa417p-4, 0x1.26656fd20e61fp-1,
+        0x1.d877315e21062p+0);
     double a = above ? y - 2.0 : y, w = fma(a, a, a);
     double n = fma(u, odd, even);
     n = n * (above ? w : 1.0);
@@ -217,12 +212,11 @@ VM_INLINE double vm_digamma_near_f64(double x, double xl, double *low) {
     double r = c + cl, rl = (c - r) + cl;
     double s = x + 1.0, ql;
     double q = vm_quotient_two_f64(r, rl, s, (x - (s - 1.0)) + xl, &ql);
-    double top = fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, -0x1.af3cbc86ee8dbp+11,
-        -0x1.b7e7a15d86fefp+17), -0x1.a2490e1469948p+21), -0x1.4009a4f73be2ep+23), 0x1.d38474ef1ef4fp+25),
-        0x1.16f110e474db1p+28), 0x1.7aa7611cd13cdp+26), -0x1.a3d660178781fp+28);
-    double below = fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, 0x1.0000000000000p+0,
-        -0x1.eb66d4a94e664p+9), -0x1.04b76d9c1ad07p+17), -0x1.0e1cff8af8ce5p+22), -0x1.aae87ac3bc57dp+25),
-        -0x1.279e42b0885c6p+28), -0x1.6621a900bd5e3p+29), -0x1.32d2ecc902450p+29), 0x1.bcf4a296d2fdcp-1);
+    double top = VM_HORNER(fma, x, -0x1.af3cbc86ee8dbp+11, -0x1.b7e7a15d86fefp+17, -0x1.a2490e1469948p+21,
+        -0x1.4009a4f73be2ep+23, 0x1.d38474ef1ef4fp+25, 0x1.16f110e474db1p+28, 0x1.7aa7611cd13cdp+26, -0x1.a3d660178781fp+28);
+    double below = VM_HORNER(fma, x, 0x1.0000000000000p+0, -0x1.eb66d4a94e664p+9, -0x1.04b76d9c1ad07p+17,
+        -0x1.0e1cff8af8ce5p+22, -0x1.aae87ac3bc57dp+25, -0x1.279e42b0885c6p+28, -0x1.6621a900bd5e3p+29, -0x1.32d2ecc902450p+29,
+        0x1.bcf4a296d2fdcp-1);
     double p = 2.5 * q;
     double t = fma(q, top / below, fma(ql, 2.5, fma(q, 2.5, -p)));
     double y = p + t;
@@ -243,9 +237,8 @@ VM_INLINE double vm_digamma_positive_f64(double x, double *low) {
     double f = vm_log_split_fast_f64(far ? x : 1.0, &k) - 1.0;
     double h = vm_log_two_f64(k, f, 0.0, &l);
     double inverse = far ? q + q : 0.125, z = inverse * inverse;
-    double rest = z * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, -0x1.b76f6fcb66bbdp-3, 0x1.2d495cb44aa71p-4),
-        -0x1.558a6d67286cep-6), 0x1.f03d27ceab1bdp-8), -0x1.11107f9a827b6p-8), 0x1.0410404856758p-8),
-        -0x1.11111110d62b8p-7), 0x1.555555555553cp-4);
+    double rest = z * VM_HORNER(fma, z, -0x1.b76f6fcb66bbdp-3, 0x1.2d495cb44aa71p-4, -0x1.558a6d67286cep-6,
+        0x1.f03d27ceab1bdp-8, -0x1.11107f9a827b6p-8, 0x1.0410404856758p-8, -0x1.11111110d62b8p-7, 0x1.555555555553cp-4);
     double first = far ? h : -q, second = far ? -q : near;
     first = small | far ? first : near;
     second = small | far ? second : 0.0;
@@ -302,10 +295,10 @@ VM_INLINE float vm_gammaln_f32_fast(float x) {
         p = j < n ? w : p;
     }
     double u = t - 0.625, s = u * u;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.efa6b5adf2494p-12, 0x1.e487bf27a34e2p-11),
-        0x1.b4e1779c4df78p-9), 0x1.88e6fb6f57b52p-7), 0x1.aebb27c3bd556p-5), 0x1.dcfd3395bcf13p-2);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.252ef59c42306p-12, -0x1.08eddc98cba7dp-11),
-        -0x1.dd2acf27fc923p-10), -0x1.973bf7dfa27bbp-8), -0x1.8c67255f8a5c6p-6), -0x1.0d79491d8d689p-3);
+    double even = VM_HORNER(fma, s, 0x1.efa6b5adf2494p-12, 0x1.e487bf27a34e2p-11, 0x1.b4e1779c4df78p-9, 0x1.88e6fb6f57b52p-7,
+        0x1.aebb27c3bd556p-5, 0x1.dcfd3395bcf13p-2);
+    double odd = VM_HORNER(fma, s, -0x1.252ef59c42306p-12, -0x1.08eddc98cba7dp-11, -0x1.dd2acf27fc923p-10,
+        -0x1.973bf7dfa27bbp-8, -0x1.8c67255f8a5c6p-6, -0x1.0d79491d8d689p-3);
     double near = (t * (t - 1.0)) * fma(u, odd, even);
     double h = vm_log_wide(p);
     return (float)((small ? -h : h) + near);
@@ -316,17 +309,17 @@ VM_INLINE float vm_gammaln_f32(float x) { return (float)vm_gammaln_f64(x); }
 #define VM_GAMMALN_LAST_F32(x) ((vm_bits32(x) - vm_bits32(8.0f)) | (vm_bits32(0x1.fffffep127f) - vm_bits32(x)))
 
 VM_INLINE double vm_digamma_short(double x) {
-    double top = fma(x, fma(x, fma(x, fma(x, 0x1.7fb416de7d8ccp+1, 0x1.7b544976569c6p+5),
-        -0x1.2beaee92c6e85p+7), -0x1.4786409d2abf8p+9), 0x1.79f62cbe5fdf3p+9);
-    double below = fma(x, fma(x, fma(x, fma(x, 0x1.0000000000000p+0, 0x1.f116d33edb7ccp+5),
-        0x1.21f357892f3ffp+9), 0x1.146f360127125p+10), -0x1.d4ccbf2ac6df4p-3);
+    double top = VM_HORNER(fma, x, 0x1.7fb416de7d8ccp+1, 0x1.7b544976569c6p+5, -0x1.2beaee92c6e85p+7, -0x1.4786409d2abf8p+9,
+        0x1.79f62cbe5fdf3p+9);
+    double below = VM_HORNER(fma, x, 0x1.0000000000000p+0, 0x1.f116d33edb7ccp+5, 0x1.21f357892f3ffp+9, 0x1.146f360127125p+10,
+        -0x1.d4ccbf2ac6df4p-3);
     return (x - 0x1.762d86356be3fp+0) / (x + 1.0) * (2.5 + top / below);
 }
 VM_INLINE float vm_digamma_f32_fast(float x) { return (float)vm_digamma_short(x); }
 VM_INLINE float vm_digamma_f32_middle(float x) {
     double a = x, inverse = 1.0 / a, z = inverse * inverse;
     double near = vm_digamma_short(a < 1.0 ? a + 1.0 : 1.5) - inverse;
-    double far = fma(z, fma(z, fma(z, -0x1.0410404856758p-8, 0x1.11111110d62b8p-7), -0x1.555555555553cp-4),
+    double far = VM_HORNER(fma, z, -0x1.0410404856758p-8, 0x1.11111110d62b8p-7, -0x1.555555555553cp-4,
         fma(-0.5, inverse, vm_log_wide(a)));
     return (float)(a < 1.0 ? near : far);
 }

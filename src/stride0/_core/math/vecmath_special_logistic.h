@@ -59,9 +59,9 @@ VM_INLINE double vm_logit_f64_fast(double x) {
     c = c * scale;
     double s = fma(-cl, scale, x - c) / (x + c);
     double z = s * s;
-    double p = fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.1e7612b5a7085p-3, 0x1.8d1e19ef92b4bp-4),
-        0x1.e54b66b8309cep-4), 0x1.10f68aef6bd6ep-3), 0x1.3b14b5c4c84d0p-3), 0x1.745d10f0bf3d7p-3), 0x1.c71c71df53078p-3),
-        0x1.2492492477ce8p-2), 0x1.9999999999b63p-2), 0x1.5555555555555p-1);
+    double p = VM_HORNER(fma, z, 0x1.1e7612b5a7085p-3, 0x1.8d1e19ef92b4bp-4, 0x1.e54b66b8309cep-4, 0x1.10f68aef6bd6ep-3,
+        0x1.3b14b5c4c84d0p-3, 0x1.745d10f0bf3d7p-3, 0x1.c71c71df53078p-3, 0x1.2492492477ce8p-2, 0x1.9999999999b63p-2,
+        0x1.5555555555555p-1);
     return vm_log_sum_f64(k, s + s, 0.0, (s * z) * p);
 }
 /* For x so small that 1 - x rounds to 1, or outside of (0, 1). */
@@ -82,7 +82,7 @@ VM_INLINE float vm_logit_f32_fast(float x) {
     c = c * scale;
     float s = fmaf(-cl, scale, x - c) / (x + c);
     float z = s * s;
-    float p = fmaf(z, fmaf(z, fmaf(z, 0x1.028ccp-2f, 0x1.22e61p-2f), 0x1.99a28cp-2f), 0x1.55554ep-1f);
+    float p = VM_HORNER(fmaf, z, 0x1.028ccp-2f, 0x1.22e61p-2f, 0x1.99a28cp-2f, 0x1.55554ep-1f);
     return vm_log_sum_f32(k, s + s, 0.0f, (s * z) * p);
 }
 VM_INLINE float vm_logit_f32(float x) {

@@ -10,7 +10,8 @@ VM_INLINE double vm_cbrt_scaled_f64(double a, double *root, double *third) {
     double m = vm_double((u & VM_MANTISSA) | (uint64_t)1023 << 52);
     *third = fma(e, 0x1.5555555555555p-2, VM_ROUND64);
     double rest = fma(*third - VM_ROUND64, -3.0, e);
-    double z = fma(m, fma(m, fma(m, fma(m, 0x1.d46ebd785cd58p-6, -0x1.c517cdb196806p-3), 0x1.6415fd5155b1ap-1), -0x1.2c41b99c729fep+0), 0x1.ab8581b191b80p+0);
+    double z = VM_HORNER(fma, m, 0x1.d46ebd785cd58p-6, -0x1.c517cdb196806p-3, 0x1.6415fd5155b1ap-1, -0x1.2c41b99c729fep+0,
+        0x1.ab8581b191b80p+0);
     z = z * (rest > 0.5 ? 0x1.965fea53d6e3dp-1 : rest < -0.5 ? 0x1.428a2f98d728bp+0 : 1.0);
     m = m * (rest > 0.5 ? 2.0 : rest < -0.5 ? 0.5 : 1.0);
     double d = fma(-m * z, z * z, 1.0);
@@ -46,10 +47,10 @@ VM_INLINE float vm_cbrt_f32(float x) {
 /* 2**r for r from -1/2 to 1/2 */
 VM_INLINE double vm_exp2_core_f64(double r) {
     double s = r * r;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.e79bce6211425p-32, 0x1.b5267cfb834acp-24),
-        0x1.ffcbfba95dc94p-17), 0x1.5d87fe78cd792p-10), 0x1.c6b08d7049fe7p-5), 0x1.62e42fefa39efp-1);
-    double odd = fma(s, fma(s, fma(s, fma(s, 0x1.e61b6fe2b7095p-28, 0x1.62bfc78bbd056p-20),
-        0x1.4309130edf4b0p-13), 0x1.3b2ab6fba00fcp-7), 0x1.ebfbdff82c5a4p-3);
+    double even = VM_HORNER(fma, s, 0x1.e79bce6211425p-32, 0x1.b5267cfb834acp-24, 0x1.ffcbfba95dc94p-17, 0x1.5d87fe78cd792p-10,
+        0x1.c6b08d7049fe7p-5, 0x1.62e42fefa39efp-1);
+    double odd = VM_HORNER(fma, s, 0x1.e61b6fe2b7095p-28, 0x1.62bfc78bbd056p-20, 0x1.4309130edf4b0p-13, 0x1.3b2ab6fba00fcp-7,
+        0x1.ebfbdff82c5a4p-3);
     return fma(r, fma(r, odd, even), 1.0);
 }
 VM_INLINE double vm_exp2_f64_fast(double x) {
@@ -92,8 +93,8 @@ VM_INLINE double vm_exp10_f64(double x) {
 
 /* With the polynomial of the power function. */
 VM_INLINE float vm_exp2_core_f32(float r) {
-    float q = fmaf(r, fmaf(r, fmaf(r, 0x1.e06ae2p-17f, 0x1.44098ep-13f), 0x1.5da5a8p-10f), 0x1.3b2a6p-7f);
-    q = fmaf(r, fmaf(r, fmaf(r, q, 0x1.c6b06ep-5f), 0x1.ebfbep-3f), 0x1.62e43p-1f);
+    float q = VM_HORNER(fmaf, r, 0x1.e06ae2p-17f, 0x1.44098ep-13f, 0x1.5da5a8p-10f, 0x1.3b2a6p-7f);
+    q = VM_HORNER(fmaf, r, q, 0x1.c6b06ep-5f, 0x1.ebfbep-3f, 0x1.62e43p-1f);
     return fmaf(r, q, 1.0f);
 }
 VM_INLINE float vm_exp2_f32_fast(float x) {

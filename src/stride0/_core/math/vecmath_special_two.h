@@ -134,7 +134,7 @@ VM_INLINE float vm_scaled_f32(float y, float t) {
 VM_INLINE double vm_exp_short(double x, double *t) {
     *t = fma(x, VM_LOG2E, VM_ROUND64);
     double r = fma(*t - VM_ROUND64, -VM_LN2, x);
-    double q = fma(r, fma(r, fma(r, fma(r, 0x1.6b6e2fc7b4a33p-10, 0x1.122f9bf08db5bp-7), 0x1.555688293e919p-5), 0x1.5554a32f7623ep-3), 0.5);
+    double q = VM_HORNER(fma, r, 0x1.6b6e2fc7b4a33p-10, 0x1.122f9bf08db5bp-7, 0x1.555688293e919p-5, 0x1.5554a32f7623ep-3, 0.5);
     return fma(r, fma(r, q, 1.0), 1.0);
 }
 

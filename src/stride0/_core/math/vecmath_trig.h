@@ -82,16 +82,16 @@ static __attribute__((noinline, unused)) int vm_reduce_huge(double x, double *hi
 
 /* sin(high + low) - high on +-pi/4, for z = high**2 and w near cos(high); relative error of the sine 2**-58 */
 VM_INLINE double vm_sin_tail_f64(double high, double low, double z, double w) {
-    double p = fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.5d925faf9cc05p-33, -0x1.ae5e64ae26284p-26),
-        0x1.71de3576c29e8p-19), -0x1.a01a019c121e4p-13), 0x1.111111110f892p-7), -0x1.5555555555549p-3);
+    double p = VM_HORNER(fma, z, 0x1.5d925faf9cc05p-33, -0x1.ae5e64ae26284p-26, 0x1.71de3576c29e8p-19, -0x1.a01a019c121e4p-13,
+        0x1.111111110f892p-7, -0x1.5555555555549p-3);
     return fma(high * z, p, low * w);
 }
 
 /* cos(r) - w, for r**2 = z + 2 * half with a small `half`, h = z / 2 and w = 1 - h, rounded; relative error of the cosine
    2**-64 */
 VM_INLINE double vm_cos_tail_f64(double half, double z, double h, double w) {
-    double p = fma(z, fma(z, fma(z, fma(z, fma(z, -0x1.8fb00467d6f9fp-37, 0x1.1ee9ef56d42fap-29),
-        -0x1.27e4f810496f1p-22), 0x1.a01a019cbcdb8p-16), -0x1.6c16c16c15210p-10), 0x1.555555555554cp-5);
+    double p = VM_HORNER(fma, z, -0x1.8fb00467d6f9fp-37, 0x1.1ee9ef56d42fap-29, -0x1.27e4f810496f1p-22, 0x1.a01a019cbcdb8p-16,
+        -0x1.6c16c16c15210p-10, 0x1.555555555554cp-5);
     return fma(z * z, p, ((1.0 - w) - h) - half);
 }
 
