@@ -74,7 +74,7 @@ VM_INLINE float vm_atanh_f32(float x) {
     low = low * (1.06066f - f);
     float s = fmaf(k, VM_LN2_HI_F, f);
     float e = f + fmaf(k, VM_LN2_HI_F, -s);
-    float y = 0.5f * (s + (fmaf(k, VM_LN2_LO_F, e + low) + vm_log_tail_f32(f)));
+    float y = 0.5f * (s + (fmaf(k, VM_LN2_LO_F, e + low) + vm_log_tail_f32(f, 2.0f)));
     y = a < 0x1p-13f ? a : y;
     y = a < 1.0f ? y : NAN;
     y = a == 1.0f ? INFINITY : y;

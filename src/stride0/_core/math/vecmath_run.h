@@ -45,6 +45,16 @@ enum { VM_BLOCK = 512, VM_LONG_BLOCK = 1024 };
 VM_GATHER(double)
 VM_GATHER(float)
 
+/* The highest bit is set if the fast body is not right for x: e**x may not be a normal number, x is not a positive normal number. */
+#define VM_EXP_RARE_F64(x) (vm_bits64(708.0) - (vm_bits64(x) & ~VM_SIGN64))
+#define VM_EXP_RARE_F32(x) (vm_bits32(87.0f) - (vm_bits32(x) & ~VM_SIGN32))
+#define VM_EXPM1_RARE_F64(x) (vm_bits64(36.0) - (vm_bits64(x) & ~VM_SIGN64))
+#define VM_EXPM1_RARE_F32(x) (vm_bits32(16.5f) - (vm_bits32(x) & ~VM_SIGN32))
+#define VM_LOG_RARE_F64(x) ((vm_bits64(x) - ((uint64_t)1 << 52)) | (vm_bits64(0x1.fffffffffffffp1023) - vm_bits64(x)))
+#define VM_LOG_RARE_F32(x) ((vm_bits32(x) - (1u << 23)) | (vm_bits32(0x1.fffffep127f) - vm_bits32(x)))
+#define VM_LOG1P_RARE_F64(x) VM_LOG_RARE_F64(1.0 + (x))
+#define VM_LOG1P_RARE_F32(x) VM_LOG_RARE_F32(1.0f + (x))
+
 /* y[i] = f(x[i]) for n elements, sx and sy bytes apart. Results may replace the arguments that they are computed from. The highest
    bit of `RARE` of an argument is set if the argument is rare. */
 #define VM_RUN(name, T, U, RARE)                                                                             \

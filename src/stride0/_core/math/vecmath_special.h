@@ -7,7 +7,18 @@
 #include "vecmath.h"
 
 #include "vecmath_special_two.h"
+#undef VM_PRECISION
+#define VM_PRECISION 64
+#include "vecmath_precision.h"
 #include "vecmath_special_logistic.h"
+#include "vecmath_special_exp2.h"
+#include "vecmath_special_erf.h"
+#undef VM_PRECISION
+#define VM_PRECISION 32
+#include "vecmath_precision.h"
+#include "vecmath_special_logistic.h"
+#include "vecmath_special_exp2.h"
+#include "vecmath_special_erf.h"
 #include "vecmath_special_entropy.h"
 #include "vecmath_special_power.h"
 #include "vecmath_special_angle.h"

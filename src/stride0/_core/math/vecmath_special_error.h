@@ -125,59 +125,7 @@ VM_INLINE double vm_log_ndtr_f64(double x) {
     return x == x ? y : x;
 }
 
-/* -- erf ----------------------------------------------------------------------------------------------------- */
-
-/* x + x * P(x * x) up to 1, and from there on 1 - e**-Q(x). The second polynomial is Q as a function of u = x - 1.5. */
-VM_INLINE double vm_erf_f64(double x) {
-    double a = fabs(x);
-    double z = a * a, s = z * z;
-    double even = VM_HORNER(fma, s, 0x1.da1c675b1b513p-27, 0x1.b99329f48d381p-20, 0x1.f9a2dcb790584p-14, 0x1.565bcd0254752p-8,
-        0x1.ce2f21a041844p-4, 0x1.06eba8214db68p-3);
-    double odd = VM_HORNER(fma, s, -0x1.b45b6118ba3d4p-31, -0x1.5c7a0b6e33102p-23, -0x1.f4cc50172252bp-17,
-        -0x1.c02db1aa062c7p-11, -0x1.b82ce3123a300p-6, -0x1.812746b0379bdp-2);
-    double near = fma(a, fma(z, odd, even), a);
-    double u = (a > 5.95 ? 5.95 : a) - 1.5;
-    s = u * u;
-    even = VM_HORNER(fma, s, -0x1.56e71ba90fffcp-34, -0x1.ec7d5cb1c8c20p-30, 0x1.da8677ffee073p-26, 0x1.b784277d6b5fap-21,
-        0x1.6342fa12eea49p-19, -0x1.c4e86c9fcaaeep-13, -0x1.89a87b47a60d2p-8, 0x1.c90827462a047p-1, 0x1.b137096b18e96p+1);
-    odd = VM_HORNER(fma, s, 0x1.564fa793eb8a0p-38, 0x1.234d475461118p-31, 0x1.a031f4066b6dfp-31, -0x1.9cad16e9a62c8p-23,
-        -0x1.3e3a92e5eb74bp-19, 0x1.790bdcddd8d85p-16, 0x1.4992622c57937p-10, 0x1.a71a4bde0afefp-6, 0x1.c1206279e92b7p+1);
-    double t, y = vm_exp_core_f64(-fma(u, odd, even), &t);
-    double far = 1.0 - vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
-    y = a < 1.0 ? near : far;
-    y = x == x ? y : x;
-    return copysign(y, x);
-}
-
 /* -- inverses ------------------------------------------------------------------------------------------------ */
-
-/* The inverse of erf for |x| <= 0.9944, and sqrt(2) times it: x + xl times a polynomial in the logarithm of q = 1 - x**2 */
-VM_INLINE double vm_erfinv_middle_f64(double x, double xl, double q) {
-    double u = -0x1.2p+1 - vm_log_f64_fast(q), s = u * u;
-    double even = VM_HORNER(fma, s, 0x1.609a3a8e5e72bp-61, -0x1.c202b60b7b7acp-55, 0x1.370880222af46p-49,
-        -0x1.aa2ad7bc86c35p-45, -0x1.8f49d697f9a69p-40, 0x1.d66c99f8bb2e1p-33, -0x1.b1465236395bep-27, 0x1.c957199749595p-22,
-        0x1.8d38bc920125ap-21, -0x1.821fe73cf1fd3p-10, 0x1.fce34214befb2p-3);
-    double odd = VM_HORNER(fma, s, 0x1.4a598d217a1d6p-60, 0x1.31797fd511a02p-54, -0x1.acf38f622410fp-47, 0x1.b65d8cf46ae8dp-41,
-        -0x1.0c62a55a53080p-35, 0x1.ecf018ae288b2p-32, 0x1.57ea496cacefcp-25, -0x1.1aedd3b9aca9bp-18, 0x1.cf8b8bcbebd8dp-13,
-        -0x1.9d94b8d1cbe31p-9);
-    double p = fma(u, odd, even);
-    double y = fma(u, p, 0x1.7083a336cd764p+0);
-    double yl = fma(u, p, 0x1.7083a336cd764p+0 - y) + -0x1.36a60f0174e3fp-54;
-    return fma(x, y, fma(x, yl, xl * y));
-}
-VM_INLINE double vm_ndtri_middle_f64(double x, double xl, double q) {
-    double u = -0x1.2p+1 - vm_log_f64_fast(q), s = u * u;
-    double even = VM_HORNER(fma, s, 0x1.f2a7b9931eef6p-61, -0x1.3e349e44e70e7p-54, 0x1.b7de0c6cc19dcp-49,
-        -0x1.2d588810db810p-44, -0x1.1a56ed34f6046p-39, 0x1.4ca3e177dd2c9p-32, -0x1.325f18d757588p-26, 0x1.43636ceee5410p-21,
-        0x1.18e0cb93ae191p-20, -0x1.110805d061c63p-9, 0x1.67d684b8bd0d8p-2);
-    double odd = VM_HORNER(fma, s, 0x1.d32f6809e6355p-60, 0x1.b0019ef7fcfd8p-54, -0x1.2f507fb0e955dp-46, 0x1.35f89e92d0b53p-40,
-        -0x1.7b8dded7255d8p-35, 0x1.5c8f497f81c70p-31, 0x1.e65e989866094p-25, -0x1.901f3e658ef86p-18, 0x1.47c6a064efe0dp-12,
-        -0x1.247225e75c2bap-8);
-    double p = fma(u, odd, even);
-    double y = fma(u, p, 0x1.0494328c11f68p+1);
-    double yl = fma(u, p, 0x1.0494328c11f68p+1 - y) + 0x1.9b27bbd7da2cbp-54;
-    return fma(x, y, fma(x, yl, xl * y));
-}
 
 /* The inverse of erfc for 0 < q <= 1/2: t = sqrt(-log(q)) times a polynomial in u = (t - 3) / (t + 3) */
 VM_INLINE double vm_erfcinv_tail_f64(double q, double *low) {
@@ -207,8 +155,7 @@ VM_INLINE double vm_erfcinv_tail_f64(double q, double *low) {
     return y;
 }
 
-/* The first bodies are for q = 1 - x**2 above e**-4.5; the others for smaller q, and for arguments without a result. */
-VM_INLINE double vm_erfinv_f64_fast(double x) { return vm_erfinv_middle_f64(x, 0.0, fma(-x, x, 1.0)); }
+/* For q = 1 - x**2 below e**-4.5, and for arguments without a result */
 VM_INLINE double vm_erfinv_f64(double x) {
     double a = fabs(x), tl, t = vm_erfcinv_tail_f64(((a > 0.5) & (a < 1.0)) ? 1.0 - a : 0.5, &tl);
     double y = a == 1.0 ? INFINITY : t + tl;
@@ -217,10 +164,6 @@ VM_INLINE double vm_erfinv_f64(double x) {
 }
 #define VM_ERFINV_LATER_F64(x) (vm_bits64(0.994) - (vm_bits64(x) & ~VM_SIGN64))
 
-VM_INLINE double vm_erfcinv_f64_fast(double x) {
-    double a = 1.0 - x;
-    return vm_erfinv_middle_f64(a, (1.0 - a) - x, x * (2.0 - x));
-}
 VM_INLINE double vm_erfcinv_f64(double x) {
     double q = x > 1.0 ? 2.0 - x : x, tl;
     double t = vm_erfcinv_tail_f64(((q < 0.5) & (q > 0.0)) ? q : 0.5, &tl);
@@ -231,10 +174,6 @@ VM_INLINE double vm_erfcinv_f64(double x) {
 #define VM_ERFCINV_LATER_F64(x) (vm_bits64(0.994) - (vm_bits64(1.0 - (x)) & ~VM_SIGN64))
 
 /* -sqrt(2) * erfcinv(2p) */
-VM_INLINE double vm_ndtri_f64_fast(double p) {
-    double d = p + p, a = d - 1.0;
-    return vm_ndtri_middle_f64(a, d - (a + 1.0), d * (2.0 - d));
-}
 VM_INLINE double vm_ndtri_f64(double p) {
     double q = p > 0.5 ? 1.0 - p : p, tl;
     double t = vm_erfcinv_tail_f64(((q < 0.25) & (q > 0.0)) ? q + q : 0.5, &tl);
@@ -297,41 +236,6 @@ VM_INLINE float vm_log_ndtr_f32(float x) {
     return x == x ? (float)y : x;
 }
 
-/* As in float64. */
-VM_INLINE float vm_erf_f32(float x) {
-    float a = fabsf(x);
-    float z = a * a;
-    float p = VM_HORNER(fmaf, z, 0x1.4771fcp-14f, -0x1.a3515ep-11f, 0x1.53f224p-8f, -0x1.b7f71ap-6f, 0x1.ce2ce6p-4f,
-        -0x1.81273ep-2f, 0x1.06eba8p-3f);
-    float near = fmaf(a, p, a);
-    float u = (a > 4.0f ? 4.0f : a) - 1.5f;
-    float q = VM_HORNER(fmaf, u, 0x1.6bd7a6p-16f, -0x1.c0009ep-13f, 0x1.4993d2p-10f, -0x1.89b338p-8f, 0x1.a71a2ep-6f,
-        0x1.c9082ap-1f, 0x1.c12062p+1f, 0x1.b1370ap+1f);
-    float t, y = vm_exp_core_f32(-q, &t);
-    float far = 1.0f - vm_float(vm_bits32(y) + (vm_bits32(t) << 23));
-    y = a < 1.0f ? near : far;
-    y = x == x ? y : x;
-    return copysignf(y, x);
-}
-
-VM_INLINE float vm_erfinv_middle_f32(float x, float xl, float q) {
-    float u = -0x1.2p+1f - vm_log_f32_fast(q), s = u * u;
-    float even = VM_HORNER(fmaf, s, -0x1.51bf58p-27f, 0x1.ba9a18p-22f, 0x1.9d4a42p-21f, -0x1.8221bp-10f, 0x1.fce342p-3f);
-    float odd = VM_HORNER(fmaf, s, 0x1.71c2bap-25f, -0x1.1b9768p-18f, 0x1.cf93a2p-13f, -0x1.9d9502p-9f);
-    float p = fmaf(u, odd, even);
-    float y = fmaf(u, p, 0x1.7083a4p+0f);
-    float yl = fmaf(u, p, 0x1.7083a4p+0f - y) + -0x1.8b6592p-25f;
-    return fmaf(x, y, fmaf(x, yl, xl * y));
-}
-VM_INLINE float vm_ndtri_middle_f32(float x, float xl, float q) {
-    float u = -0x1.2p+1f - vm_log_f32_fast(q), s = u * u;
-    float even = VM_HORNER(fmaf, s, -0x1.dda5a2p-27f, 0x1.38f782p-21f, 0x1.243d7ep-20f, -0x1.11094ap-9f, 0x1.67d686p-2f);
-    float odd = VM_HORNER(fmaf, s, 0x1.0575d4p-24f, -0x1.910f1p-18f, 0x1.47cc58p-12f, -0x1.24725ap-8f);
-    float p = fmaf(u, odd, even);
-    float y = fmaf(u, p, 0x1.049432p+1f);
-    float yl = fmaf(u, p, 0x1.049432p+1f - y) + 0x1.1d16b6p-24f;
-    return fmaf(x, y, fmaf(x, yl, xl * y));
-}
 VM_INLINE double vm_erfcinv_tail_short(double q) {
     double t = sqrt(-vm_log_wide(q));
     double u = (t - 3.0) / (t + 3.0), s = u * u;
@@ -342,7 +246,6 @@ VM_INLINE double vm_erfcinv_tail_short(double q) {
     return t * fma(u, odd, even);
 }
 
-VM_INLINE float vm_erfinv_f32_fast(float x) { return vm_erfinv_middle_f32(x, 0.0f, fmaf(-x, x, 1.0f)); }
 VM_INLINE float vm_erfinv_f32(float x) {
     double a = fabsf(x), t = vm_erfcinv_tail_short(((a > 0.5) & (a < 1.0)) ? 1.0 - a : 0.5);
     float y = a == 1.0 ? INFINITY : (float)t;
@@ -351,10 +254,6 @@ VM_INLINE float vm_erfinv_f32(float x) {
 }
 #define VM_ERFINV_LATER_F32(x) (vm_bits32(0.994f) - (vm_bits32(x) & ~VM_SIGN32))
 
-VM_INLINE float vm_erfcinv_f32_fast(float x) {
-    float a = 1.0f - x;
-    return vm_erfinv_middle_f32(a, (1.0f - a) - x, x * (2.0f - x));
-}
 VM_INLINE float vm_erfcinv_f32(float x) {
     double a = x, q = a > 1.0 ? 2.0 - a : a, t = vm_erfcinv_tail_short(((q < 0.5) & (q > 0.0)) ? q : 0.5);
     float y = q == 0.0 ? INFINITY : (float)t;
@@ -363,10 +262,6 @@ VM_INLINE float vm_erfcinv_f32(float x) {
 }
 #define VM_ERFCINV_LATER_F32(x) (vm_bits32(0.994f) - (vm_bits32(1.0f - (x)) & ~VM_SIGN32))
 
-VM_INLINE float vm_ndtri_f32_fast(float p) {
-    float d = p + p, a = d - 1.0f;
-    return vm_ndtri_middle_f32(a, d - (a + 1.0f), d * (2.0f - d));
-}
 VM_INLINE float vm_ndtri_f32(float p) {
     double a = p, q = a > 0.5 ? 1.0 - a : a, t = vm_erfcinv_tail_short(((q < 0.25) & (q > 0.0)) ? q + q : 0.5);
     float y = q == 0.0 ? INFINITY : (float)(t * 0x1.6a09e667f3bcdp+0);

@@ -1,4 +1,4 @@
-/* Roots, exponentials with other bases, and powers that have logarithms as limits; included by vecmath_special.h. */
+/* Roots, and powers that have logarithms as limits; included by vecmath_special.h. */
 
 /* -- roots and powers -------------------------------------------------------------------------------------- */
 
@@ -43,94 +43,6 @@ VM_INLINE float vm_cbrt_f32(float x) {
     double y = vm_double(vm_bits64(m * (z * z)) + (vm_bits64(third) << 52));
     return copysignf(((a > 0.0f) & (a < INFINITY)) ? (float)y : a, x);
 }
-
-/* 2**r for r from -1/2 to 1/2 */
-VM_INLINE double vm_exp2_core_f64(double r) {
-    double s = r * r;
-    double even = VM_HORNER(fma, s, 0x1.e79bce6211425p-32, 0x1.b5267cfb834acp-24, 0x1.ffcbfba95dc94p-17, 0x1.5d87fe78cd792p-10,
-        0x1.c6b08d7049fe7p-5, 0x1.62e42fefa39efp-1);
-    double odd = VM_HORNER(fma, s, 0x1.e61b6fe2b7095p-28, 0x1.62bfc78bbd056p-20, 0x1.4309130edf4b0p-13, 0x1.3b2ab6fba00fcp-7,
-        0x1.ebfbdff82c5a4p-3);
-    return fma(r, fma(r, odd, even), 1.0);
-}
-VM_INLINE double vm_exp2_f64_fast(double x) {
-    double t = x + VM_ROUND64;
-    double y = vm_exp2_core_f64(x - (t - VM_ROUND64));
-    return vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
-}
-VM_INLINE double vm_exp2_f64(double x) {
-    double a = x > 1025.0 ? 1025.0 : x;
-    a = a < -1076.0 ? -1076.0 : a;
-    double t = a + VM_ROUND64;
-    double y = vm_exp2_core_f64(a - (t - VM_ROUND64));
-    y = vm_scaled_f64(y, x > 1024.0 ? VM_ROUND64 + 1024.0 : t);
-    y = x >= 1024.0 ? INFINITY : y;
-    return x == x ? y : x;
-}
-/* Whether the result may not be a normal number */
-#define VM_EXP2_LATER_F64(x) (vm_bits64(1021.0) - (vm_bits64(x) & ~VM_SIGN64))
-
-/* 10**x / 2**k for the integer k that the low bits of *t hold */
-VM_INLINE double vm_exp10_core_f64(double x, double *t) {
-    double p = x * 0x1.a934f0979a371p+1;
-    double pl = fma(x, 0x1.7f2495fb7fa6dp-53, fma(x, 0x1.a934f0979a371p+1, -p));
-    *t = p + VM_ROUND64;
-    return vm_exp2_core_f64((p - (*t - VM_ROUND64)) + pl);
-}
-VM_INLINE double vm_exp10_f64_fast(double x) {
-    double t, y = vm_exp10_core_f64(x, &t);
-    return vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
-}
-VM_INLINE double vm_exp10_f64(double x) {
-    double a = x > 308.4 ? 308.4 : x, t;
-    a = a < -325.0 ? -325.0 : a;
-    double y = vm_exp10_core_f64(a, &t);
-    y = vm_scaled_f64(y, x > 308.4 ? VM_ROUND64 + 1024.0 : t);
-    y = x > 308.3 ? INFINITY : y;
-    return x == x ? y : x;
-}
-#define VM_EXP10_LATER_F64(x) (vm_bits64(307.0) - (vm_bits64(x) & ~VM_SIGN64))
-
-/* With the polynomial of the power function. */
-VM_INLINE float vm_exp2_core_f32(float r) {
-    float q = VM_HORNER(fmaf, r, 0x1.e06ae2p-17f, 0x1.44098ep-13f, 0x1.5da5a8p-10f, 0x1.3b2a6p-7f);
-    q = VM_HORNER(fmaf, r, q, 0x1.c6b06ep-5f, 0x1.ebfbep-3f, 0x1.62e43p-1f);
-    return fmaf(r, q, 1.0f);
-}
-VM_INLINE float vm_exp2_f32_fast(float x) {
-    float t = x + VM_ROUND32;
-    float y = vm_exp2_core_f32(x - (t - VM_ROUND32));
-    return vm_float(vm_bits32(y) + (vm_bits32(t) << 23));
-}
-VM_INLINE float vm_exp2_f32(float x) {
-    float a = x > 128.0f ? 128.0f : x;
-    a = a < -150.0f ? -150.0f : a;
-    float t = a + VM_ROUND32;
-    float y = vm_scaled_f32(vm_exp2_core_f32(a - (t - VM_ROUND32)), t);
-    y = x < -150.0f ? 0.0f : y;
-    return x == x ? y : x;
-}
-#define VM_EXP2_LATER_F32(x) (vm_bits32(125.0f) - (vm_bits32(x) & ~VM_SIGN32))
-
-/* As in float64. */
-VM_INLINE float vm_exp10_core_f32(float x, float *t) {
-    float p = x * 0x1.a934fp+1f;
-    float pl = fmaf(x, 0x1.2f346ep-24f, fmaf(x, 0x1.a934fp+1f, -p));
-    *t = p + VM_ROUND32;
-    return vm_exp2_core_f32((p - (*t - VM_ROUND32)) + pl);
-}
-VM_INLINE float vm_exp10_f32_fast(float x) {
-    float t, y = vm_exp10_core_f32(x, &t);
-    return vm_float(vm_bits32(y) + (vm_bits32(t) << 23));
-}
-VM_INLINE float vm_exp10_f32(float x) {
-    float a = x > 38.6f ? 38.6f : x, t;
-    a = a < -45.2f ? -45.2f : a;
-    float y = vm_exp10_core_f32(a, &t);
-    y = vm_scaled_f32(y, t);
-    return x == x ? y : x;
-}
-#define VM_EXP10_LATER_F32(x) (vm_bits32(37.0f) - (vm_bits32(x) & ~VM_SIGN32))
 
 /* -- powers that have logarithms as limits -------------------------------------------------------------------------- */
 

@@ -212,10 +212,21 @@
     VM_PAIR_TWO(name##_f64, double, uint64_t, VM_##NAME##_LATER_F64)                                         \
     VM_PAIR_TWO(name##_f32, float, uint32_t, VM_##NAME##_LATER_F32)
 
+/* Limits of the first bodies. expit, log_expit, softplus: e**-|x| may not be a normal number; logit: x is tiny, or not below 1; exp2,
+   exp10: the result may not be a normal number. */
+#define VM_EXPIT_LATER_F64(x) VM_EXP_RARE_F64(x)
+#define VM_EXPIT_LATER_F32(x) VM_EXP_RARE_F32(x)
+#define VM_LOGIT_LATER_F64(x) ((vm_bits64(x) - vm_bits64(0x1p-1000)) | (vm_bits64(0x1.fffffffffffffp-1) - vm_bits64(x)))
+#define VM_LOGIT_LATER_F32(x) ((vm_bits32(x) - vm_bits32(0x1p-110f)) | (vm_bits32(0x1.fffffep-1f) - vm_bits32(x)))
+#define VM_EXP2_LATER_F64(x) (vm_bits64(1021.0) - (vm_bits64(x) & ~VM_SIGN64))
+#define VM_EXP2_LATER_F32(x) (vm_bits32(125.0f) - (vm_bits32(x) & ~VM_SIGN32))
+#define VM_EXP10_LATER_F64(x) (vm_bits64(307.0) - (vm_bits64(x) & ~VM_SIGN64))
+#define VM_EXP10_LATER_F32(x) (vm_bits32(37.0f) - (vm_bits32(x) & ~VM_SIGN32))
+
 VM_BOTH_TWO(expit, EXPIT)
 VM_BOTH_TWO(logit, LOGIT)
-VM_BOTH_TWO(log_expit, LOG_EXPIT)
-VM_BOTH_TWO(softplus, SOFTPLUS)
+VM_BOTH_TWO(log_expit, EXPIT)
+VM_BOTH_TWO(softplus, EXPIT)
 VM_BOTH_PAIR_ONE(xlogy)
 VM_BOTH_PAIR_ONE(xlog1py)
 VM_BOTH_ONE(entr)

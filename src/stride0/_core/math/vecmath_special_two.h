@@ -67,13 +67,6 @@ VM_INLINE double vm_exp_two_f64(double p, double pl, double *low, double *t) {
     return s;
 }
 
-/* y * 2**k for the k in the low bits of t, -1080 <= k <= 1024, and y near 1 */
-VM_INLINE double vm_scaled_f64(double y, double t) {
-    int low = t < VM_ROUND64;
-    uint64_t bias = (uint64_t)(low ? 1023 + 64 : 1022) << 52;
-    return y * vm_double((vm_bits64(t) << 52) + bias) * (low ? 0x1p-64 : 2.0);
-}
-
 /* e**(p + pl) rounded, for any p; pl is ignored if p is infinite */
 VM_INLINE double vm_exp_sum_f64(double p, double pl) {
     double low, t;
@@ -104,28 +97,6 @@ VM_INLINE double vm_expm1_two_f64(double p, double pl, double *low, double *unit
     *low = fma(h, tail, fma(h, r, g - s) + ((h - g) - one));
     *unit = large ? 0x1p64 : 1.0;
     return s;
-}
-
-/* -- float32 ----------------------------------------------------------------------------------------------- */
-
-/* As in float64. */
-VM_INLINE float vm_exp_two_f32(float p, float *low, float *t) {
-    *t = fmaf(p, VM_LOG2E_F, VM_ROUND32);
-    float k = *t - VM_ROUND32;
-    float d = fmaf(-k, VM_LN2_HI_F, p);
-    float w = -k * VM_LN2_LO_F;
-    float r = d + w;
-    float tail = (d - r) + w;
-    float s = 1.0f + r;
-    *low = (r - (s - 1.0f)) + fmaf(r * r, vm_exp_poly_f32(r), tail * s);
-    return s;
-}
-
-/* y * 2**k for the k in the low bits of t, -150 <= k <= 128 */
-VM_INLINE float vm_scaled_f32(float y, float t) {
-    int low = t < VM_ROUND32;
-    uint32_t bias = low ? (127u + 64u) << 23 : 126u << 23;
-    return y * vm_float((vm_bits32(t) << 23) + bias) * (low ? 0x1p-64f : 2.0f);
 }
 
 /* -- in double, for float32 -------------------------------------------------------------------------------- */
