@@ -62,17 +62,33 @@ VM_INLINE double vm_select_f64(uint64_t mask, double yes, double no) {
 }
 
 #include "vecmath_horner.h"
+#define VM_TRIG_SHORT_F32 0x1p15f
+#define VM_TRIG_LIMIT_F32 0x1p25f
+#define VM_TRIG_LIMIT_F64 0x1p30
+#define VM_2_PI 0x1.45f306dc9c883p-1
+#define VM_1_PI 0x1.45f306dc9c883p-2
+#define VM_PI_HI 0x1.921fb54442d18p+1
+#define VM_PI_LO 0x1.1a62633145c07p-53
+#define VM_PI_2_HI 0x1.921fb54442d18p+0
+#define VM_PI_2_LO 0x1.1a62633145c07p-54
+#define VM_PI_4_HI 0x1.921fb54442d18p-1
+#define VM_PI_4_LO 0x1.1a62633145c07p-55
+
 #define VM_PRECISION 64
 #include "vecmath_precision.h"
 #include "vecmath_exp.h"
 #include "vecmath_log.h"
 #include "vecmath_pow.h"
+#include "vecmath_sinh.h"
+#include "vecmath_sin.h"
 #undef VM_PRECISION
 #define VM_PRECISION 32
 #include "vecmath_precision.h"
 #include "vecmath_exp.h"
 #include "vecmath_log.h"
 #include "vecmath_pow.h"
+#include "vecmath_sinh.h"
+#include "vecmath_sin.h"
 #include "vecmath_trig.h"
 #include "vecmath_hyper.h"
 #include "vecmath_arc.h"

@@ -1,35 +1,5 @@
-/* Hyperbolic functions except tanh, their inverses, and logaddexp; included by vecmath.h. */
-
-/* -- float32 --------------------------------------------------------------------------------------------- */
-
-/* With x = k ln(2) + r, twice the sum and the difference of e**x and e**-x are a * cosh(r) + b * sinh(r). Here a and b are the sum
-   and the difference of 2**k and 2**-k, or the reverse. A quarter of the result is computed first, which does not overflow
-   too early. */
-VM_INLINE float vm_hyper_f32(float x, float sign) {
-    float a = x > 89.6f ? 89.6f : x; /* infinite from there on */
-    float t, low, r = vm_expm1_reduce_f32(a, &t, &low);
-    uint32_t k = vm_bits32(t) << 23;
-    float up = vm_float(k + (125u << 23)); /* a quarter of 2**k */
-    int32_t e = (int32_t)((125u << 23) - k);
-    float down = sign * vm_float((uint32_t)(e > 0 ? e : 0)); /* zero if the exponent would be out of range */
-    float z = r * r;
-    float c = z * fmaf(z, fmaf(z, 0x1.6d4f1p-10f, 0x1.5554e6p-5f), 0.5f);
-    float s = fmaf(z * r, fmaf(z, fmaf(z, 0x1.a2e33p-13f, 0x1.110fbep-7f), 0x1.555556p-3f), low);
-    float p = up + down, q = up - down;
-    float lead = fmaf(q, r, p);
-    float tail = fmaf(q, r, p - lead) + ((up - p) + down);
-    float y = lead + fmaf(p, c, fmaf(q, s, tail));
-    return (y + y);
-}
-
-VM_INLINE float vm_sinh_f32(float x) {
-    float a = fabsf(x);
-    float y = vm_hyper_f32(a, -1.0f);
-    y = a < 0x1p-13f ? a : y; /* fractions of a subnormal number may not be exact */
-    return copysignf(y, x);
-}
-
-VM_INLINE float vm_cosh_f32(float x) { return vm_hyper_f32(fabsf(x), 1.0f); }
+/* Inverse hyperbolic functions and logaddexp; included by vecmath.h. The precisions have different algorithms: float32 is computed in
+   double, float64 with two numbers. */
 
 /* -- float32, computed in double ------------------------------------------------------------------------- */
 
@@ -61,81 +31,20 @@ VM_INLINE float vm_atanh_f32(float x) {
     float inverse = 1.0f / d;
     float u = n * inverse;
     float ul = fmaf(-u, dl, fmaf(-u, d, n)) * inverse;
-    float v = 1.0f + u;
+    float v = 1.0f + u, k, scale;
     float b = v - 1.0f;
     float c = (u - b) + (1.0f - (v - b));
-    uint32_t bits = vm_bits32(v) - VM_SQRT_HALF_F;
-    float k = (float)((int32_t)bits >> 23);
-    float f = vm_float((bits & 0x7fffffu) + VM_SQRT_HALF_F) - 1.0f;
-    float scale = vm_float((128u << 23) - (bits & 0xff800000u)); /* 2 / 2**k */
-    int near = k == 0.0f;
+    int near;
+    float f = vm_log1p_split_f32(v, &k, &scale, &near);
     f = near ? u : f;
     float low = near ? ul : 0.5f * ((c + ul) * scale);
     low = low * (1.06066f - f);
-    float s = fmaf(k, VM_LN2_HI_F, f);
-    float e = f + fmaf(k, VM_LN2_HI_F, -s);
-    float y = 0.5f * (s + (fmaf(k, VM_LN2_LO_F, e + low) + vm_log_tail_f32(f, 2.0f)));
+    float y = 0.5f * vm_log_sum_f32(k, f, low, vm_log_tail_f32(f, 2.0f));
     y = a < 0x1p-13f ? a : y;
     y = a < 1.0f ? y : NAN;
     y = a == 1.0f ? INFINITY : y;
     return copysignf(y, x);
 }
-
-/* -- float64 --------------------------------------------------------------------------------------------- */
-
-/* The reduced argument as rh with 26 bits and rl, and a quarter of 2**k and of 2**-k: half of the result is computed first, which
-   does not overflow too early. */
-VM_INLINE double vm_reduce_exp_f64(double a, double *rl, double *up, double *down) {
-    double t = a * VM_LOG2E + VM_ROUND64;
-    double k = t - VM_ROUND64;
-    double d = a - k * VM_LN2_HI;
-    double w = k * VM_LN2_LO;
-    double r = d - w;
-    double rh = vm_truncated(r, 27);
-    *rl = (r - rh) + ((d - r) - w);
-    *up = vm_double((vm_bits64(t) << 52) + ((uint64_t)1021 << 52));
-    double v = vm_double(((uint64_t)1021 << 52) - (vm_bits64(t) << 52));
-    *down = k > 1000.0 ? 0.0 : v; /* the exponent would be out of range */
-    return rh;
-}
-
-/* sinh(r) - rh and cosh(r) - 1 for r = rh + rl on +-ln(2)/2; relative errors 2**-61 and 2**-70 */
-VM_INLINE double vm_sinh_tail_f64(double r, double z, double rl) {
-    double p = VM_HORNER(fma, z, 0x1.af5ff3056b6e1p-26, 0x1.71ddf7aff638ep-19, 0x1.a01a01b0204d0p-13, 0x1.111111110f62ap-7,
-        0x1.5555555555559p-3);
-    return fma(r * z, p, rl);
-}
-VM_INLINE double vm_cosh_tail_f64(double z) {
-    double p = VM_HORNER(fma, z, 0x1.1f8bef0dad021p-29, 0x1.27e4cc090e4cep-22, 0x1.a01a01ad81040p-16, 0x1.6c16c16c14ffap-10,
-        0x1.5555555555558p-5);
-    return z * fma(z, p, 0.5);
-}
-
-/* As in float32. */
-VM_INLINE double vm_hyper_f64(double x, double sign) {
-    double a = x > 710.6 ? 710.6 : x;
-    double t, low, r = vm_expm1_reduce_f64(a, &t, &low);
-    uint64_t k = vm_bits64(t) << 52;
-    double up = vm_double(k + ((uint64_t)1021 << 52));
-    double down = vm_double(((uint64_t)1021 << 52) - k);
-    down = a > 600.0 ? 0.0 : sign * down;
-    double z = r * r;
-    double c = vm_cosh_tail_f64(z), s = vm_sinh_tail_f64(r, z, low);
-    double p = up + down, q = up - down;
-    double lead = fma(q, r, p);
-    double tail = fma(q, r, p - lead) + ((up - p) + down);
-    double y = lead + fma(p, c, fma(q, s, tail));
-    return y + y;
-}
-
-VM_INLINE double vm_sinh_f64(double x) {
-    double a = fabs(x);
-    double y = vm_hyper_f64(a, -1.0);
-    y = a < 0x1p-28 ? a : y; /* fractions of a subnormal number may not be exact */
-    return copysign(y, x);
-}
-
-VM_INLINE double vm_cosh_f64(double x) { return vm_hyper_f64(fabs(x), 1.0); }
 
 /* -- float64 inverses ------------------------------------------------------------------------------------ */
 

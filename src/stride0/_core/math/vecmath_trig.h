@@ -1,21 +1,9 @@
-/* Sine, cosine and tangent, float32 and float64; included by vecmath.h.
+/* Sine, cosine and tangent of huge arguments; included by vecmath.h after vecmath_sin.h.
 
    Note [Rare arguments]
        Reducing a huge argument takes as many digits of 2/pi as the argument has, which is too expensive for all arguments.
        vm_sin_f64_fast and similar bodies are right up to a limit; vm_sin_f64 is right everywhere, with the same bits below the
        limit, but does not vectorise: Note [Fast and rare]. */
-
-#define VM_TRIG_SHORT_F32 0x1p15f
-#define VM_TRIG_LIMIT_F32 0x1p25f
-#define VM_TRIG_LIMIT_F64 0x1p30
-#define VM_2_PI 0x1.45f306dc9c883p-1
-#define VM_1_PI 0x1.45f306dc9c883p-2
-#define VM_PI_HI 0x1.921fb54442d18p+1
-#define VM_PI_LO 0x1.1a62633145c07p-53
-#define VM_PI_2_HI 0x1.921fb54442d18p+0
-#define VM_PI_2_LO 0x1.1a62633145c07p-54
-#define VM_PI_4_HI 0x1.921fb54442d18p-1
-#define VM_PI_4_LO 0x1.1a62633145c07p-55
 
 /* -- huge arguments -------------------------------------------------------------------------------------- */
 
@@ -80,57 +68,6 @@ static __attribute__((noinline, unused)) int vm_reduce_huge(double x, double *hi
 
 /* -- float64 --------------------------------------------------------------------------------------------- */
 
-/* sin(high + low) - high on +-pi/4, for z = high**2 and w near cos(high); relative error of the sine 2**-58 */
-VM_INLINE double vm_sin_tail_f64(double high, double low, double z, double w) {
-    double p = VM_HORNER(fma, z, 0x1.5d925faf9cc05p-33, -0x1.ae5e64ae26284p-26, 0x1.71de3576c29e8p-19, -0x1.a01a019c121e4p-13,
-        0x1.111111110f892p-7, -0x1.5555555555549p-3);
-    return fma(high * z, p, low * w);
-}
-
-/* cos(r) - w, for r**2 = z + 2 * half with a small `half`, h = z / 2 and w = 1 - h, rounded; relative error of the cosine
-   2**-64 */
-VM_INLINE double vm_cos_tail_f64(double half, double z, double h, double w) {
-    double p = VM_HORNER(fma, z, -0x1.8fb00467d6f9fp-37, 0x1.1ee9ef56d42fap-29, -0x1.27e4f810496f1p-22, 0x1.a01a019cbcdb8p-16,
-        -0x1.6c16c16c15210p-10, 0x1.555555555554cp-5);
-    return fma(z * z, p, ((1.0 - w) - h) - half);
-}
-
-/* Sine of |x|, or with quarter = 1 the cosine: the sine shifted by a quarter turn. `turn` is n modulo 4. */
-VM_INLINE double vm_sin_reduced_f64(double high, double low, uint64_t turn) {
-    double z = high * high;
-    double h = 0.5 * z;
-    double w = 1.0 - h;
-    double s = high + vm_sin_tail_f64(high, low, z, w);
-    double c = w + vm_cos_tail_f64(high * low, z, h, w);
-    double y = turn & 1 ? c : s;
-    return vm_double(vm_bits64(y) ^ (turn & 2) << 62);
-}
-
-/* a - n * pi/2 for the nearest integer n, which is in the low bits of *t. The first difference is exact, and *low collects all later
-   rounding errors: if x is near a multiple of pi/2, few bits of x and of the first parts of pi/2 remain. */
-VM_INLINE double vm_reduce_f64(double a, double *low, double *t) {
-    *t = fma(a, VM_2_PI, VM_ROUND64);
-    double n = *t - VM_ROUND64;
-    double r = fma(-n, VM_PI_2_HI, a);
-    double p = n * VM_PI_2_LO;
-    double high = r - p;
-    *low = fma(n, 0x1.f1976b7ed8fbcp-110, ((r - high) - p) - fma(n, VM_PI_2_LO, -p));
-    return high;
-}
-
-VM_INLINE double vm_sin_shifted_f64(double a, uint64_t quarter) {
-    double low, t;
-    double high = vm_reduce_f64(a, &low, &t);
-    return vm_sin_reduced_f64(high, low, vm_bits64(t) + quarter);
-}
-
-VM_INLINE double vm_sin_f64_fast(double x) {
-    double y = vm_sin_shifted_f64(fabs(x), 0);
-    return vm_double(vm_bits64(y) ^ (vm_bits64(x) & (uint64_t)1 << 63));
-}
-
-VM_INLINE double vm_cos_f64_fast(double x) { return vm_sin_shifted_f64(fabs(x), 1); }
-
 static __attribute__((noinline, unused)) double vm_sin_huge(double x, uint64_t quarter) {
     double high, low;
     if (!(fabs(x) < INFINITY)) return x - x;
@@ -146,33 +83,6 @@ VM_INLINE double vm_cos_f64(double x) {
     return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_cos_f64_fast(x) : vm_sin_huge(x, 1);
 }
 
-/* Tangent of high + low + n * pi/2: the sine divided by the cosine, or the cosine by minus the sine, each as a sum of two numbers. The
-   remainder of the division gives the error of the quotient. */
-VM_INLINE double vm_tan_reduced_f64(double high, double low, uint64_t turn) {
-    double z = high * high;
-    double h = 0.5 * z;
-    double w = 1.0 - h;
-    double zl = fma(high, high, -z); /* the rounding error of z */
-    double st = fma(high * zl, -0x1.5555555555555p-3, vm_sin_tail_f64(high, low, z, w));
-    double ct = vm_cos_tail_f64(fma(high, low, 0.5 * zl), z, h, w);
-    int odd = turn & 1;
-    double n = odd ? w : high, nl = odd ? ct : st;
-    double d = odd ? high : w, dl = odd ? st : ct;
-    double top = n + nl, sum = d + dl;
-    double inverse = 1.0 / sum;
-    double q = top * inverse;
-    double error = fma(-q, sum, top) + fma(-q, (d - sum) + dl, (n - top) + nl);
-    double y = fma(error, inverse, q);
-    return odd ? -y : y;
-}
-
-VM_INLINE double vm_tan_f64_fast(double x) {
-    double low, t;
-    double high = vm_reduce_f64(fabs(x), &low, &t);
-    double y = vm_tan_reduced_f64(high, low, vm_bits64(t));
-    return vm_double(vm_bits64(y) ^ (vm_bits64(x) & (uint64_t)1 << 63));
-}
-
 static __attribute__((noinline, unused)) double vm_tan_huge(double x) {
     double high, low;
     if (!(fabs(x) < INFINITY)) return x - x;
@@ -186,65 +96,6 @@ VM_INLINE double vm_tan_f64(double x) {
 }
 
 /* -- float32 --------------------------------------------------------------------------------------------- */
-
-/* As in float64. */
-VM_INLINE float vm_reduce_f32(float a, float *low, float *t) {
-    *t = fmaf(a, (float)VM_2_PI, VM_ROUND32);
-    float n = *t - VM_ROUND32;
-    float d = fmaf(-n, 0x1.921fb6p+0f, a);
-    float m = n * 0x1.777a5cp-25f;
-    float r = d + m;
-    *low = fmaf(n, 0x1.ee59dap-50f, ((d - r) + m) + fmaf(n, 0x1.777a5cp-25f, -m));
-    return r;
-}
-
-/* sin(r + low) - r on +-pi/4, for z = r**2 and w near cos(r); relative error of the sine 2**-28 */
-VM_INLINE float vm_sin_tail_f32(float r, float low, float z, float w) {
-    float p = fmaf(z, fmaf(z, -0x1.9954a4p-13f, 0x1.11077ap-7f), -0x1.555546p-3f);
-    return fmaf(r * z, p, low * w);
-}
-
-/* cos(r) - w, for r**2 = z + 2 * half with a small `half`, and w = 1 - z / 2, rounded; relative error of the cosine 2**-33 */
-VM_INLINE float vm_cos_tail_f32(float half, float z, float w) {
-    float p = fmaf(z, fmaf(z, 0x1.99e0eep-16f, -0x1.6c0c1ap-10f), 0x1.55554ap-5f);
-    return fmaf(z * z, p, fmaf(z, -0.5f, 1.0f - w) - half);
-}
-
-VM_INLINE float vm_sin_shifted_f32(float a, uint32_t quarter) {
-    float low, t, r = vm_reduce_f32(a, &low, &t);
-    float z = r * r;
-    float w = fmaf(z, -0.5f, 1.0f);
-    float s = r + vm_sin_tail_f32(r, low, z, w);
-    float c = w + vm_cos_tail_f32(r * low, z, w);
-    uint32_t turn = vm_bits32(t) + quarter;
-    return vm_float(vm_bits32(turn & 1 ? c : s) ^ (turn & 2) << 30);
-}
-
-VM_INLINE float vm_sin_f32_fast(float x) {
-    float y = vm_sin_shifted_f32(fabsf(x), 0);
-    return vm_float(vm_bits32(y) ^ (vm_bits32(x) & VM_SIGN32));
-}
-
-VM_INLINE float vm_cos_f32_fast(float x) { return vm_sin_shifted_f32(fabsf(x), 1); }
-
-/* As in float64. */
-VM_INLINE float vm_tan_f32_fast(float x) {
-    float low, t, r = vm_reduce_f32(fabsf(x), &low, &t);
-    float z = r * r;
-    float w = fmaf(z, -0.5f, 1.0f);
-    float zl = fmaf(r, r, -z); /* the rounding error of z */
-    float st = fmaf(r * zl, -0x1.555556p-3f, vm_sin_tail_f32(r, low, z, w));
-    float ct = vm_cos_tail_f32(fmaf(r, low, 0.5f * zl), z, w);
-    int odd = vm_bits32(t) & 1;
-    float n = odd ? w : r, nl = odd ? ct : st;
-    float d = odd ? r : w, dl = odd ? st : ct;
-    float top = n + nl, sum = d + dl;
-    float inverse = 1.0f / sum;
-    float q = top * inverse;
-    float error = fmaf(-q, sum, top) + fmaf(-q, (d - sum) + dl, (n - top) + nl);
-    float y = fmaf(error, inverse, q);
-    return vm_float(vm_bits32(y) ^ vm_bits32(t) << 31 ^ (vm_bits32(x) & VM_SIGN32));
-}
 
 /* (-1)**n * sin(x - n * pi) in double, for n in the lowest bits of t; relative error 2**-27.3 before rounding. A product at the end
    keeps the sign of zero. */
