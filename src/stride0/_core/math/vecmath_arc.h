@@ -292,6 +292,14 @@ VM_INLINE float vm_hypot_f32(float x, float y) {
 }
 
 /* The square root of a sum of squares, which is computed with twice the digits */
+VM_INLINE double vm_root_of_squares_f64(double most, double least) {
+    double pl, ql;
+    double p = vm_square_two_f64(most, &pl), q = vm_square_two_f64(least, &ql);
+    double sum = p + q;
+    double error = ((p - sum) + q) + (pl + ql);
+    double s = sqrt(sum);
+    return s + vm_sqrt_error_f64(sum, error, s);
+}
 VM_INLINE double vm_hypot_f64(double x, double y) {
     double a = fabs(x), b = fabs(y);
     double most = a > b ? a : b, least = a > b ? b : a;
@@ -300,25 +308,16 @@ VM_INLINE double vm_hypot_f64(double x, double y) {
     back = most < 0x1p-450 ? 0x1p-600 : back;
     most = most * scale;
     least = least * scale;
-    double pl, ql;
-    double p = vm_square_two_f64(most, &pl), q = vm_square_two_f64(least, &ql);
-    double sum = p + q;
-    double error = ((p - sum) + q) + (pl + ql);
-    double s = sqrt(sum);
-    double z = (s + vm_sqrt_error_f64(sum, error, s)) * back;
+    double z = vm_root_of_squares_f64(most, least) * back;
     z = ((x != x) | (y != y)) ? NAN : z;
     return ((a == INFINITY) | (b == INFINITY)) ? INFINITY : z;
 }
 
 /* The same if the larger number is 0 or from 2**-450 to 2**500; otherwise the first bit of `rare` is set. */
 VM_INLINE double vm_hypot_f64_fast(double x, double y, uint64_t *rare) {
-    double a = fabs(x), b = fabs(y), pl, ql;
+    double a = fabs(x), b = fabs(y);
     double most = a > b ? a : b, least = a > b ? b : a;
     uint64_t bits = vm_bits64(most);
     *rare = (vm_bits64(0x1p500) - bits) | ((bits - vm_bits64(0x1p-450)) & (0 - bits));
-    double p = vm_square_two_f64(most, &pl), q = vm_square_two_f64(least, &ql);
-    double sum = p + q;
-    double error = ((p - sum) + q) + (pl + ql);
-    double s = sqrt(sum);
-    return s + vm_sqrt_error_f64(sum, error, s);
+    return vm_root_of_squares_f64(most, least);
 }

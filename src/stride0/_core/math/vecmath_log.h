@@ -57,7 +57,6 @@ VM_INLINE float vm_log_cubic_f32(float f, float more) {
 
 /* log(1 + f) - f; d as in float64 */
 VM_INLINE float vm_log_tail_f32(float f, float d) {
-    (void)d;
     return fmaf(-0.5f * f, f, vm_log_cubic_f32(f, 0.0f));
 }
 

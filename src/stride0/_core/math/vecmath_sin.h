@@ -47,7 +47,6 @@ VM_INLINE float vm_sin_tail_f32(float r, float low, float z, float w) {
 }
 
 VM_INLINE float vm_cos_tail_f32(float half, float z, float h, float w) {
-    (void)h;
     float p = fmaf(z, fmaf(z, 0x1.99e0eep-16f, -0x1.6c0c1ap-10f), 0x1.55554ap-5f);
     return fmaf(z * z, p, fmaf(z, -0.5f, 1.0f - w) - half);
 }

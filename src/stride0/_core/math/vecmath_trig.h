@@ -66,7 +66,7 @@ static __attribute__((noinline, unused)) int vm_reduce_huge(double x, double *hi
     return n & 3;
 }
 
-/* -- float64 --------------------------------------------------------------------------------------------- */
+/* -- bodies for all arguments ----------------------------------------------------------------------------- */
 
 static __attribute__((noinline, unused)) double vm_sin_huge(double x, uint64_t quarter) {
     double high, low;
@@ -94,8 +94,6 @@ static __attribute__((noinline, unused)) double vm_tan_huge(double x) {
 VM_INLINE double vm_tan_f64(double x) {
     return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_tan_f64_fast(x) : vm_tan_huge(x);
 }
-
-/* -- float32 --------------------------------------------------------------------------------------------- */
 
 /* (-1)**n * sin(x - n * pi) in double, for n in the lowest bits of t; relative error 2**-27.3 before rounding. A product at the end
    keeps the sign of zero. */
