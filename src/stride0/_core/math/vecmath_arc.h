@@ -9,8 +9,7 @@
 
 /* asin(t) / t - 1 for z = t**2 up to 1/4, relative error of the arc 2**-27.6 */
 VM_INLINE float vm_asin_tail_f32(float z) {
-    float p = fmaf(z, fmaf(z, 0x1.596d64p-5f, 0x1.8c2d82p-6f), 0x1.747d06p-5f);
-    return z * fmaf(z, fmaf(z, p, 0x1.3301fcp-4f), 0x1.5555c8p-3f);
+    return z * VM_HORNER(fmaf, z, 0x1.596d64p-5f, 0x1.8c2d82p-6f, 0x1.747d06p-5f, 0x1.3301fcp-4f, 0x1.5555c8p-3f);
 }
 
 /* sqrt(z) with an error of 2**-18 of it, and a remainder, by Newton's method from an estimate of 1 / sqrt(z): faster than square
@@ -66,9 +65,8 @@ VM_INLINE float vm_acos_f32(float x) {
 #define VM_ATAN_PART 0x1.2p-2f
 VM_INLINE float vm_atan_sum_f32(float base, float bl, float t, float tl) {
     float z = t * t;
-    float p = VM_HORNER(fmaf, z, -0x1.d3459cp-10f, 0x1.641c52p-7f, -0x1.fd789p-6f, 0x1.da285p-5f);
-    p = VM_HORNER(fmaf, z, p, -0x1.5808d8p-4f, 0x1.c08c46p-4f, -0x1.242086p-3f);
-    p = fmaf(z, fmaf(z, p, 0x1.9991e4p-3f), -0x1.55553ep-2f + VM_ATAN_PART);
+    float p = VM_HORNER(fmaf, z, -0x1.d3459cp-10f, 0x1.641c52p-7f, -0x1.fd789p-6f, 0x1.da285p-5f, -0x1.5808d8p-4f, 0x1.c08c46p-4f,
+        -0x1.242086p-3f, 0x1.9991e4p-3f, -0x1.55553ep-2f + VM_ATAN_PART);
     float cube = t * z, tail = fmaf(t, z, -cube);
     float first = base + t;
     float s = fmaf(cube, -VM_ATAN_PART, first);

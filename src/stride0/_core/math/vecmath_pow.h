@@ -32,25 +32,31 @@ VM_INLINE VM_T VM_(log_quotient)(VM_T m, VM_T *sl) {
 }
 
 #if VM_PRECISION == 64
+/* k + log2((1 + s) / (1 - s)), by the series of atanh */
+VM_INLINE double vm_log2_series_wide(double k, double s) {
+    double z = s * s;
+    double q = VM_HORNER(fma, z, 0x1.5c62403a751e5p-2, 0x1.a59658620470ap-2, 0x1.277767522c369p-1, 0x1.ec709d451207dp-1,
+        0x1.71547652b82fep+1);
+    return fma(s, q, k);
+}
 /* log2(x) for a normal number x (every positive float is normal in double), by the series of atanh; relative error
    2**-37 */
 VM_INLINE double vm_log2_wide(double x) {
-    uint64_t u = vm_bits64(x) + VM_TO_SQRT_HALF;
-    double k = vm_exponent_f64(u) - (0x1p52 + 1023);
-    double m = vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF);
-    double s = (m - 1.0) / (m + 1.0);
-    double z = s * s;
-    double q = fma(z, fma(z, 0x1.5c62403a751e5p-2, 0x1.a59658620470ap-2), 0x1.277767522c369p-1);
-    q = fma(z, fma(z, q, 0x1.ec709d451207dp-1), 0x1.71547652b82fep+1);
-    return fma(s, q, k);
+    double k, m = vm_log_split_fast_f64(x, &k);
+    return vm_log2_series_wide(k, (m - 1.0) / (m + 1.0));
 }
 
-/* Second half: with z = s**2 the logarithm of 1 + f is s * (2 + z * (2/3 + z * A(z))). */
+/* A(z) of 2 * atanh(s) = s * (2 + z * (2/3 + z * A(z))) for z = s**2 */
+VM_INLINE double vm_atanh_poly_f64(double z) {
+    return VM_HORNER(fma, z, 0x1.0e429df6769a5p-3, 0x1.0f7feb2eef90ep-3, 0x1.3b1eebf9305abp-3, 0x1.745ce9e3c08a8p-3,
+        0x1.c71c722d65393p-3, 0x1.2492492457d69p-2, 0x1.9999999999b30p-2);
+}
+
+/* Second half: the logarithm of 1 + f is 2 * atanh(s). */
 VM_INLINE double vm_log_series_f64(double k, double s, double sl, double *low) {
     double z = s * s;
     double zl = fma(s, s, -z) + (s + s) * sl;
-    double a = VM_HORNER(fma, z, 0x1.0e429df6769a5p-3, 0x1.0f7feb2eef90ep-3, 0x1.3b1eebf9305abp-3, 0x1.745ce9e3c08a8p-3,
-        0x1.c71c722d65393p-3, 0x1.2492492457d69p-2, 0x1.9999999999b30p-2);
+    double a = vm_atanh_poly_f64(z);
     double t = fma(z, a, 0x1.5555555555555p-1);
     double tl = fma(z, a, 0x1.5555555555555p-1 - t) + 0x1.5555555555555p-55;
     double w = z * t;

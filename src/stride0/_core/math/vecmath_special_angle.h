@@ -28,9 +28,9 @@ VM_INLINE double vm_sinc_f64(double x) {
     double b = a > 0x1p51 ? 0.0 : a; /* for a larger a the result is set to 0 below */
     double t = (b + b) + VM_ROUND64;
     double r = fma(t - VM_ROUND64, -0.5, b);
-    double high = vm_product_two_f64(r, VM_PI_HI, 0x1.1a62633145c07p-53, &low);
+    double high = vm_product_two_f64(r, VM_PI_HI, VM_PI_LO, &low);
     double s = vm_sin_two_f64(high, low, vm_bits64(t), &sl);
-    double d = vm_product_two_f64(b, VM_PI_HI, 0x1.1a62633145c07p-53, &dl);
+    double d = vm_product_two_f64(b, VM_PI_HI, VM_PI_LO, &dl);
     double q = vm_quotient_two_f64(s, sl, d, dl, &ql);
     double y = q + ql;
     y = a > 0x1p51 ? 0.0 : y;

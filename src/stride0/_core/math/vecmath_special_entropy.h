@@ -101,9 +101,7 @@ VM_INLINE double vm_rel_entr_f64(double x, double y) {
 VM_INLINE double vm_kl_div_f64_fast(double a, double b) {
     double low, s, sl, k, p = vm_entropy_two_f64(a, b, &low, &s, &sl, &k);
     double z = s * s;
-    double series = VM_HORNER(fma, z, 0x1.0e429df6769a5p-3, 0x1.0f7feb2eef90ep-3, 0x1.3b1eebf9305abp-3, 0x1.745ce9e3c08a8p-3,
-        0x1.c71c722d65393p-3, 0x1.2492492457d69p-2, 0x1.9999999999b30p-2);
-    series = fma(z, series, 0x1.5555555555555p-1); /* 2 * (atanh(s) - s) / s**3 */
+    double series = fma(z, vm_atanh_poly_f64(z), 0x1.5555555555555p-1); /* 2 * (atanh(s) - s) / s**3 */
     double d = a - b;
     double w = s * d;
     double near = w + fma(s * z, a * series, fma(sl, d, fma(s, d, -w)));

@@ -95,7 +95,7 @@ VM_INLINE double vm_gammaln_negative_f64(double a, double *tail) {
     double r = a - rint(a);
     double t = (r + r) + VM_ROUND64;
     double c = fma(t - VM_ROUND64, -0.5, r);
-    double high = vm_product_two_f64(whole ? 0.25 : c, VM_PI_HI, 0x1.1a62633145c07p-53, &rl);
+    double high = vm_product_two_f64(whole ? 0.25 : c, VM_PI_HI, VM_PI_LO, &rl);
     double s = vm_sin_two_f64(high, rl, vm_bits64(t), &sl);
     double sign = s < 0.0 ? -1.0 : 1.0;
     double b = a < 1.0 ? 1.0 : a;
@@ -260,11 +260,11 @@ VM_INLINE double vm_digamma_f64(double x) {
     double r = b - rint(b);
     double t = (r + r) + VM_ROUND64;
     double c = fma(t - VM_ROUND64, -0.5, r);
-    double high = vm_product_two_f64(c, VM_PI_HI, 0x1.1a62633145c07p-53, &rl);
+    double high = vm_product_two_f64(c, VM_PI_HI, VM_PI_LO, &rl);
     double s = vm_sin_two_f64(high, rl, vm_bits64(t), &tail);
     double cl, k = vm_sin_two_f64(high, rl, vm_bits64(t) + 1, &cl);
     double ql, q = vm_quotient_two_f64(k, cl, s, tail, &ql);
-    double p = vm_product_two_f64(q, VM_PI_HI, 0x1.1a62633145c07p-53, &tail);
+    double p = vm_product_two_f64(q, VM_PI_HI, VM_PI_LO, &tail);
     double il, i = vm_quotient_two_f64(1.0, 0.0, b, 0.0, &il);
     double d = g + i;
     double v = d - g;

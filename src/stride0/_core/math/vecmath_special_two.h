@@ -46,11 +46,9 @@ VM_INLINE double vm_log1p_sum_f64(double x, double xl, double *low) {
     double v = 1.0 + x;
     double b = v - 1.0;
     double c = ((x - b) + (1.0 - (v - b))) + xl;
-    uint64_t u = vm_bits64(v) + VM_TO_SQRT_HALF;
-    double k = vm_exponent_f64(u) - (0x1p52 + 1023);
-    double f = vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF) - 1.0;
-    double scale = vm_double(((uint64_t)2047 << 52) - (u & ~(uint64_t)VM_MANTISSA)); /* 2 / 2**k */
-    int near = k == 0.0;
+    double k, scale;
+    int near;
+    double f = vm_log1p_split_f64(v, &k, &scale, &near);
     return vm_log_two_f64(k, near ? x : f, near ? xl : 0.5 * (c * scale), low);
 }
 
@@ -120,14 +118,7 @@ VM_INLINE double vm_log_wide(double x) { return VM_LN2 * vm_log2_wide(x); }
 
 /* log(1 + x) for a float x > -1: if x is small, 1 + x is not exact, so the series starts from x itself */
 VM_INLINE double vm_log1p_wide(double x) {
-    double v = 1.0 + x;
-    uint64_t u = vm_bits64(v) + VM_TO_SQRT_HALF;
-    double k = vm_exponent_f64(u) - (0x1p52 + 1023);
-    double f = vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF) - 1.0;
+    double k, f = vm_log_split_fast_f64(1.0 + x, &k) - 1.0;
     f = k == 0.0 ? x : f;
-    double s = f / (2.0 + f);
-    double z = s * s;
-    double q = fma(z, fma(z, 0x1.5c62403a751e5p-2, 0x1.a59658620470ap-2), 0x1.277767522c369p-1);
-    q = fma(z, fma(z, q, 0x1.ec709d451207dp-1), 0x1.71547652b82fep+1);
-    return VM_LN2 * fma(s, q, k);
+    return VM_LN2 * vm_log2_series_wide(k, f / (2.0 + f));
 }
