@@ -54,14 +54,7 @@ VM_INLINE double vm_double(uint64_t u) { double x; memcpy(&x, &u, 8); return x; 
 #define VM_SIGN32 ((uint32_t)1 << 31)
 #define VM_SIGN64 ((uint64_t)1 << 63)
 
-/* All bits set if a < b, for a and b neither negative nor NaN. The compiler turns many `a < b ? p : q` in a row into branches, which
-   do not vectorise; it does not do so with this. */
-VM_INLINE uint64_t vm_less_f64(double a, double b) { return -((vm_bits64(a) - vm_bits64(b)) >> 63); }
-VM_INLINE double vm_select_f64(uint64_t mask, double yes, double no) {
-    return vm_double((vm_bits64(yes) & mask) | (vm_bits64(no) & ~mask));
-}
-
-#include "vecmath_horner.h"
+/* Limits of the fast sine, cosine and tangent, and multiples of pi as two numbers */
 #define VM_TRIG_SHORT_F32 0x1p15f
 #define VM_TRIG_LIMIT_F32 0x1p25f
 #define VM_TRIG_LIMIT_F64 0x1p30
@@ -74,6 +67,16 @@ VM_INLINE double vm_select_f64(uint64_t mask, double yes, double no) {
 #define VM_PI_4_HI 0x1.921fb54442d18p-1
 #define VM_PI_4_LO 0x1.1a62633145c07p-55
 
+/* All bits set if a < b, for a and b neither negative nor NaN. The compiler turns many `a < b ? p : q` in a row into branches, which
+   do not vectorise; it does not do so with this. */
+VM_INLINE uint64_t vm_less_f64(double a, double b) { return -((vm_bits64(a) - vm_bits64(b)) >> 63); }
+VM_INLINE double vm_select_f64(uint64_t mask, double yes, double no) {
+    return vm_double((vm_bits64(yes) & mask) | (vm_bits64(no) & ~mask));
+}
+
+#include "vecmath_horner.h"
+
+/* One text for both precisions */
 #define VM_PRECISION 64
 #include "vecmath_precision.h"
 #include "vecmath_exp.h"
@@ -89,6 +92,7 @@ VM_INLINE double vm_select_f64(uint64_t mask, double yes, double no) {
 #include "vecmath_pow.h"
 #include "vecmath_sinh.h"
 #include "vecmath_sin.h"
+
 #include "vecmath_trig.h"
 #include "vecmath_hyper.h"
 #include "vecmath_arc.h"

@@ -1,8 +1,8 @@
 /* e**x, e**x - 1 and tanh in both precisions; included twice by vecmath.h.
 
-   x = k ln(2) + r with |r| <= ln(2) / 2, and a minimax polynomial of r: Cody and Waite's reduction. Right for all numbers, also with
-   subnormal results. Largest errors of the polynomials: 2**-28.2 in float32, 2**-57.9 (e**x) and 2**-61.6 (e**x - 1) in
-   float64; docs/design/kernels.md has the errors of the functions. */
+   Range: all numbers, subnormal results included. Method: Cody and Waite's reduction x = k ln(2) + r with |r| <= ln(2) / 2, and a minimax
+   polynomial of r. Relative error of the polynomials: 2**-28.2 in float32, 2**-57.9 (e**x) and 2**-61.6 (e**x - 1) in float64. The
+   programs in conformance/accuracy measure the errors of the functions. */
 
 #if VM_PRECISION == 64
 #define VM_LOG2E 0x1.71547652b82fep+0

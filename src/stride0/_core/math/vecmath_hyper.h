@@ -1,5 +1,5 @@
-/* Inverse hyperbolic functions and logaddexp; included by vecmath.h. The precisions have different algorithms: float32 is computed in
-   double, float64 with two numbers. */
+/* Inverse hyperbolic functions and logaddexp; included by vecmath.h. The algorithms differ by precision:
+   asinh, acosh and logaddexp of float32 are computed in double, the float64 functions with two numbers. */
 
 /* -- float32, computed in double ------------------------------------------------------------------------- */
 

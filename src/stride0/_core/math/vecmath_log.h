@@ -1,8 +1,8 @@
 /* Logarithms in both precisions; included twice by vecmath.h.
 
-   x = 2**k * m with m from sqrt(1/2) to sqrt(2), and f = m - 1. The float64 series is that of 2 atanh(f / (2 + f)), as in fdlibm;
-   float32 has a polynomial of f, because a division costs more than its digits. Right for all numbers. Relative error of the
-   series: 2**-27.3 in float32. */
+   Range: all numbers. Method: x = 2**k * m with m from sqrt(1/2) to sqrt(2), and f = m - 1. float64 evaluates the series of
+   2 atanh(f / (2 + f)), as fdlibm does; float32 a minimax polynomial of f, because a division costs more than a longer polynomial.
+   Relative error of the polynomial: 2**-27.3 in float32. */
 
 #if VM_PRECISION == 64
 /* log(1 + f) - f + h for 1 + f in [sqrt(1/2), sqrt(2)]. With s = f / (2 + f) the logarithm is 2 atanh(s), which is

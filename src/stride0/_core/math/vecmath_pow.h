@@ -1,7 +1,7 @@
 /* Powers in both precisions; included twice by vecmath.h.
 
-   x**y is e**(y * log(x)) in float64 and 2**(y * log2(x)) in float32, with the logarithm as a sum of two numbers: its relative error
-   is 2**-64 and 2**-35. Right for all operands. 2 and 3 as exponents multiply instead.
+   Range: all operands. Method: e**(y * log(x)) in float64 and 2**(y * log2(x)) in float32, with the logarithm as a sum of two numbers.
+   Relative error of the logarithm: 2**-64 in float64, 2**-35 in float32. If the exponent is 2 or 3, products give the result.
 
    Note [Special powers]
        With L = log|x| (-infinity for zero), y * L determines the power, except for 0 * infinity: x**0 and 1**y are 1, even if

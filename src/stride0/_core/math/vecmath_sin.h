@@ -1,7 +1,8 @@
 /* Sine, cosine and tangent up to a limit, in both precisions; included twice by vecmath.h.
 
-   The argument is reduced by a multiple of pi/2 held as three numbers. Relative errors of the polynomials: 2**-58 (sine) and 2**-64
-   (cosine) in float64, 2**-28 and 2**-33 in float32. Larger arguments: Note [Rare arguments]. */
+   Range: up to 2**30 in float64, 2**15 in float32; larger arguments in Note [Rare arguments]. Method: Cody and Waite's reduction by a
+   multiple of pi/2, which is the sum of three numbers, and minimax polynomials. Their relative errors: 2**-58 (sine) and 2**-64 (cosine)
+   in float64, 2**-28 and 2**-33 in float32. */
 
 #if VM_PRECISION == 64
 /* a - n * pi/2 for the nearest integer n, which is in the low bits of *t. The first difference is exact, and *low collects all later

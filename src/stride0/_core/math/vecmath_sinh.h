@@ -1,5 +1,7 @@
-/* sinh and cosh in both precisions; included twice by vecmath.h. Right for all numbers. Relative errors of sinh(r) and cosh(r) - 1 on
-   +-ln(2)/2: 2**-61 and 2**-70 in float64. */
+/* sinh and cosh in both precisions; included twice by vecmath.h.
+
+   Range: all numbers. Method: the reduction of vecmath_exp.h, and minimax polynomials of r. Relative errors of sinh(r) and cosh(r) - 1
+   for |r| <= ln(2) / 2: 2**-61 and 2**-70 in float64. */
 
 #if VM_PRECISION == 64
 /* The reduced argument as rh with 26 bits and rl, and a quarter of 2**k and of 2**-k: half of the result is computed first, which

@@ -1,5 +1,5 @@
-/* erf and the middle of its inverses in both precisions; included twice by vecmath_special.h. The coefficients of float32 are the same
-   functions' with fewer terms. erf is right for all numbers, the fast inverses for q = 1 - x**2 above e**-4.5. */
+/* erf and the middle of its inverses in both precisions; included twice by vecmath_special.h. float32 has
+   shorter polynomials for the same functions. Range: all numbers for erf, q = 1 - x**2 above e**-4.5 for the fast inverses. */
 
 /* x + x * P(x * x) up to 1, and from there on 1 - e**-Q(x). The second polynomial is Q as a function of u = x - 1.5. */
 #if VM_PRECISION == 64

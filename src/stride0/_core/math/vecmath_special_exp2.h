@@ -1,5 +1,5 @@
-/* 2**x and 10**x in both precisions; included twice by vecmath_special.h. x = k + r with |r| <= 1/2; 10**x is 2**(x * log2(10)), with the
-   product as two numbers. Right for all numbers. */
+/* 2**x and 10**x in both precisions; included twice by vecmath_special.h. Range: all numbers. Method: x = k + r with
+   |r| <= 1/2, and a minimax polynomial of r; 10**x is 2**(x * log2(10)), with the product as two numbers. */
 
 #if VM_PRECISION == 64
 /* 2**r for r from -1/2 to 1/2; in float32 the power function has it */

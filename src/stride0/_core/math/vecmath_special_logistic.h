@@ -1,5 +1,5 @@
-/* The logistic function and related ones in both precisions; included twice by vecmath_special.h. Right for all numbers; the fast bodies
-   are for the arguments that no LATER macro of vecmath_special_run.h leaves to the others. */
+/* The logistic function and related ones in both precisions; included twice by vecmath_special.h. Range: all numbers.
+   The LATER macros in vecmath_special_run.h tell which arguments the fast bodies leave to the others. */
 
 /* -- expit ------------------------------------------------------------------------------------------------- */
 

@@ -46,9 +46,11 @@ VM_INLINE double vm_log1p_sum_f64(double x, double xl, double *low) {
     double v = 1.0 + x;
     double b = v - 1.0;
     double c = ((x - b) + (1.0 - (v - b))) + xl;
-    double k, scale;
-    int near;
-    double f = vm_log1p_split_f64(v, &k, &scale, &near);
+    uint64_t u = vm_bits64(v) + VM_TO_SQRT_HALF;
+    double k = vm_exponent_f64(u) - (0x1p52 + 1023);
+    double f = vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF) - 1.0;
+    double scale = vm_double(((uint64_t)2047 << 52) - (u & ~(uint64_t)VM_MANTISSA)); /* 2 / 2**k */
+    int near = k == 0.0;
     return vm_log_two_f64(k, near ? x : f, near ? xl : 0.5 * (c * scale), low);
 }
 
