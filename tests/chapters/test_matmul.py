@@ -556,6 +556,13 @@ def test_a_matrix_by_its_own_transpose_is_numpys(dtype, shape):
             assert np.array_equal(found, b @ np.swapaxes(b, -1, -2))
 
 
+@pytest.mark.parametrize("dtype", FLOATING)
+def test_a_stack_by_the_transpose_of_its_first_matrix(dtype):
+    """The two operands begin at the same element, but only one product is a matrix by its own transpose."""
+    wide, a = matrices(dtype, 3, 40, 50)
+    product((wide[:, :36], a[:, :36]), (xp.matrix_transpose(wide[0, :36]), a[0, :36].T))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("n", [32, 33, 47, 63, 64, 100, 1057, 4130])
 def test_what_follows_a_row_is_not_in_its_product(dtype, n):

@@ -203,6 +203,7 @@ cdef void split(Product* product) noexcept nogil:
 
 cdef bint is_by_own_transpose(const Product* product) noexcept nogil:
     return product.left == product.right and product.m == product.p and (
+        product.count == 1 or product.strides1[0] == product.strides2[0]) and (
         product.strides1[1] == product.strides2[2] and product.strides1[2] == product.strides2[1])
 
 
