@@ -8,8 +8,8 @@ result: no result depends on the position of an element.
     python tests/core/test_sameness.py --record           # after a change of values that is wanted
     python tests/core/test_sameness.py --record sin cos   # only these functions
 
-All NaNs are replaced by one NaN first: their signs and payloads are unspecified. Matrix products,
-decompositions and Fourier transforms are NumPy's, and left out.
+All NaNs are replaced by one NaN first: their signs and payloads are unspecified. Products of real matrices are
+in the record; decompositions, complex products and Fourier transforms are not.
 """
 
 from __future__ import annotations
@@ -175,6 +175,22 @@ def fold_results(name: str, call: Any, v: Any) -> Iterator[Any]:
         yield call(xp.permute_dims(matrix, (1, 0)), axis=axis)
 
 
+def products(dtype: str) -> Iterator[Any]:
+    """Products of matrices: tiny, in tiles, in panels, by a vector, symmetric, stacked."""
+    v = elements(dtype, 9)
+    v = np.tile(
+        np.where(np.isfinite(v) & (np.abs(v) < 1e15) & (np.abs(v) > 1e-15), v, np.ones((), dtype)), 22
+    )
+    for m, k, n in ((3, 4, 5), (9, 40, 25), (70, 300, 90), (130, 140, 120), (60, 20, 1), (50, 300, 1)):
+        x, y = (xp.reshape(xp.asarray(v[: a * b]), (a, b)) for a, b in ((m, k), (k, n)))
+        yield from (
+            x @ y,
+            x @ x.T,
+            xp.stack([x, x]) @ xp.stack([y, y]),
+            xp.asarray(np.asfortranarray(x)) @ y[:, ::-1],
+        )
+
+
 def report(only: set[str] | None = None) -> dict[str, str]:
     found = {}
     for name, dtype, call, operands in functions():
@@ -189,6 +205,8 @@ def report(only: set[str] | None = None) -> dict[str, str]:
     for name, dtype, call, v in folds():
         if only is None or name in only:
             found[f"{name} {dtype}"] = hashed(fold_results(name, call, v))
+    if only is None or "matmul" in only:
+        found |= {f"matmul {dtype}": hashed(products(dtype)) for dtype in ("float32", "float64")}
     return found
 
 
@@ -216,7 +234,11 @@ def test_recorded_bits(instruction_set: str, threads: int) -> None:
 
 def test_the_record_covers_every_function() -> None:
     recorded = {tuple(key.split()) for key in json.loads(RECORD.read_text(encoding="utf-8"))}
-    assert {name for name, _ in recorded} == {row.name for row in OPS if row.public} | {*REDUCTIONS, *SCANS}
+    assert {name for name, _ in recorded} == {row.name for row in OPS if row.public} | {
+        *REDUCTIONS,
+        *SCANS,
+        "matmul",
+    }
     for dtype in ("float32", "float64", "complex64", "complex128"):
         assert {("exp", dtype), ("pow", dtype), ("sum", dtype), ("var", dtype)} <= recorded
 

@@ -58,6 +58,7 @@ GROUPS = {
             "intpow.h",
             "tiles.h",
             "products.h",
+            "real_products.h",
         ),
         *("folding.h", "finding.h", "flags.h", "scanning.h", "sorting.h"),
         *("scalars.h", "realmath.h", "complexmath.h"),

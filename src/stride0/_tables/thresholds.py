@@ -328,7 +328,8 @@ MATMUL = (
     Threshold(
         "dot_elements",
         16384,
-        "maximum number of elements of one dot product that the reduction `dot` computes; order of sums",
+        "maximum number of elements of one dot product that the reduction `dot` computes at once; of complex "
+        "numbers, BLAS computes longer ones; order of sums",
         COMPARE,
     ),
     Threshold(
@@ -424,6 +425,18 @@ MATMUL = (
         "described; order of sums",
         EINSUM,
     ),
+    Threshold(
+        "direct_products",
+        1 << 20,
+        "maximum number of multiplications of a product of float64 matrices whose operands are not packed; "
+        "twice as many for float32",
+        COMPARE,
+    ),
+    Threshold(
+        "direct_columns", 48, "maximum number of columns of a product whose operands are not packed", COMPARE
+    ),
+    Threshold("direct_rows", 12, "maximum rows of a product whose operands are not packed", COMPARE),
+    Threshold("panel_side", 2048, "maximum number of rows, and of columns, that are packed at once", COMPARE),
     Threshold(
         "blas_quick_products",
         256,

@@ -407,6 +407,9 @@ class Emitter:
         self.add(PRODUCTS, ["factor_definite"], "s0_factor_definite")
         for step in ("factor", "join", "spread", "apply"):
             self.add(PRODUCTS, [f"tall_{step}"], f"s0_tall_{step}")
+        for number, bits in enumerate((32, 64)):
+            for step in ("direct_products", "pack_panels", "multiply_panels"):
+                self.add(PRODUCTS, [f"{step}[{number}]"], f"s0_{step}_f{bits}")
 
     def fourier(self) -> None:
         for step in ("short", "columns", "rows", "untangle", "tangle", "copy"):
@@ -424,6 +427,7 @@ HEADERS = {
     SPECIAL: ['#include "vecmath_special.h"', ""],
     SORTING: ['#include "sorting.h"', ""],
     STRIDED: ['#include "blockwise.h"', ""],
+    PRODUCTS: ['#include "real_products.h"', ""],
     FOURIER: ['#include "fourier.h"', ""],
 }
 

@@ -28,6 +28,20 @@ typedef void (*s0_copy)(char *target, const char *source, Py_ssize_t size);
 typedef int (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,
                           Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
+/* Of real_products.h: a block of a product, in panels: S0_SUM_TERMS terms of each sum at most. Strides are in bytes, from row to row and from
+ * column to column. If the product is symmetric, no row is computed that is `below` the diagonal: `below` is the distance from the first
+ * column of the block to its first row. */
+enum { S0_SUM_TERMS = 256, S0_PANEL_ROWS = 96, S0_PANELS_TOGETHER = 4, S0_PANEL_VECTORS = 3 };
+typedef struct {
+    const char *left, *right;
+    char *out;
+    Py_ssize_t left_strides[2], right_strides[2], pitch; /* bytes of a row of the whole result */
+    Py_ssize_t m, n, p;
+    Py_ssize_t below;
+    char *memory; /* panels of `right`, whole vectors, then of `left` */
+    int fresh;    /* whether sums replace elements of the result */
+} s0_panels;
+
 /* Of sorting.h: the steps of the sort of a lane of n elements, `stride` bytes apart:
  *   encode    each part, [first, last), as words in the scratch memory; the statistics of the parts (`seen`) are combined,
  *   plan      chooses the words to sort,
@@ -191,6 +205,10 @@ typedef struct {
     int vector; /* bytes of the vectors that these loops use */
     /* Set by the core: whether a long loop may return early because its call was interrupted. */
     int (*interrupted)(void);
+    /* Of real_products.h, of float32 and float64: one product as it lies; units of packing, and of the result, from a first one to a last one. */
+    s0_product direct_products[2];
+    void (*pack_panels[2])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
+    void (*multiply_panels[2])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
 } s0_kernels;
 
 /* The table to which the loops of a module are written; loops that call other loops read it. */

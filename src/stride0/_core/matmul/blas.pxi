@@ -1,39 +1,24 @@
-# Products of matrices by BLAS: by its functions, or by the loops of NumPy's `matmul`, which call it.
+# Products of complex matrices by BLAS: by its functions, or by the loops of NumPy's `matmul`, which call it.
 #
 # Note [Calls of BLAS]
-#     If the functions of NumPy's BLAS are found, this file calls them: syrk for a real matrix times its own transpose, and gemm
-#     for other products. Otherwise, and for products with a single row or column, the loops of `numpy.matmul` choose the
-#     function of BLAS (Note [Loops of NumPy]).
+#     Products of complex matrices. If the functions of NumPy's BLAS are found, this file calls gemm. Otherwise, and for products
+#     with a single row or column and a matrix times its own transpose, the loops of `numpy.matmul` choose the function of
+#     BLAS (Note [Loops of NumPy]). Real products never call BLAS: Note [Products in panels].
 #
-#     syrk computes one triangle, and `mirror` copies it to the other triangle, a cache line at a time. NumPy mirrors column by
-#     column: if the stride of rows is a power of two, this takes as long as the product. 1024x64 by its transpose takes
-#     2.0 ms instead of NumPy's 4.8 in float64, and 2.3 ms instead of 3.8 in float32.
+#     OpenBLAS uses one thread for up to blas_alone_products / 4 complex multiplications. NumPy multiplies the matrices of a
+#     stack in turn; here the threads of the pool share the stack.
 #
-#     OpenBLAS uses one thread for up to blas_alone_products real multiplications, or a quarter of that if complex. NumPy
-#     multiplies the matrices of a stack in turn; here the threads of the pool share the stack. 64 products of 64x64 take, on
-#     two threads, 165 us instead of 320 in float32, and 370 us instead of 850 in float64.
-#
-#     From 10^6 multiplications on, OpenBLAS copies operands to buffers, which is slow if little is computed per element, and
+#     OpenBLAS copies operands of large products to buffers, which is slow if little is computed per element, and
 #     uses threads of its own, which wait for each other in loops. If other threads run as well, such as the threads of a second
 #     OpenBLAS in SciPy, the product takes several times as long. So some large products are split into small calls:
 #
 #     * If the second matrix has at most blas_thin_elements elements, the first matrix is split into blocks of rows: about
-#       blas_thin_products multiplications and at least blas_thin_rows rows, but at most blas_alone_products multiplications.
-#       A transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of
-#       float32: 1,290 us instead of 2,900).
+#       blas_thin_products multiplications and at least blas_thin_rows rows, but at most 2 blas_alone_products multiplications.
+#       A transposed second matrix is packed first, since OpenBLAS reads it slowly for each block.
 #     * Other products of up to blas_shared_products multiplications are split into blocks of rows, too; BLAS computes each block
-#       on one thread (Note [One thread of BLAS]). On one thread the blocks take 1 to 5 % longer than a single call; on two
-#       threads, two thirds of the time of OpenBLAS on two threads. In single precision a transposed second matrix is packed
-#       first (400x400 of float32: 1,340 us in one call, 1,560 us in blocks, 1,330 us in packed blocks).
+#       on one thread (Note [One thread of BLAS]). In single precision a transposed second matrix is packed first.
 #     * Sums of at least blas_sum_elements elements are split into parts if the result has at most blas_sum_side rows and
 #       columns. Each part has a buffer of its own. The buffers are added in order.
-#
-#     Microseconds by NumPy's `matmul` and by this file, medians of one run:
-#
-#                 10000x200 by 200x5             40x10000 by 10000x40
-#                 1 thread       2 threads       1 thread       2 threads
-#     float32      660 -> 300     420 -> 140     430 -> 320     480 -> 170
-#     float64     3650 -> 920    1490 -> 380     880 -> 580     950 -> 310
 #
 #     Blocks and parts depend only on shapes and strides, so that no bit depends on the number of threads.
 #
@@ -50,16 +35,7 @@ cdef enum:                  # of the interface to BLAS in C
     BY_ROWS = 101
     AS_IT_IS = 111
     TRANSPOSED = 112
-    UPPER = 121
     CACHE_LINE = 64         # bytes
-
-ctypedef void (*Gemm32)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, float alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, float beta, char* c, int64_t c_step) noexcept nogil
-
-ctypedef void (*Gemm64)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, double alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, double beta, char* c, int64_t c_step) noexcept nogil
-
-ctypedef void (*Syrk32)(int order, int triangle, int how, int64_t m, int64_t n, float alpha, const char* a, int64_t a_step, float beta, char* c, int64_t c_step) noexcept nogil
-
-ctypedef void (*Syrk64)(int order, int triangle, int how, int64_t m, int64_t n, double alpha, const char* a, int64_t a_step, double beta, char* c, int64_t c_step) noexcept nogil
 
 ctypedef void (*GemmComplex)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, const void* alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, const void* beta, char* c, int64_t c_step) noexcept nogil
 
@@ -77,12 +53,8 @@ cdef bint has_blas = False
 cdef object load_blas = functions_of_blas
 
 # The products in NumPy's BLAS, where they were found: Note [Calls of BLAS].
-cdef Gemm32 gemm32 = NULL
-cdef Gemm64 gemm64 = NULL
 cdef GemmComplex gemm_complex64 = NULL
 cdef GemmComplex gemm_complex128 = NULL
-cdef Syrk32 syrk32 = NULL
-cdef Syrk64 syrk64 = NULL
 
 # Note [One thread of BLAS]: the calls that compute alone now, and the threads that there are otherwise.
 cdef CountThreads count_threads = NULL
@@ -98,22 +70,20 @@ def set_blas(load):
     Parameters
     ----------
     load : callable
-        Called on first use; returns the addresses of gemm for float32, float64, complex64 and complex128, of syrk for the first
-        two, and of the functions that return and set the number of threads, or zeros.
+        Called on first use; returns the addresses of gemm for complex64 and complex128, and of the functions that return and set
+        the number of threads, or zeros.
     """
     global load_blas, has_blas
     load_blas, has_blas = load, False
 
 
 cdef int ask_for_blas() except -1:
-    global gemm32, gemm64, gemm_complex64, gemm_complex128, syrk32, syrk64, count_threads, limit_threads, has_blas
-    single, double_, complex_single, complex_double, own_single, own_double, count, limit = load_blas()
+    global gemm_complex64, gemm_complex128, count_threads, limit_threads, has_blas
+    single, double_, count, limit = load_blas()
     # Of several threads that ask at once, the first one sets them: what is set is never replaced, as others read it.
     s0_acquire(&loading_blas)
     if not has_blas:
-        gemm32, gemm64 = <Gemm32><uintptr_t>single, <Gemm64><uintptr_t>double_
-        gemm_complex64, gemm_complex128 = <GemmComplex><uintptr_t>complex_single, <GemmComplex><uintptr_t>complex_double
-        syrk32, syrk64 = <Syrk32><uintptr_t>own_single, <Syrk64><uintptr_t>own_double
+        gemm_complex64, gemm_complex128 = <GemmComplex><uintptr_t>single, <GemmComplex><uintptr_t>double_
         if count and limit:
             count_threads, limit_threads = <CountThreads><uintptr_t>count, <LimitThreads><uintptr_t>limit
         s0_write_int(has_blas, True)
@@ -167,24 +137,19 @@ def forget_other_threads():
         restore_threads()
 
 
-cdef inline Py_ssize_t alone_on(int code) noexcept nogil:
-    """Multiplications of a product of a dtype for which BLAS has one thread."""
-    return tuning.blas_alone_products // 4 if letter_at(code) == c"c" else tuning.blas_alone_products
-
-
 cdef void split(Product* product) noexcept nogil:
     """Choose how many rows, and how many terms of each sum, one call of BLAS computes; by shapes and strides only: Note [Calls of BLAS]."""
     cdef Py_ssize_t m = product.m, n = product.n, p = product.p
-    # Blocks of complex numbers are for BLAS on one thread anyway.
-    cdef Py_ssize_t most = 2 * tuning.blas_alone_products if letter_at(product.code) == c"c" else tuning.blas_alone_products
-    cdef bint own = is_by_own_transpose(product), is_long = False
+    # Blocks are for BLAS on one thread anyway.
+    cdef Py_ssize_t most = 2 * tuning.blas_alone_products
+    cdef bint is_long = False
     product.rows, product.length, product.step = m, n, n
-    if n * p <= tuning.blas_thin_elements and not own:
+    if n * p <= tuning.blas_thin_elements:
         product.rows = min(m, max(8, min(max(tuning.blas_thin_rows, tuning.blas_thin_products // (n * p)), most // (n * p)) // 8 * 8))
-    elif n >= tuning.blas_sum_elements and p <= tuning.blas_sum_side and m <= (tuning.blas_sum_rows if own else tuning.blas_sum_side) and m * n * p > tuning.blas_alone_products:
+    elif n >= tuning.blas_sum_elements and p <= tuning.blas_sum_side and m <= tuning.blas_sum_side and m * n * p > tuning.blas_alone_products:
         is_long = True
         product.rows = min(m, tuning.blas_sum_rows)
-    elif not own and limit_threads is not NULL and tuning.blas_alone_products < m * n * p <= tuning.blas_shared_products:
+    elif limit_threads is not NULL and tuning.blas_alone_products < m * n * p <= tuning.blas_shared_products:
         # As many blocks as a power of two: for any such number of threads.
         product.blocks = 1
         while product.blocks < tuning.blas_shared_blocks and 2 * product.blocks * tuning.blas_shared_rows <= m:
@@ -201,25 +166,13 @@ cdef void split(Product* product) noexcept nogil:
     product.parts = (n + product.length - 1) // product.length
 
 
-cdef bint is_by_own_transpose(const Product* product) noexcept nogil:
-    return product.left == product.right and product.m == product.p and (
-        product.count == 1 or product.strides1[0] == product.strides2[0]) and (
-        product.strides1[1] == product.strides2[2] and product.strides1[2] == product.strides2[1])
-
-
 cdef bint is_known(const Product* product) noexcept nogil:
     """Note [Calls of BLAS]: whether the function of BLAS that computes this product was found."""
-    cdef bint own
-    if min(product.m, product.n, product.p) < 2:
+    if min(product.m, product.n, product.p) < 2 or is_by_own_transpose(product):
         return False
-    own = is_by_own_transpose(product)
-    if product.code == FLOAT32:
-        return syrk32 is not NULL if own else gemm32 is not NULL
-    if product.code == FLOAT64:
-        return syrk64 is not NULL if own else gemm64 is not NULL
-    if own:
-        return False
-    return gemm_complex64 is not NULL if product.code == COMPLEX64 else gemm_complex128 is not NULL
+    if product.code == COMPLEX64:
+        return gemm_complex64 is not NULL
+    return product.code != FLOAT32 and product.code != FLOAT64 and gemm_complex128 is not NULL
 
 
 cdef int call_blas(Product* product) except -1:
@@ -236,13 +189,10 @@ cdef int call_blas(Product* product) except -1:
             one.left, one.right = product.left + k * product.strides1[0], product.right + k * product.strides2[0]
             one.out = product.out + k * each
             call_in_chunks(&one)
-            if one.code == FLOAT32 or one.code == COMPLEX64:
+            if one.code == COMPLEX64:
                 add_parts(<float*>one.out, <float*>one.sums, each // <int>sizeof(float), one.parts)
             else:
                 add_parts(<double*>one.out, <double*>one.sums, each // <int>sizeof(double), one.parts)
-            if is_by_own_transpose(&one):
-                # BLAS may sum up what is above the diagonal in another order than what is below it.
-                mirror_result(&one, one.out)
     finally:
         free(one.sums)
     return 0
@@ -252,7 +202,7 @@ cdef int call_in_chunks(Product* product) except -1:
     cdef int threads = 1
     cdef int64_t work = time_of(product)
     cdef Py_ssize_t calls = product.count * product.blocks * product.parts
-    cdef bint done, is_small = product.rows * product.step * product.p <= alone_on(product.code)
+    cdef bint done, is_small = product.rows * product.step * product.p <= tuning.blas_alone_products // 4
     cdef bint limited = not is_small and calls > 1 and begin_alone()
     with nogil:
         if is_small or limited:
@@ -267,7 +217,6 @@ cdef void call_for_some(void* context, int chunk) noexcept nogil:
     """A chunk of the calls, for matrices with contiguous rows or contiguous columns."""
     cdef const Product* whole = <const Product*>context
     cdef Py_ssize_t size = itemsize_at(whole.code), first = chunk * whole.matrices, k, matrix, row, m, part, at, end
-    cdef bint own = is_by_own_transpose(whole) and whole.parts == 1
     cdef bint transposed1 = whole.strides1[2] != size, transposed2 = whole.strides2[2] != size
     cdef int how1 = TRANSPOSED if transposed1 else AS_IT_IS, how2 = TRANSPOSED if transposed2 else AS_IT_IS
     cdef Py_ssize_t leading1 = whole.strides1[2 if transposed1 else 1] // size, leading2 = whole.strides2[2 if transposed2 else 1] // size
@@ -280,13 +229,6 @@ cdef void call_for_some(void* context, int chunk) noexcept nogil:
         a = whole.left + matrix * whole.strides1[0] + row * whole.strides1[1]
         b = whole.right + matrix * whole.strides2[0]
         c = (whole.out + matrix * whole.m * whole.p * size if whole.parts == 1 else whole.sums + part * whole.m * whole.p * size) + row * whole.p * size
-        if own:
-            if whole.code == FLOAT32:
-                syrk32(BY_ROWS, UPPER, how1, whole.p, whole.n, 1, a, leading1, 0, c, whole.p)
-            else:
-                syrk64(BY_ROWS, UPPER, how1, whole.p, whole.n, 1, a, leading1, 0, c, whole.p)
-            mirror_result(whole, c)
-            continue
         end = min(part * whole.length + whole.length, whole.n)
         for at from part * whole.length <= at < end by whole.step:
             multiply(
@@ -303,11 +245,7 @@ cdef inline void multiply(
     cdef float[2] beta32 = [adds, 0]
     cdef double[2] one64 = [1, 0]
     cdef double[2] beta64 = [adds, 0]
-    if product.code == FLOAT32:
-        gemm32(BY_ROWS, how1, how2, m, product.p, n, 1, a, leading1, b, leading2, adds, c, product.p)
-    elif product.code == FLOAT64:
-        gemm64(BY_ROWS, how1, how2, m, product.p, n, 1, a, leading1, b, leading2, adds, c, product.p)
-    elif product.code == COMPLEX64:
+    if product.code == COMPLEX64:
         gemm_complex64(BY_ROWS, how1, how2, m, product.p, n, one32, a, leading1, b, leading2, beta32, c, product.p)
     else:
         gemm_complex128(BY_ROWS, how1, how2, m, product.p, n, one64, a, leading1, b, leading2, beta64, c, product.p)
@@ -322,26 +260,9 @@ cdef void add_parts(Real* out, const Real* sums, Py_ssize_t size, Py_ssize_t par
             out[i] += sums[part * size + i]
 
 
-cdef void mirror_result(const Product* product, char* c) noexcept nogil:
-    """Make what is below the diagonal of a product of real numbers the mirror image of what is above."""
-    if product.code == FLOAT32:
-        mirror(<float*>c, product.p)
-    else:
-        mirror(<double*>c, product.p)
-
-
-cdef void mirror(Real* c, Py_ssize_t p) noexcept nogil:
-    """Copy the upper triangle of a p x p matrix to the lower one. Each step reads one cache line of a row, and writes its elements to as many rows."""
-    cdef Py_ssize_t side = CACHE_LINE // <Py_ssize_t>sizeof(Real), band, i, j
-    for band in range((p + side - 1) // side):
-        for i in range(min(band * side + side, p)):
-            for j in range(max(band * side, i + 1), min(band * side + side, p)):
-                c[j * p + i] = c[i * p + j]
-
-
 cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1:
     """
-    Multiply stacks of matrices by functions of BLAS, Note [Calls of BLAS], or return False.
+    Multiply stacks of complex matrices by functions of BLAS, Note [Calls of BLAS], or return False.
 
     Their shapes are ([L,] M, K) and ([L,] K, N), where either L may be 1, their dtypes equal. One of the last two axes of
     each has stride 1, and the other one a stride not less than the size of the first. `out`, of shape ([L,] M, N), is in
@@ -363,7 +284,7 @@ cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1:
         return False
     split(&product)
     # Those of double precision are read as fast.
-    is_single = product.code == FLOAT32 or product.code == COMPLEX64
+    is_single = product.code == COMPLEX64
     if product.rows < product.m and (product.n * product.p <= tuning.blas_thin_elements or (is_single and product.step == product.n)):
         x2 = as_operand(x2, x2.code, True)
         matrix_strides(product.strides2, x2)

@@ -2,6 +2,7 @@
 
 
 from stride0._core.memory.dtype cimport DType
+from stride0._core.plan.loops cimport s0_product
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array
 
@@ -27,6 +28,7 @@ cdef struct Product:
     Py_ssize_t parts
     char* sums              # a result for each part, where there are several
     int code
+    s0_product kernel       # of our own
     bint failed             # for lack of memory
 
 cdef enum:

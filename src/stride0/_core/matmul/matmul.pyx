@@ -1,7 +1,7 @@
 # cython: wraparound=True
 """Products of matrices: BLAS, our own kernels, contractions and einsum.
 
-One compiled module, read in this order: `blas.pxi`, `packing.pxi`, `gufuncs.pxi`, `product.pxi`, `stacks.pxi`, `own_products.pxi`, `contraction.pxi`, `einsum.pxi`, `functions.pxi`.
+One compiled module, read in this order: `blas.pxi`, `packing.pxi`, `gufuncs.pxi`, `product.pxi`, `stacks.pxi`, `own_products.pxi`, `panels.pxi`, `contraction.pxi`, `einsum.pxi`, `functions.pxi`.
 """
 
 from cpython.exc cimport PyErr_Clear, PyErr_Occurred
@@ -12,11 +12,11 @@ from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_int, s0_write_int
 from stride0._core.memory.dtype cimport (
-    BOOL, COMPLEX64, DType, FLOAT32, FLOAT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes,
+    BOOL, COMPLEX64, DType, FLOAT32, FLOAT64, UINT8, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes,
 )
-from stride0._core.plan.threads cimport may_raise, run_chunks, run_equal_chunks
+from stride0._core.plan.threads cimport may_raise, run_chunks, run_equal_chunks, s0_chunk
 from stride0._core.plan.operations cimport OP_BITWISE_AND, OP_MULTIPLY, OP_NOT_EQUAL
-from stride0._core.plan.loops cimport s0_bit_length
+from stride0._core.plan.loops cimport PANEL_ROWS, PANEL_VECTORS, PANELS_TOGETHER, SUM_TERMS, s0_bit_length, s0_panels
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, TABLE, chunks_for, threads_for, tuning
 from stride0._core.array.modes cimport guarding
 from stride0._core.array.array cimport (
@@ -47,6 +47,7 @@ include "gufuncs.pxi"
 include "product.pxi"
 include "stacks.pxi"
 include "own_products.pxi"
+include "panels.pxi"
 include "contraction.pxi"
 include "einsum.pxi"
 include "functions.pxi"

@@ -17,11 +17,11 @@ from stride0._core.exchange.numpy_calls import numpy, quiet, to_numpy
 def functions_of_blas() -> tuple[int, ...]:
     """Return the addresses of functions of the BLAS that NumPy's wheels contain; zeros elsewhere.
 
-    The functions are sgemm, dgemm, cgemm and zgemm, then ssyrk and dsyrk (a matrix by its own transpose), and
-    the functions that return and set the number of threads. The suffix of the names means that sizes have 64
-    bits. A name is also found in the libraries that a library is linked with.
+    The functions are cgemm and zgemm, and the functions that return and set the number of threads. The suffix
+    of the names means that sizes have 64 bits. A name is also found in the libraries that a library is linked
+    with.
     """
-    products = ("sgemm", "dgemm", "cgemm", "zgemm", "ssyrk", "dsyrk")
+    products = ("cgemm", "zgemm")
     threads = ("get_num_threads", "set_num_threads")
     names = [*(f"cblas_{name}64_" for name in products), *(f"openblas_{name}64_" for name in threads)]
     try:

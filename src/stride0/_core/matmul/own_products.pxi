@@ -6,13 +6,13 @@ cdef void run_product(void* context, int chunk) noexcept nogil:
     cdef int status = 0
     if whole.matrices:
         first = chunk * whole.matrices
-        status = TABLE.products[whole.code](
+        status = whole.kernel(
             whole.left + first * whole.strides1[0], whole.strides1, whole.right + first * whole.strides2[0], whole.strides2,
             whole.out + first * whole.m * whole.p * size, min(whole.matrices, whole.count - first), whole.m, whole.n, whole.p)
     else:
         first = chunk * whole.rows
         for k in range(whole.count):
-            status |= TABLE.products[whole.code](
+            status |= whole.kernel(
                 whole.left + k * whole.strides1[0] + first * whole.strides1[1], whole.strides1, whole.right + k * whole.strides2[0],
                 whole.strides2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
                 whole.p)
@@ -20,13 +20,16 @@ cdef void run_product(void* context, int chunk) noexcept nogil:
         s0_write_int(whole.failed, True)
 
 
-cdef int run_products(Product* product, int code) except -1:
-    """Compute the products, on several threads where that is faster: partitioned between matrices, else between rows."""
+cdef int run_products(Product* product, int code, int algorithm) except -1:
+    """Compute the products by OWN or PANELS, on several threads where that is faster: partitioned between matrices, else between rows."""
     cdef int64_t work
     cdef int threads
     cdef Py_ssize_t chunks
     cdef bint done = True
     product.code, product.failed = code, False
+    if algorithm == PANELS and not is_direct(product):
+        return run_panels(product)
+    product.kernel = TABLE.direct_products[code == FLOAT64] if algorithm == PANELS else TABLE.products[code]
     work = time_of(product)
     product.matrices, product.rows = product.count, 0
     if work < tuning.long_run_elements:
@@ -52,7 +55,7 @@ cdef int run_products(Product* product, int code) except -1:
     return 0
 
 
-cdef Array own_product(Array x1, Array x2, int code):
+cdef Array own_product(Array x1, Array x2, int code, int algorithm):
     """The products of two stacks with equal leading axes, by kernels of our own; a new array in C order."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t position[MAX_NDIM]
@@ -67,7 +70,7 @@ cdef Array own_product(Array x1, Array x2, int code):
     for axis in range(lead - 1):
         outer *= x1.shape_[axis]
     product.count *= outer
-    if product.p == 1 and letter_at(code) == c"f" and product.n >= tuning.real_sum_elements:
+    if algorithm == OWN and product.p == 1 and letter_at(code) == c"f" and product.n >= tuning.real_sum_elements:
         x2 = as_operand(x2, code, False)
         if x2.strides_[lead] != size:
             x2 = swapped_matrix(as_operand(swapped_matrix(x2), code, True))
@@ -83,7 +86,7 @@ cdef Array own_product(Array x1, Array x2, int code):
     # The leading axes but the last one.
     memset(position, 0, sizeof(position))
     while True:
-        run_products(&product, code)
+        run_products(&product, code, algorithm)
         product.out += product.count * product.m * product.p * size
         axis = lead - 2
         while axis >= 0:

@@ -9,12 +9,13 @@
 #     1. a column times a row (K = 1) is a broadcast multiplication;
 #     2. integers, few or tiny products of real numbers, and matrices by vectors use kernels of our own, which
 #        read any layout: Note [Products of our own]. NumPy is not even imported;
-#     3. one dot product (`dot_elements`), few or narrow products of complex numbers (`complex_dot_products`, `complex_dot_results`) and long sums of
+#     3. one dot product (of complex numbers up to `dot_elements`), few or narrow products of complex numbers (`complex_dot_products`, `complex_dot_results`) and long sums of
 #        integers are the core's reduction "dot" over views of shape (..., M, 1, K) and (..., 1, N, K), copied
 #        only where integers that are read repeatedly are not contiguous along K;
 #     4. many tiny complex matrices (`complex_batch_matrices`, `complex_batch_products`) use the same reduction with the batch as the innermost
 #        axis, so that one vector instruction computes many matrices;
-#     5. all others use BLAS, into memory of ours: Note [Calls of BLAS]. Where the
+#     5. all other products of real numbers are computed in panels, from any layout: Note [Products in panels];
+#     6. all other products of complex numbers use BLAS, into memory of ours: Note [Calls of BLAS]. Where the
 #        batch is folded away, that is one call; otherwise one call per matrix. Operands whose strides BLAS
 #        cannot read are packed first.
 #
@@ -32,7 +33,7 @@
 #
 # Note [Products of our own]
 #     Integers: every product, except long sums of few columns, which are the reduction "dot". Real
-#     floating dtypes: where the call of BLAS takes longer than the product, and matrices by a vector of real_sum_elements
+#     floating dtypes: tiny products, whose sums are added up in float64, and matrices by a vector of real_sum_elements
 #     elements or more, if the matrix has contiguous rows, or contiguous columns that are long or few. They take as long as
 #     reading the matrix. No complex product is computed here. One thread of an AVX-512 server, NumPy 2.4, microseconds:
 #
@@ -60,6 +61,7 @@ cdef enum:      # how products are computed: Note [Algorithms of matrix products
     OWN
     DOT
     BATCH_INNERMOST
+    PANELS
     BLAS
 
 cdef enum:      # what is known of the operands' layout
@@ -75,7 +77,7 @@ cdef int algorithm_of(const Product* product, int code, int layout) noexcept nog
     cdef char letter = letter_at(code)
     cdef bint own = of_our_own(product, code)
     # Of floats, every layout has the bits of the reduction.
-    if sums == 1 and product.n <= tuning.dot_elements and not (own and layout == C_ORDER and letter != c"f"):
+    if sums == 1 and (letter == c"f" or product.n <= tuning.dot_elements) and not (own and layout == C_ORDER and letter != c"f"):
         return DOT
     if own and (letter != c"f" or product.p > 1 or product.n < tuning.real_sum_elements or may_read(product.m, product.n, layout)):
         return OWN
@@ -84,9 +86,8 @@ cdef int algorithm_of(const Product* product, int code, int layout) noexcept nog
             return DOT
         if product.count >= tuning.complex_batch_matrices and product.m > 1 and product.p > 1 and each <= tuning.complex_batch_products:
             return BATCH_INNERMOST
-    elif letter != c"f":
-        return DOT
-    return DOT if is_stored(code) else BLAS
+        return BLAS
+    return PANELS if letter == c"f" and not is_stored(code) else DOT
 
 
 cdef inline bint may_read(Py_ssize_t rows, Py_ssize_t columns, int layout) noexcept nogil:
@@ -135,19 +136,18 @@ cdef Array usual_product(Array x1, Array x2):
             x1, x2 = x2, x1
     layout = C_ORDER if x1.c_contiguous and x2.c_contiguous else order_of(product.strides1[1], product.strides1[2], size)
     algorithm = algorithm_of(&product, x1.code, layout)
-    # One row by one column, of which the general algorithms know more.
-    if algorithm == BATCH_INNERMOST or (algorithm == BLAS and product.m == product.p == 1 and letter_at(x1.code) == c"f"):
+    if algorithm == BATCH_INNERMOST:
         return None
     if algorithm == DOT:
         x1 = stack_view(x1, product.count, product.m, product.n, product.strides1)
         x2 = stack_view(x2, product.count, product.n, product.p, product.strides2)
         return view_in_c_order(by_dot(x1, x2, x1.code), ndim, shape)
     out = new_array(x1.code, ndim, shape, NULL, False)
-    if algorithm == OWN:
-        if product.p == 1 and product.n >= tuning.real_sum_elements and letter_at(x1.code) == c"f" and product.strides2[1] != size:
+    if algorithm == OWN or algorithm == PANELS:
+        if algorithm == OWN and product.p == 1 and product.n >= tuning.real_sum_elements and letter_at(x1.code) == c"f" and product.strides2[1] != size:
             x2 = as_packed(x2, product.strides2, product.n, product.p)
         product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
-        run_products(&product, x1.code)
+        run_products(&product, x1.code, algorithm)
         return out
     if not is_readable(product.strides1, product.m, product.n, size):
         x1 = as_packed(x1, product.strides1, product.m, product.n)

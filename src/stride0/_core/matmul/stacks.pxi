@@ -95,10 +95,10 @@ cdef Array multiply_alike(Array x1, Array x2, DType dtype):
     if letter_at(code) == c"f" and x1.shape_[lead] == 1 and x2.shape_[lead + 1] > 1 and (algorithm != OWN or x1.shape_[lead + 1] >= tuning.real_sum_elements):
         transposed, column = swapped_matrix(x2), swapped_matrix(x1)
         if algorithm_of_stacks(transposed, column, code) == OWN:
-            out = own_product(transposed, column, code)
+            out = own_product(transposed, column, code, OWN)
             return restride(out, (*x1.shape[:-1], x2.shape[-1]), (*strides(out)[:-2], x2.shape[-1], 1))
-    if algorithm == OWN:
-        return own_product(x1, x2, code)
+    if algorithm == OWN or algorithm == PANELS:
+        return own_product(x1, x2, code, algorithm)
     if algorithm == BATCH_INNERMOST:
         return batch_innermost(x1, x2, dtype)
     if algorithm == DOT:

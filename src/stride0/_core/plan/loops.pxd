@@ -96,6 +96,20 @@ cdef extern from "kernels.h":
         HALF_OF_REAL "S0_HALF_OF_REAL"
         ALL_OF_REAL "S0_ALL_OF_REAL"
         TO_REAL "S0_TO_REAL"
+    enum:
+        SUM_TERMS "S0_SUM_TERMS"    # of a block of a product
+        PANEL_ROWS "S0_PANEL_ROWS"
+        PANELS_TOGETHER "S0_PANELS_TOGETHER"
+        PANEL_VECTORS "S0_PANEL_VECTORS"
+    ctypedef struct s0_panels:
+        const char* left
+        const char* right
+        char* out
+        Py_ssize_t left_strides[2]
+        Py_ssize_t right_strides[2]
+        Py_ssize_t pitch, m, n, p, below
+        char* memory
+        bint fresh
     ctypedef struct s0_kernels:
         s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
         s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS]
@@ -127,3 +141,6 @@ cdef extern from "kernels.h":
         const s0_sorter* sorter
         int vector
         bint (*interrupted)() noexcept nogil
+        s0_product direct_products[2]
+        void (*pack_panels[2])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        void (*multiply_panels[2])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil

@@ -1,0 +1,78 @@
+/* Products of real matrices, in the place of gemm of BLAS: Note [Products in panels].
+ *
+ * Each element of a product is the sum of the sums of blocks of S0_SUM_TERMS terms, in order. The terms of a block are added one by one, from
+ * -0.0, by fused multiply-add. So no bit depends on the sizes of tiles, on the layout of operands, on threads, or on the instruction
+ * set: where it has no fused multiply-add, libm computes it, slowly. */
+#ifndef STRIDE0_REAL_PRODUCTS_H
+#define STRIDE0_REAL_PRODUCTS_H
+
+#include <math.h>
+
+#include "products.h"
+#include "tiles.h"
+
+#if S0_VECTOR == 64
+#define S0_FUSED_f32(x, y, z) (s0_lanes)_mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z))
+#define S0_FUSED_f64(x, y, z) (s0_lanes)_mm512_fmadd_pd((__m512d)(x), (__m512d)(y), (__m512d)(z))
+#define S0_STORE_FIRST_f32(p, x, n) _mm512_mask_storeu_ps(p, (__mmask16)((1u << (n)) - 1), (__m512)(x))
+#define S0_STORE_FIRST_f64(p, x, n) _mm512_mask_storeu_pd(p, (__mmask8)((1u << (n)) - 1), (__m512d)(x))
+#elif S0_VECTOR == 32
+#define S0_FUSED_f32(x, y, z) (s0_lanes)_mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z))
+#define S0_FUSED_f64(x, y, z) (s0_lanes)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(z))
+#define S0_STORE_FIRST_f32(p, x, n) memcpy(p, &(x), (n) * sizeof(float))
+#define S0_STORE_FIRST_f64(p, x, n) memcpy(p, &(x), (n) * sizeof(double))
+#else
+#define S0_FUSED_f32(x, y, z) (s0_lanes){fmaf(x[0], y[0], z[0]), fmaf(x[1], y[1], z[1]), fmaf(x[2], y[2], z[2]), fmaf(x[3], y[3], z[3])}
+#define S0_FUSED_f64(x, y, z) (s0_lanes){fma(x[0], y[0], z[0]), fma(x[1], y[1], z[1])}
+#define S0_STORE_FIRST_f32(p, x, n) memcpy(p, &(x), (n) * sizeof(float))
+#define S0_STORE_FIRST_f64(p, x, n) memcpy(p, &(x), (n) * sizeof(double))
+#endif
+#if S0_VECTOR == 32 && defined(S0_SHUFFLE)
+/* `s0_transpose_4`, also of four rows, which are no square there. */
+static void s0_transpose_rows_4(const char *source, Py_ssize_t row, char *target, Py_ssize_t line, Py_ssize_t m, Py_ssize_t n)
+{
+    s0_v8u32 a[4], b[4];
+    Py_ssize_t j = 0;
+    int k;
+    if (m != 4 || line != 16) {
+        s0_transpose_4(source, row, target, line, m, n);
+        return;
+    }
+    for (; j + 8 <= n; j += 8, source += 32, target += 128) {
+        S0_LOAD(a, 4)
+        S0_UNROLL for (k = 0; k < 4; k += 2) {
+            b[k] = S0_SHUFFLE(a[k], a[k + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+            b[k + 1] = S0_SHUFFLE(a[k], a[k + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+        }
+        S0_UNROLL for (k = 0; k < 2; k++) {
+            a[2 * k] = S0_SHUFFLE(b[k], b[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            a[2 * k + 1] = S0_SHUFFLE(b[k], b[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+        S0_UNROLL for (k = 0; k < 2; k++) {
+            b[k] = S0_SHUFFLE(a[2 * k], a[2 * k + 1], 0, 1, 2, 3, 8, 9, 10, 11);
+            b[k + 2] = S0_SHUFFLE(a[2 * k], a[2 * k + 1], 4, 5, 6, 7, 12, 13, 14, 15);
+        }
+        memcpy(target, b, sizeof(b));
+    }
+    s0_plain_4(source, row, target, line, 4, n - j);
+}
+#define S0_TRANSPOSE_f32 s0_transpose_rows_4
+#else
+#define S0_TRANSPOSE_f32 s0_transpose_4
+#endif
+#define S0_TRANSPOSE_f64 s0_transpose_8
+/* Rows of a tile: with three vectors each and the operands, its sums fill the registers. */
+#if S0_VECTOR == 64
+#define S0_TALL_OF 8
+#else
+#define S0_TALL_OF 4
+#endif
+
+#define S0_NAME f32
+#define S0_TYPE float
+#include "panels.h"
+#define S0_NAME f64
+#define S0_TYPE double
+#include "panels.h"
+
+#endif

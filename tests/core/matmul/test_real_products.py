@@ -1,0 +1,159 @@
+"""Products of real matrices by our own kernels: values, order of sums, bits (Note [Products in panels])."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+from stride0._core.kernels import _dispatch
+from stride0._core.plan import plan
+from stride0._core.plan import threads as pool
+
+# Around the sizes of tiles, blocks of rows and blocks of terms.
+SHAPES = [
+    *[(5, 30, 9), (8, 33, 24), (9, 256, 25), (13, 257, 49), (17, 600, 48), (2, 64, 500), (300, 70, 3)],
+    *[(97, 120, 101), (130, 513, 97), (1, 40, 30), (100, 20, 1), (193, 64, 130)],
+]
+DTYPES = ("float32", "float64")
+
+
+def matrix(dtype: str, seed: int, *shape: int) -> Any:
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def layouts(a: Any) -> Iterator[xp.Array]:
+    """The same matrix in rows, in columns, with gaps, and backwards."""
+    yield xp.asarray(a, copy=True)
+    yield xp.matrix_transpose(xp.asarray(np.ascontiguousarray(np.swapaxes(a, -1, -2))))
+    wide = np.full((*a.shape[:-1], 3 * a.shape[-1]), np.nan, a.dtype)
+    wide[..., ::3] = a
+    yield xp.asarray(wide)[..., ::3]
+    yield xp.flip(xp.asarray(np.ascontiguousarray(np.flip(a))))
+
+
+def fused_sum(x: Any, y: Any) -> Any:
+    """The sum of products as Note [Products in panels] defines it, each step exact and rounded once."""
+    kind = x.dtype.type
+    total = None
+    for start in range(0, len(x), 256):
+        part = kind(-0.0)
+        for u, v in zip(x[start : start + 256], y[start : start + 256], strict=True):
+            exact = Fraction(float(u)) * Fraction(float(v)) + Fraction(float(part))
+            part = rounded(exact, kind)
+        total = part if total is None else kind(total + part)
+    return total
+
+
+def rounded(exact: Fraction, kind: Any) -> Any:
+    """A fraction in a dtype; of float32 the nearest neighbour of what float64 gives."""
+    near = float(exact)
+    if kind is np.float64:
+        return kind(near)
+    narrow = kind(near)
+    around = [narrow, np.nextafter(narrow, kind(np.inf)), np.nextafter(narrow, kind(-np.inf))]
+    return min(around, key=lambda v: (abs(Fraction(float(v)) - exact), int(v.view(np.uint32)) & 1))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_each_element_is_a_sum_in_blocks_by_fused_multiply_add(dtype: str) -> None:
+    for m, k, n in ((9, 40, 25), (3, 600, 11), (2, 256, 9), (130, 260, 97)):
+        a, b = matrix(dtype, 1, m, k), matrix(dtype, 2, k, n)
+        found = np.asarray(xp.asarray(a) @ xp.asarray(b))
+        places = [*itertools.product({0, m // 2, m - 1}, {0, n // 2, n - 1})]
+        for i, j in places:
+            assert found[i, j] == fused_sum(a[i], b[:, j]), (m, k, n, i, j)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_layout_gives_the_same_bits(dtype: str, shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    a, b = matrix(dtype, 3, m, k), matrix(dtype, 4, k, n)
+    exact, size = a.astype(np.longdouble) @ b, np.abs(a) @ np.abs(b)
+    vector = min(m, n) == 1  # which has other loops
+    found = [np.asarray(xp.matmul(x, y)) for x in layouts(a) for y in layouts(b)]
+    found += [np.asarray(xp.matmul(y.T, x.T)).T for x in layouts(a) for y in layouts(b)]
+    for got in found:
+        assert np.all(np.abs(got - exact) <= 2 * k**0.5 * np.finfo(dtype).eps * size)
+        assert vector or np.array_equal(got, found[0])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_stacks_have_the_bits_of_their_matrices(dtype: str) -> None:
+    for count, m, k, n in ((3, 20, 30, 40), (70, 9, 11, 12), (2, 150, 170, 150)):
+        a, b = matrix(dtype, 5, count, m, k), matrix(dtype, 6, count, k, n)
+        each = np.stack([np.asarray(xp.asarray(u) @ xp.asarray(v)) for u, v in zip(a, b, strict=True)])
+        for x, y in zip(layouts(a), layouts(b), strict=True):
+            assert np.array_equal(np.asarray(x @ y), each)
+        assert np.array_equal(np.asarray(xp.asarray(a) @ xp.asarray(b)[:1])[0], each[0])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_other_blocks_give_the_same_bits(dtype: str) -> None:
+    """Packed or not, in one block or several, symmetric or not, on any number of threads."""
+    a, b = matrix(dtype, 7, 230, 300), matrix(dtype, 8, 300, 250)
+    x, y = xp.asarray(a), xp.asarray(b)
+    before, backs_off = xp.get_num_threads(), pool.back_off(False)
+    products, squares = set(), set()
+    tuned = plan.tune(threads_ns=0, wake_ns=0, per_thread_ns=1)
+    try:
+        for threads, direct, side in itertools.product((1, 2, 5), (0, 1 << 40), (2048, 100)):
+            xp.set_num_threads(threads)
+            plan.tune(direct_products=direct, direct_rows=0, direct_columns=0, panel_side=side)
+            products.add(np.asarray(x @ y).tobytes())
+            squares |= {np.asarray(x @ x.T).tobytes(), np.asarray(x @ xp.asarray(a.T.copy())).tobytes()}
+    finally:
+        plan.tune(**tuned)
+        xp.set_num_threads(before)
+        pool.back_off(backs_off)
+    assert len(products) == len(squares) == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [9, 40, 130])
+def test_special_values(dtype: str, size: int) -> None:
+    a, b = matrix(dtype, 9, size, size), matrix(dtype, 10, size, size)
+    plain = np.asarray(xp.asarray(a) @ xp.asarray(b))
+    a[2, 3], a[4, 5], b[6, 7] = np.nan, np.inf, -np.inf
+    with np.errstate(invalid="ignore"):
+        wanted = a.astype(np.float64) @ b.astype(np.float64)
+    found = np.asarray(xp.asarray(a) @ xp.asarray(b))
+    assert np.array_equal(np.isnan(found), np.isnan(wanted))
+    assert np.array_equal(np.isinf(found), np.isinf(wanted))
+    finite = np.isfinite(wanted)
+    assert np.array_equal(found[finite], plain[finite])
+    zeros = xp.zeros((size, size), dtype=getattr(xp, dtype))
+    assert np.all(np.signbit(np.asarray(-zeros @ xp.ones_like(zeros))))
+    assert not np.any(np.signbit(np.asarray(zeros @ xp.ones_like(zeros))))
+
+
+SCRIPT = """
+import hashlib, numpy as np, stride0 as xp
+total = hashlib.sha256()
+for dtype in ("float32", "float64"):
+    for seed, (m, k, n) in enumerate([(9, 40, 25), (70, 300, 90), (130, 140, 120), (1, 20, 40), (60, 20, 1)]):
+        rng = np.random.default_rng(seed)
+        x, y = (xp.asarray(rng.normal(size=s).astype(dtype)) for s in ((m, k), (k, n)))
+        for z in (x @ y, x @ x.T, x.T @ x):
+            total.update(np.asarray(z).tobytes())
+print(total.hexdigest())
+"""
+
+
+def test_instruction_sets_and_threads_give_the_same_bits() -> None:
+    found = set()
+    for name, threads in itertools.product(_dispatch.supported(), "12"):
+        environment = {**os.environ, "STRIDE0_ISA": name, "STRIDE0_NUM_THREADS": threads}
+        done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        found.add(done.stdout.strip())
+    assert len(found) == 1
