@@ -8,8 +8,8 @@ result: no result depends on the position of an element.
     python tests/core/test_sameness.py --record           # after a change of values that is wanted
     python tests/core/test_sameness.py --record sin cos   # only these functions
 
-All NaNs are replaced by one NaN first: their signs and payloads are unspecified. Products of real matrices are
-in the record; decompositions, complex products and Fourier transforms are not.
+All NaNs are replaced by one NaN first: their signs and payloads are unspecified. Products of real matrices
+are in the record; decompositions, complex products and Fourier transforms are not.
 """
 
 from __future__ import annotations
