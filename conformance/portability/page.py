@@ -14,7 +14,9 @@ from conformance.strictness.run import LIBRARIES, STRICT, STRIDE0
 PAGE = records.EVIDENCE / "portability.md"
 NAMES = [library.name for library in LIBRARIES]
 BOTH = OURS, THEIRS = STRIDE0.name, STRICT.name
-TEXTS = FLAGS | {FLOAT32: ('`default_float="float32"`', "not run: it has no such flag")}
+NOT_RUN = "not run: it has no such flag"
+TEXTS = FLAGS | {FLOAT32: ('`default_float="float32"`', NOT_RUN)}
+TEXTS |= {name: (FLAGS[name][0], NOT_RUN) for name in ("lazy", "readonly", "copies", "shuffled")}
 
 HEAD = """\
 # Portability bugs of other projects

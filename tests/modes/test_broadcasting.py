@@ -176,7 +176,7 @@ def test_the_text() -> None:
         "\n"
         '    stride0.broadcasting("explicit") is on.\n'
         "    if the broadcast is meant, write x2[None, :]\n"
-        "    for a result of one element per pair, write reshape(x1, (4,))"
+        "    to combine elements at equal positions, write reshape(x1, (4,))"
     )
     error = caught.value
     assert isinstance(error, xp.StretchError) and error.mode == "explicit"

@@ -363,7 +363,7 @@ class StretchError(BroadcastError):
         lines = [f"if the broadcast is meant, write {' and '.join(calls)}"]
         low, high = min(axes, key=lambda o: len(o[1])), max(axes, key=lambda o: len(o[1]))
         if 1 < math.prod(low[1]) == math.prod(high[1]) < math.prod(shape):
-            lines.append(f"for a result of one element per pair, write reshape({high[0]}, {low[1]})")
+            lines.append(f"to combine elements at equal positions, write reshape({high[0]}, {low[1]})")
         return "\n".join(lines)
 
 

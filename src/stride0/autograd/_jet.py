@@ -61,8 +61,8 @@ def jet(f: Callable[..., Any], primals: Sequence[Any], series: Sequence[Sequence
     Notes
     -----
     Names and meaning as in `jax.experimental.jet`. The time grows as the square of the order; each order of
-    nested `jvp` doubles the time. The derivatives have gradients, and `vmap` of `jet` works; `f` itself
-    calls neither. Complex functions are functions of the real number t.
+    nested `jvp` doubles the time. The derivatives have gradients, and `vmap` of `jet` works. `f` must
+    not call `grad` or `vmap`. A complex result is a function of the real number t.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _run(operation: str, f: Callable[..., Any], points: Any, rows: Any) -> tuple
                 raise ArgumentTypeError(operation, problem, accepts="results of floating-point dtypes")
             entry = jets.entry("return", y)
             found.append([None] * order if entry is None else entry.terms)
-        # Entries refer to their dictionary.
+        # Break the reference cycle: entries refer to the dictionary that holds them.
         jets.known.clear()
     derivatives = [
         structure.rebuild(

@@ -88,7 +88,7 @@ def checkpoint_loop(step: Callable[[Any], Any], state: Any, n: int, snapshots: i
 
 
 def next_snapshot(start: int, stop: int, free: int) -> int | None:
-    """Return the state to keep next if steps from `start` to `stop` are to be reversed; None for none."""
+    """Return the state to keep next to reverse steps `start` to `stop`, or None to keep no state."""
     steps = stop - start
     if free <= 0 or steps <= 1:
         return None
@@ -101,7 +101,7 @@ def next_snapshot(start: int, stop: int, free: int) -> int | None:
 
 
 class _Loop:
-    """A loop, and the states that it keeps: numbers and leaves, which are saved as a tape saves values."""
+    """A loop, and the states that it keeps: step numbers, and leaves saved in the way a tape saves values."""
 
     def __init__(self, step: Callable[[Any], Any], n: int, snapshots: int) -> None:
         self.step, self.n, self.snapshots = step, n, snapshots
@@ -168,7 +168,7 @@ class _Loop:
             return self._reverse(cotangents, parents)
         finally:
             close(opened)
-            # For further calls.
+            # A further call of `pull` starts from the first state.
             self.kept = [first]
 
     def _all(self, state: State) -> State:

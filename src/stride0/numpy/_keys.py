@@ -188,12 +188,12 @@ def ix_(*args: Any) -> tuple[Array, ...]:
 
 
 def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Any, ...]:
-    """Return the indices of places in C order."""
+    """Convert flat indices to a tuple of index arrays, one per axis."""
     found = numpy().unravel_index(numpy().asarray(indices), shape, order)
     return tuple(xp.asarray(part) for part in found)
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Array:
-    """Return the places in C order of indices."""
+    """Convert a tuple of index arrays to flat indices."""
     given = tuple(numpy().asarray(part) for part in multi_index)
     return xp.asarray(numpy().ravel_multi_index(given, dims, mode, order))

@@ -13,7 +13,8 @@ static int s0_are_within(const int64_t *indices, Py_ssize_t n, Py_ssize_t size)
     uint64_t bad = 0;
     Py_ssize_t i;
     for (i = 0; i < n; i++) {
-        const uint64_t from_last = (uint64_t)indices[i] + (uint64_t)size; /* its first bit is set, or what it lacks has one */
+        /* If the index is out of bounds, bit 63 of `from_last` or of `2 * size - 1 - from_last` is set. */
+        const uint64_t from_last = (uint64_t)indices[i] + (uint64_t)size;
         bad |= from_last | (2 * (uint64_t)size - 1 - from_last);
     }
     return bad >> 63 == 0;
@@ -32,19 +33,19 @@ typedef void (*s0_copy_loop)(char **, const Py_ssize_t *, const Py_ssize_t *, Py
 /* What a lane does with the elements at indices. */
 enum { S0_READ, S0_WRITE, S0_ADD };
 
-/* Indices that are added up at once: their offsets. An array has at most 64 axes. */
+/* S0_OFFSETS: how many offsets are added up at a time. S0_MAX_PICKS: an array has at most 64 axes. */
 enum { S0_OFFSETS = 256, S0_MAX_PICKS = 65, S0_MAX_ROWS = S0_MAX_PICKS + 2 };
 
-/* m lanes of n indices from -size to size - 1; if `size` is 0, they are not negative and need no check. The element of the
- * first one is counted from `here`, of the next one from `step` bytes further on, of the next lane from `lane` bytes further
- * on. The elements that are written, read or added are at `other`. */
+/* m lanes of n indices from -size to size - 1. If `size` is 0, the indices are not negative and are not checked. Index i of lane
+ * j selects the element at `here + j * lane + i * step + index * stride`. The other operand (the result of a read, the values to
+ * write or add) is at `other`, with steps of `other_step` and `other_lane` bytes. */
 typedef struct {
     const char *indices;
     char *here, *other;
     Py_ssize_t n, m, index_step, index_lane, step, lane, other_step, other_lane, stride, size;
 } s0_index_lanes;
 
-/* An index as one from 0 on; 0, and `bad` is set, if it is out of bounds. Mostly none is negative. */
+/* Add `size` to a negative index. If the index is out of bounds, set `bad` and return 0. Most indices are not negative. */
 S0_ALONG int64_t s0_place(int64_t at, Py_ssize_t size, uint64_t *bad)
 {
     if (__builtin_expect((uint64_t)at >= (uint64_t)size, 0)) {
@@ -137,7 +138,7 @@ static inline void s0_copy_run(char *to, const char *from, Py_ssize_t run)
 #undef S0_HALVES
 }
 
-/* Runs from this length on are prefetched up to a length: processors do not foresee where the next one begins. */
+/* Runs of at least S0_AHEAD_FROM bytes are prefetched, up to S0_AHEAD_TO bytes: processors cannot predict where a run begins. */
 enum { S0_AHEAD = 4, S0_AHEAD_FROM = 128, S0_AHEAD_TO = 512 };
 
 S0_ALONG int s0_move_runs(const s0_index_lanes *l, const int mode, Py_ssize_t run, const int checked, S0_STEPS)
@@ -189,8 +190,8 @@ static int s0_add_runs(const s0_index_lanes *l, int component, Py_ssize_t run)
     }
 }
 
-/* Lanes with one index array. `width`: of an element of `run` bytes, 0 for other runs; of an addition, the item size of
- * components, negative for floating-point numbers. */
+/* Lanes with one index array. `width` is the item size if runs are moved as single elements, and 0 for other runs. If elements
+ * are added, `width` is the item size of their components, negative for floating-point numbers. */
 static int s0_move_lanes(const s0_index_lanes *l, int mode, int width, Py_ssize_t run)
 {
     const int checked = l->size != 0, is_dense = l->index_step == 8 && l->step == 0 && l->other_step == width;
@@ -312,8 +313,8 @@ static int s0_copy_lanes(const s0_index_lanes *l, int mode, s0_copy_loop copy)
     return bad == 0;
 }
 
-/* m lanes of n elements. `copy`: the loop that copies elements, NULL for runs and additions. `at`, `steps` and `lanes`: of
- * the array, of the other one, of each index array. */
+/* m lanes of n elements. `copy`: the loop that copies elements, NULL for runs and additions. `at`, `steps` and `lanes` have
+ * an entry for the array, one for the other operand, and one for each index array. */
 static int s0_move_picked(int mode, int width, Py_ssize_t run, const s0_pick *picks, int count, char *const *at,
                           const Py_ssize_t *steps, const Py_ssize_t *lanes, Py_ssize_t n, Py_ssize_t m, s0_copy_loop copy)
 {

@@ -57,7 +57,7 @@ cdef inline void add_axis(Lanes* lanes, int rows, Py_ssize_t size, const Py_ssiz
 
 
 cdef inline void end_axes(Lanes* lanes, int rows) noexcept nogil:
-    """There is a lane, and an axis of lanes."""
+    """Add axes of size 1 until there are two: a lane, and an axis of lanes."""
     cdef int k
     while lanes.ndim < 2:
         lanes.shape[lanes.ndim] = 1

@@ -96,7 +96,7 @@ static Py_ssize_t s0_gather_true(int width, const uint8_t *bits, Py_ssize_t n, c
     S0_BY_WIDTH(width, s0_compress(WIDTH, bits, n, from, stride, out, capacity))
 }
 
-/* Where the true ones of n bytes, 64 at most, are; returns how many. */
+/* Write the positions of the true bytes among n bytes (at most 64) to `places`; return their number. */
 static inline int s0_true_places(const uint8_t *bits, Py_ssize_t n, uint8_t *places)
 {
     int i = 0, k = 0, j;

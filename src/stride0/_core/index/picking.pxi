@@ -1,4 +1,4 @@
-# `x[key]` and `x[key] = value` for any keys with arrays: masks, index arrays, and slices beside them.
+# `x[key]` and `x[key] = value` for keys that contain arrays: masks or index arrays, with or without slices.
 
 cdef struct Picked:
     # `x[key]` for a key with arrays.
@@ -67,7 +67,11 @@ cdef list pick_items(Picked* out, Array x, tuple items, const Counts* counts, bi
 
 
 cdef bint pick_mask(Picked* out, list kept, Array x, Array mask, int axis) except -1:
-    """Add the indices of the true elements of a mask over the axes from `axis` on; `add_pick`. One index array, if the axes can be merged."""
+    """
+    Add the indices of the true elements of a mask that begins at `axis`; return what `add_pick` returns.
+
+    If the axes of the mask can be merged, add one index array; otherwise one for each axis.
+    """
     cdef Py_ssize_t one = 1
     cdef Array flat = mask if mask.c_contiguous else copy_array(mask, BOOL, True)
     cdef int d, last = axis + mask.ndim - 1
@@ -89,7 +93,7 @@ cdef bint pick_mask(Picked* out, list kept, Array x, Array mask, int axis) excep
             fits = add_pick(out, <Array>columns[d], mask.size, x.strides_[last] if last >= axis else 0, axis)
         else:
             fits = add_pick(out, <Array>columns[d], x.shape_[axis + d], x.strides_[axis + d], axis + d)
-    # All indices of a 0-d mask are 0: the first array may be one, and of others only the shape counts.
+    # All indices of a 0-d mask are 0. After another index array, only the shape of the mask matters, so drop its indices.
     out.count -= mask.ndim == 0 and out.count > 1
     return fits
 
@@ -131,7 +135,7 @@ cdef int move_picked(const Picked* at, Array x, Array other, int mode) except -1
     for k in range(at.count):
         lanes.at[2 + k], lanes.picks[k] = data_of(<Array>at.indices[k]), at.picks[k]
     lanes.at[1] = data_of(other)
-    # What is written to comes last: while operands are computed, a signal handler may defer what reads it.
+    # Call `before_write` last: while operands are computed, a signal handler may defer a result that reads x.
     if mode != S0_READ:
         before_write(x)
     lanes.at[0] = at.kept.data

@@ -53,8 +53,9 @@ VM_INLINE VM_T VM_(exp_core)(VM_T x, VM_T *t) {
     return VM_FMA(r, VM_FMA(r, VM_(exp_poly)(r), 1), 1);
 }
 
-/* y * 2**k, rounded once, for the k in the low bits of t and y near 1. `low` tells whether k is negative. k may exceed the exponents of
-   normal numbers: a factor of 2 or of 2**-64 is multiplied separately. It overflows to infinity, and rounds subnormal results. */
+/* y * 2**k, rounded once, for the k in the low bits of t and y near 1. `low` says whether k is negative. Because k may exceed the
+   exponents of normal numbers, a factor of 2 or 2**-64 is applied separately: this step overflows to infinity, and rounds
+   subnormal results. */
 VM_INLINE VM_T VM_(scaled_if)(VM_T y, VM_T t, int low) {
     VM_U bias = VM_EXPONENT(low ? VM_BIAS + 64 : VM_BIAS - 1);
     return y * VM_FROM_BITS((VM_AS_BITS(t) << VM_DIGITS) + bias) * (low ? VM_C(0x1p-64) : 2);

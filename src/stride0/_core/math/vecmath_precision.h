@@ -1,7 +1,7 @@
-/* The words of headers that hold one text for float32 and float64: vecmath.h includes them twice, each time after this one, with
-   VM_PRECISION set to 64 and to 32. VM_(name) is vm_name_f64 or vm_name_f32, VM_T the type of numbers and VM_U the type of their bits.
-   VM_PICK chooses by precision. Integers need no decoration, nor do literals as arguments of a function; other literals of
-   an expression stand in VM_C, because a double would widen it. */
+/* Macros for headers that are written once for float32 and float64. vecmath.h includes this header and then those headers twice,
+   with VM_PRECISION 64 and with VM_PRECISION 32. VM_(name) is vm_name_f64 or vm_name_f32, VM_T the type of numbers, VM_U the type
+   of their bits. VM_PICK chooses by precision. Integers, and literals that are function arguments, need no VM_C. Write other
+   literals of an expression as VM_C(literal), because a double would widen a float expression. */
 
 #undef VM_T
 #undef VM_U

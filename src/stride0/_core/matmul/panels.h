@@ -23,9 +23,10 @@ S0_INLINE s0_lanes S0_REAL(s0_some_)(const char *from, Py_ssize_t count)
 }
 
 /*
- * A tile of `rows` rows and `vectors` vectors of columns, of which `width` columns exist. The left matrix is read an element at a time:
- * `down` bytes from row to row and `across` from term to term. The right one is read in vectors, `line` bytes from term to term, the last
- * vector only as far as columns exist if it is `masked`. The sums of `n` terms become those at `out`, or are added to them.
+ * A tile of `rows` rows and `vectors` vectors of columns, of which `width` columns exist. The left matrix is read an element at a
+ * time: `down` bytes from row to row, `across` bytes from term to term. The right matrix is read in vectors, `line` bytes from
+ * term to term. If `masked`, the last vector is read only as far as columns exist. The sums of `n` terms are stored at `out` if
+ * `fresh`, and added to the elements at `out` otherwise.
  */
 S0_INLINE void S0_REAL(s0_tile_of_)(const char *a, Py_ssize_t down, Py_ssize_t across, const char *b, Py_ssize_t line, char *out,
                                   Py_ssize_t pitch, Py_ssize_t width, Py_ssize_t n, int fresh, const int rows, const int vectors,
@@ -203,7 +204,7 @@ static int S0_REAL(s0_direct_products_)(const char *a, const Py_ssize_t *sa, con
     s0_panels all = {.right_strides = {sb[1], sb[2]}, .p = p};
     Py_ssize_t i, j, k, width, line;
     int rows;
-    /* A column on the left, whose vectors are along the rows of the other matrix. */
+    /* For one column, compute the transposed product: its vectors are along the rows of the left matrix. */
     if (p == 1 && m > 1) {
         const Py_ssize_t left[3] = {sb[0], sb[2], sb[1]}, right[3] = {sa[0], sa[2], sa[1]};
         return S0_REAL(s0_direct_products_)(b, left, a, right, out, count, 1, n, m);

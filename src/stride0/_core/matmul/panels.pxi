@@ -1,19 +1,19 @@
 # Products of real matrices in panels (`real_products.h`).
 #
 # Note [Products in panels]
-#     Products of float32 and float64, in the place of gemm and syrk of BLAS. Each element of a product is defined as follows. The
+#     Products of float32 and float64, instead of BLAS gemm and syrk. Each element of a product is defined as follows. The
 #     terms of a sum are added in blocks of SUM_TERMS: from -0.0, one after the other, each by a fused multiply-add. The sums
 #     of the blocks are added in order. Every path below computes this definition, so that no bit depends on the layout of
-#     the operands, on the instruction set, on the number of threads, or on a threshold. A sum of n terms is off by at most
-#     (256 + n / 256) units of roundoff of the sum of magnitudes, instead of n.
+#     the operands, on the instruction set, on the number of threads, or on a threshold. The error of a sum of n
+#     terms is at most (256 + n / 256) units of roundoff times the sum of magnitudes. In a plain loop it is at most n units.
 #
-#     The tile of a product is 8 rows (AVX-512) or 4 rows of three vectors of columns. Its sums stay in registers: a term takes three loads of the
-#     right matrix and one broadcast load of the left matrix for each row. There are two paths:
+#     A tile of a product has 8 rows (AVX-512) or 4 rows, and as many columns as three vectors. Its sums stay in registers. A term
+#     takes three loads from the right matrix, and for each row one broadcast load from the left matrix. There are two paths:
 #
 #     * `run_panels` follows Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008), and BLIS. Both
 #       operands are copied to panels as wide as a tile, SUM_TERMS terms at a time. A panel of the right matrix stays in the L1
-#       cache, PANEL_ROWS rows of the left matrix in the L2 cache. Threads share the copies, then the tiles, never a sum. Of a
-#       matrix by its own transpose, only tiles on and above the diagonal are computed; `mirror` copies them.
+#       cache, PANEL_ROWS rows of the left matrix in the L2 cache. Threads share the copies, then the tiles, never a sum. If a
+#       matrix is multiplied by its own transpose, only tiles on and above the diagonal are computed; `mirror` copies them.
 #     * `is_direct`: small products, and products of few rows or few columns, are computed from the operands where they lie. Threads
 #       share matrices of a stack, or rows.
 #
@@ -40,7 +40,7 @@ cdef bint is_by_own_transpose(const Product* product) noexcept nogil:
 
 
 cdef void mirror_result(const Product* product, char* c) noexcept nogil:
-    """Make what is below the diagonal of a product of real numbers the mirror image of what is above."""
+    """Copy the upper triangle of a product of real matrices to the lower triangle."""
     if product.code == FLOAT32:
         mirror(<float*>c, product.p)
     else:
@@ -86,7 +86,7 @@ cdef Py_ssize_t even_side(Py_ssize_t size, Py_ssize_t multiple) noexcept nogil:
 
 
 cdef bint compute_panels(Panels* whole, const Product* product, Py_ssize_t height, Py_ssize_t width, Py_ssize_t broad) noexcept nogil:
-    """`run_panels` in blocks of so many rows and columns, with panels of `broad` columns; False if a signal ended it."""
+    """`run_panels` in blocks of `height` rows and `width` columns, with panels of `broad` columns; False if a signal ended it."""
     cdef s0_panels* block = &whole.block
     cdef Py_ssize_t size = itemsize_at(product.code), matrix, i, j, k, panels, rows
     cdef bint own = is_by_own_transpose(product)

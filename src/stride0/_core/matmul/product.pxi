@@ -9,14 +9,15 @@
 #     1. a column times a row (K = 1) is a broadcast multiplication;
 #     2. integers, few or tiny products of real numbers, and matrices by vectors use kernels of our own, which
 #        read any layout: Note [Products of our own]. NumPy is not even imported;
-#     3. one dot product (of complex numbers up to `dot_elements`), few or narrow products of complex numbers (`complex_dot_products`, `complex_dot_results`) and long sums of
-#        integers are the core's reduction "dot" over views of shape (..., M, 1, K) and (..., 1, N, K), copied
-#        only where integers that are read repeatedly are not contiguous along K;
+#     3. the core's reduction "dot", over views of shape (..., M, 1, K) and (..., 1, N, K), computes: one dot product (of complex
+#        numbers up to `dot_elements`), few or narrow products of complex numbers (`complex_dot_products`,
+#        `complex_dot_results`), and long sums of integers. Integers that are read repeatedly are copied if they are not
+#        contiguous along K;
 #     4. many tiny complex matrices (`complex_batch_matrices`, `complex_batch_products`) use the same reduction with the batch as the innermost
 #        axis, so that one vector instruction computes many matrices;
 #     5. all other products of real numbers are computed in panels, from any layout: Note [Products in panels];
-#     6. all other products of complex numbers use BLAS, into memory of ours: Note [Calls of BLAS]. Where the
-#        batch is folded away, that is one call; otherwise one call per matrix. Operands whose strides BLAS
+#     6. all other products of complex numbers use BLAS, into memory of ours: Note [Calls of BLAS]. If the
+#        batch is folded away, this is one call; otherwise it is one call per matrix. Operands whose strides BLAS
 #        cannot read are packed first.
 #
 # Note [Thresholds of matrix products]
@@ -51,8 +52,9 @@
 #     int8     these loops          23                  float32  these loops     0.7        4       28       22
 #              numpy.matmul       1250                           numpy.matmul    1.4        5       33        6
 #
-#     Large products of int64 and uint64 are computed in double where their elements are small enough for exact sums
-#     (`integer_products.h`). 128x128 with AVX2: 119 so, and 194 by halves of 32 bits for other elements.
+#     Large products of int64 and uint64 are computed in double if their elements are small enough for exact sums
+#     (`integer_products.h`). A product of 128x128 with AVX2 takes 119 µs in double. Other elements are split into halves of 32
+#     bits, which takes 194 µs.
 
 
 # Note [Thresholds of matrix products]
@@ -66,9 +68,9 @@ cdef enum:      # how products are computed: Note [Algorithms of matrix products
 
 cdef enum:      # what is known of the operands' layout
     ANY_ORDER
-    IN_COLUMNS  # columns of the first one are contiguous elements of the common dtype
-    IN_ROWS     # rows are
-    C_ORDER     # both
+    IN_COLUMNS  # columns of the first operand are contiguous elements of the common dtype
+    IN_ROWS     # rows of the first operand are contiguous elements of the common dtype
+    C_ORDER     # both operands are in C order
 
 
 cdef int algorithm_of(const Product* product, int code, int layout) noexcept nogil:
@@ -76,7 +78,7 @@ cdef int algorithm_of(const Product* product, int code, int layout) noexcept nog
     cdef Py_ssize_t each = product.m * product.n * product.p, sums = product.count * product.m * product.p
     cdef char letter = letter_at(code)
     cdef bint own = of_our_own(product, code)
-    # Of floats, every layout has the bits of the reduction.
+    # A dot product of floats must have the bits of the reduction in every layout.
     if sums == 1 and (letter == c"f" or product.n <= tuning.dot_elements) and not (own and layout == C_ORDER and letter != c"f"):
         return DOT
     if own and (letter != c"f" or product.p > 1 or product.n < tuning.real_sum_elements or may_read(product.m, product.n, layout)):
@@ -98,7 +100,7 @@ cdef inline bint may_read(Py_ssize_t rows, Py_ssize_t columns, int layout) noexc
 
 
 cdef bint of_our_own(const Product* product, int code) noexcept nogil:
-    """Note [Products of our own]: whether a product of matrices in C order is one."""
+    """Whether stride0's own kernels compute a product of matrices in C order: Note [Products of our own]."""
     cdef Py_ssize_t work = product.m * product.n * product.p
     if TABLE.products[code] is NULL or product.n < 2:
         return False
@@ -114,9 +116,9 @@ cdef bint of_our_own(const Product* product, int code) noexcept nogil:
 
 cdef Array usual_product(Array x1, Array x2):
     """
-    Stacks of matrices, or one, by as many, by one matrix or by a vector, and a row by a matrix, in any layout.
+    Multiply a matrix or a stack x1 by a matrix, a stack of equal length or a vector x2, or a row x1 by a matrix, in any layout.
 
-    The inner sizes are equal, and so are the dtypes. None where the general algorithms are needed.
+    The inner sizes must be equal, and the dtypes must be equal. Returns None if the general algorithms are needed.
     """
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Product product
@@ -130,7 +132,7 @@ cdef Array usual_product(Array x1, Array x2):
     if x2.ndim > 1:
         shape[ndim - 1] = product.p
     if product.m == 1 and product.p > 1 and product.n >= tuning.real_sum_elements and letter_at(x1.code) == c"f":
-        # A vector by columns is the transpose by it, which kernels of our own compute.
+        # A vector times a matrix with contiguous columns equals the transposed matrix times the vector: our kernels compute it.
         if may_read(product.p, product.n, order_of(product.strides2[2], product.strides2[1], size)):
             transpose(&product)
             x1, x2 = x2, x1
@@ -164,9 +166,10 @@ cdef Array usual_product(Array x1, Array x2):
 
 cdef bint describe(Product* product, Array x1, Array x2) noexcept:
     """
-    The sizes and strides of a product of x1's matrices with x2's, or with one for all of them, which is then one product.
+    Set the sizes and strides of a product of the matrices of x1 and x2. If all matrices of x1 have one right matrix and their
+    rows merge, the whole stack becomes one product.
 
-    False where the leading axes do not merge into one, or those of x2 are more than those of x1.
+    Returns False if the leading axes do not merge into one axis, or if x2 has more leading axes than x1.
     """
     cdef int axis, own, lead = max(x1.ndim - 2, 0), other = max(x2.ndim - 2, 0)
     cdef Py_ssize_t size, stride1, stride2
@@ -213,7 +216,7 @@ cdef int order_of(Py_ssize_t down, Py_ssize_t across, Py_ssize_t size) noexcept:
 
 
 cdef void transpose(Product* product) noexcept:
-    """The transposed second matrices by the transposed first ones, whose product is the transposed one."""
+    """Replace the product x1 @ x2 by its transpose: x2.mT @ x1.mT."""
     cdef Py_ssize_t k
     product.m, product.p = product.p, product.m
     for k in range(3):
@@ -221,7 +224,7 @@ cdef void transpose(Product* product) noexcept:
 
 
 cdef bint is_readable(Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t size) noexcept:
-    """Whether BLAS can read matrices, as `readable` says; the strides of axes of size 1, which are arbitrary, become valid ones."""
+    """Whether BLAS can read matrices, by the rule of `readable`. Arbitrary strides of axes of size 1 are set to valid strides."""
     if columns == 1:
         strides[2] = size
     if rows == 1:
@@ -235,7 +238,7 @@ cdef void in_rows_of(Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns, P
 
 
 cdef Array as_packed(Array x, Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns):
-    """A copy in C order of a stack of matrices, or of one for all, whose strides become those of the copy."""
+    """Copy a stack of matrices, or one matrix for all products, to C order; `strides` becomes the strides of the copy."""
     cdef bint one = strides[0] == 0
     x = copy_array(x, x.code, True)
     in_rows_of(strides, rows, columns, itemsize_at(x.code))

@@ -1,8 +1,8 @@
 /* Products of real matrices, in the place of gemm of BLAS: Note [Products in panels].
  *
  * Each element of a product is the sum of the sums of blocks of S0_SUM_TERMS terms, in order. The terms of a block are added one by one, from
- * -0.0, by fused multiply-add. So no bit depends on the sizes of tiles, on the layout of operands, on threads, or on the instruction
- * set: where it has no fused multiply-add, libm computes it, slowly. */
+ * -0.0, by fused multiply-add. So no bit depends on the sizes of tiles, on the layout of operands, on threads, or on the
+ * instruction set. If the instruction set has no fused multiply-add, libm computes it slowly. */
 #ifndef STRIDE0_REAL_PRODUCTS_H
 #define STRIDE0_REAL_PRODUCTS_H
 
@@ -28,7 +28,7 @@
 #define S0_STORE_FIRST_f64(p, x, n) memcpy(p, &(x), (n) * sizeof(double))
 #endif
 #if S0_VECTOR == 32 && defined(S0_SHUFFLE)
-/* `s0_transpose_4`, also of four rows, which are no square there. */
+/* `s0_transpose_4` with vector code for four rows: with AVX2, `s0_transpose_4` has vector code for square blocks only. */
 static void s0_transpose_rows_4(const char *source, Py_ssize_t row, char *target, Py_ssize_t line, Py_ssize_t m, Py_ssize_t n)
 {
     s0_v8u32 a[4], b[4];

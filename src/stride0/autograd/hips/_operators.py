@@ -1,8 +1,8 @@
 """HIPS/autograd's operators. Each takes a function and `argnum`; see Note [HIPS's convention].
 
 Note [HIPS's convention]
-    The gradient with respect to a complex argument ``x + iy`` is ``df/dx - i df/dy``, and a rule maps such
-    cotangents to such. stride0 uses the conjugates. `pulled` exchanges both.
+    HIPS's gradient with respect to a complex argument ``x + iy`` is ``df/dx - i df/dy``. Its rules take
+    and return cotangents in this form. stride0 uses the conjugates. `pulled` takes and returns HIPS's form.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _operator(unary: Callable[..., Any]) -> Operator:
 
 @_operator
 def make_vjp(fun: Callable[..., Any], x: Any) -> Any:
-    """Make a function that computes a function and the map of its cotangents.
+    """Make a function that returns the vector-Jacobian product of `fun`, and its value.
 
     a pair: a function that multiplies a cotangent by the Jacobian, and the value.
 

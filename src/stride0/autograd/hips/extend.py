@@ -33,7 +33,7 @@ class primitive:
     Raises
     ------
     GradientError
-        On a call with a tracked array as an argument for which there is no rule.
+        If a tracked array is passed for an argument that has no rule.
 
     Notes
     -----
@@ -89,7 +89,7 @@ class primitive:
             )
 
         if pushes:
-            # In forward mode, if only reverse mode has a rule.
+            # Forward mode raises an error for arguments that only `defvjp` has a rule for.
             missing = {k: functools.partial(self._refuse, k) for k in tracked}
             rules = [(missing | pushes).get(k) for k in range(len(args))]
             whole.defjvps(*[rule and functools.partial(rule, **kwargs) for rule in rules])

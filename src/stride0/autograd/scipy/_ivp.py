@@ -135,12 +135,12 @@ def solve_ivp(
 ) -> Any:
     """Solve an initial value problem: `scipy.integrate.solve_ivp`.
 
-    Differentiable by `y0`, `args`, the tracked arrays that `fun` uses, both ends of `t_span`, and `t_eval`:
-    `y`, `t`, the times of events, and `sol`, which takes tracked times, too. The methods are RK23, RK45,
-    DOP853 and Radau; others are refused if an array is tracked. SciPy chooses the steps, and the tape records
-    the same steps: the gradient belongs to the numbers computed, with step sizes that do not change. Memory
-    grows with the square root of the number of steps, and with the number of times in `t`. `fun` gets arrays
-    of stride0, also as the time.
+    The fields `y`, `t`, `t_events`, `y_events` and `sol` are differentiable with respect to `y0`, `args`,
+    tracked arrays that `fun` uses, both ends of `t_span`, and `t_eval`. `sol` takes tracked times. The
+    methods are RK23, RK45, DOP853 and Radau; others are refused if an array is tracked. SciPy chooses the
+    steps, and the tape records the same steps: the gradient belongs to the numbers computed, with step
+    sizes that do not change. Memory grows with the square root of the number of steps, and with the number of
+    times in `t`. `fun` gets stride0 arrays, also as the time.
     """
     args = () if args is None else as_tuple(args)
     dtype = xp.asarray(y0).dtype
@@ -203,7 +203,7 @@ def _recorded(
 ) -> Any:
     """Return SciPy's result with the values of recorded steps."""
     steps = solution.steps
-    # The last step moves with the end of the interval, if it gets there.
+    # If the last step reaches the end of the interval, it moves with this end.
     reached = bool(steps) and steps[-1][1] == float(stop_gradient(span[1]))
     shift = _shift(span[0])
     shifts = (shift, _shift(span[1]) if reached else shift)
@@ -218,7 +218,7 @@ def _recorded(
         if differentiable:
             each = zip(events, found.t_events, strict=True)
             t_events = [_moments(solution, event, t, args) for event, t in each]
-        # A time that was corrected by rounding errors stays in its step.
+        # Use SciPy's step: rounding in a corrected time must not move the time to another step.
         each = zip(t_events, found.t_events, strict=True)
         y_events = [solution.at(t, solution.step_of(ts)) if len(ts) else xp.zeros(0) for t, ts in each]
     if times is not None:

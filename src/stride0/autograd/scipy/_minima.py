@@ -38,8 +38,8 @@ def minimize(
 ) -> Any:
     """Find a minimum of a function of a vector: `scipy.optimize.minimize`.
 
-    Differentiable by `args` and the tracked arrays that `fun` uses; the fields `x` and `fun` are. SciPy gets
-    the gradient of `fun`, and the matrix of second derivatives if the method needs it. A minimum at a bound
+    The fields `x` and `fun` are differentiable with respect to `args` and tracked arrays that `fun` uses.
+    SciPy gets the gradient of `fun`, and the Hessian if the method needs it. A minimum at a bound
     has no derivative. `constraints` are not supported.
     """
     if options.pop("constraints", ()):
@@ -78,8 +78,8 @@ def minimize(
 def minimize_scalar(fun: Any, bracket: Any = None, bounds: Any = None, args: Any = (), **options: Any) -> Any:
     """Find a minimum of a function of one variable: `scipy.optimize.minimize_scalar`.
 
-    Differentiable by `args` and the tracked arrays that `fun` uses; the fields `x` and `fun` are. A minimum
-    at a bound has no derivative.
+    The fields `x` and `fun` are differentiable with respect to `args` and tracked arrays that `fun` uses. A
+    minimum at a bound has no derivative.
     """
     args = as_tuple(args)
 
@@ -118,8 +118,8 @@ def least_squares(
 ) -> Any:
     """Find a minimum of a sum of squares: `scipy.optimize.least_squares`.
 
-    Differentiable by `args`, `kwargs` and the tracked arrays that `fun` uses; the fields `x`, `fun` and
-    `cost` are. SciPy gets the Jacobian of `fun`. A minimum at a bound has no derivative.
+    The fields `x`, `fun` and `cost` are differentiable with respect to `args`, `kwargs` and tracked arrays
+    that `fun` uses. SciPy gets the Jacobian of `fun`. A minimum at a bound has no derivative.
     """
     one_of("least_squares", "loss", loss, tuple(_LOSSES))
     args, start = (*as_tuple(args), kwargs or {}), started(x0)

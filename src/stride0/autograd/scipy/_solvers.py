@@ -84,8 +84,8 @@ def differentiated(
     """Return the result of a solver of SciPy, and its solution with derivatives.
 
     `run` takes `Calls` and further arguments that are not tracked, and returns a result with a field `x`.
-    `equation` takes the solution and `args`, and is 0 there. `large` is how the derivative solves a large
-    linear system, `box` the bounds of a minimum.
+    `equation` takes the solution and `args`, and returns 0 at the solution. `large` says how the derivative
+    solves a large linear system. `box` has the bounds of a minimum.
     """
     calls = Calls()
     last: list[Any] = []
@@ -109,7 +109,7 @@ def differentiated(
 
 
 def _check(name: str, result: Any) -> None:
-    # Status 2 of `minimize` is a loss of precision near the minimum: the equation is the judge.
+    # Status 2 of `minimize` is a loss of precision near the minimum: the equation is checked instead.
     success = getattr(result, "converged", getattr(result, "success", True))
     if not success and not (name == "minimize" and result.status == 2):
         raise GradientError(
