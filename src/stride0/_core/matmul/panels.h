@@ -32,7 +32,7 @@ S0_INLINE void S0_REAL(s0_tile_of_)(const char *a, Py_ssize_t down, Py_ssize_t a
                                   Py_ssize_t pitch, Py_ssize_t width, Py_ssize_t n, int fresh, const int rows, const int vectors,
                                   const int masked)
 {
-    s0_lanes sum[8][3], part[3], x;
+    s0_lanes sum[8][8], part[8], x;
     const Py_ssize_t rest = width - (vectors - 1) * S0_LANES;
     int i, j;
     S0_UNROLLED
@@ -217,8 +217,13 @@ static int S0_REAL(s0_direct_products_)(const char *a, const Py_ssize_t *sa, con
             all.right = b + k * sb[1];
             for (j = 0; j < p; j += S0_BROAD) {
                 const char *right = all.right + j * size;
-                width = p - j < S0_BROAD ? p - j : S0_BROAD;
                 line = sb[1];
+                /* One row leaves registers for more vectors. */
+                for (; m == 1 && !packs && p - j >= 8 * S0_LANES; j += 8 * S0_LANES, right += 8 * S0_VECTOR)
+                    S0_REAL(s0_tile_of_)(a + k * sa[2], 0, sa[2], right, line, out + j * size, 0, 8 * S0_LANES, all.n, k == 0, 1, 8, 0);
+                if (j == p)
+                    break;
+                width = p - j < S0_BROAD ? p - j : S0_BROAD;
                 if (packs) {
                     S0_REAL(s0_pack_columns_)(&all, j, panel);
                     right = panel;
