@@ -17,8 +17,8 @@
 #     * `is_direct`: small products, and products of few rows or few columns, are computed from the operands where they lie. Threads
 #       share matrices of a stack, or rows.
 #
-#     If the processor has no fused multiply-add (before 2013), the C library computes it: the same bits, but a product of 128x128
-#     takes 75 ms in float32 and 180 ms in float64.
+#     If the processor has no fused multiply-add (before 2013), it is composed of additions and products, with the same bits:
+#     1000x1000 matrices take 1.2 s in float32 and 5.6 s in float64, which is 17 and 36 times the time of BLAS.
 #
 #     Speed as a multiple of NumPy's (OpenBLAS by AVX2), one thread, float64 and float32, on a busy AMD EPYC of the fifth generation:
 #

@@ -1,8 +1,8 @@
 /* Products of real matrices, in the place of gemm of BLAS: Note [Products in panels].
  *
  * Each element of a product is the sum of the sums of blocks of S0_SUM_TERMS terms, in order. The terms of a block are added one by one, from
- * -0.0, by fused multiply-add. So no bit depends on the sizes of tiles, on the layout of operands, on threads, or on the
- * instruction set. If the instruction set has no fused multiply-add, libm computes it slowly. */
+ * -0.0, by fused multiply-add. So no bit depends on the sizes of tiles, on the layout of operands, on threads, or on the instruction
+ * set: if it has no fused multiply-add, the same bits are made of other operations. */
 #ifndef STRIDE0_REAL_PRODUCTS_H
 #define STRIDE0_REAL_PRODUCTS_H
 
@@ -22,8 +22,45 @@
 #define S0_STORE_FIRST_f32(p, x, n) memcpy(p, &(x), (n) * sizeof(float))
 #define S0_STORE_FIRST_f64(p, x, n) memcpy(p, &(x), (n) * sizeof(double))
 #else
+#if defined(__SSE2__) && !defined(FP_FAST_FMA)
+/* x + y, rounded to the one of both neighbours that is odd, unless the sum is exact. A second rounding to fewer digits then gives what one rounding
+ * gives: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums" (2008). */
+S0_INLINE f64_v2 s0_odd_sum(f64_v2 x, f64_v2 y)
+{
+    const f64_v2 sum = x + y, part = sum - x, error = (x - (sum - part)) + (y - part);
+    const i64_v2 bits = (i64_v2)sum, step = ((error > 0) ^ (sum > 0)) | 1;
+    return (f64_v2)(bits + (step & ((error > 0) | (error < 0)) & ((bits & 1) - 1)));
+}
+S0_INLINE f32_v4 s0_fused_f32(f32_v4 x, f32_v4 y, f32_v4 z)
+{
+    const f32_v4 u = _mm_movehl_ps(x, x), v = _mm_movehl_ps(y, y), w = _mm_movehl_ps(z, z);
+    const f64_v2 low = s0_odd_sum((f64_v2)_mm_cvtps_pd(x) * (f64_v2)_mm_cvtps_pd(y), _mm_cvtps_pd(z));
+    const f64_v2 high = s0_odd_sum((f64_v2)_mm_cvtps_pd(u) * (f64_v2)_mm_cvtps_pd(v), _mm_cvtps_pd(w));
+    return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
+}
+#define S0_UPPER_PART(x) ((x) * 0x1p27 + (x) - ((x) * 0x1p27 + (x) - (x)))
+#define S0_MAGNITUDE(x) ((f64_v2)((i64_v2)(x) & INT64_MAX))
+/* The same from the product and its error, by Dekker's algorithm; by libm if one of these could overflow or underflow. */
+static __attribute__((noinline, unused)) f64_v2 s0_fused_f64(f64_v2 x, f64_v2 y, f64_v2 z)
+{
+    const f64_v2 product = x * y, a = S0_UPPER_PART(x), b = S0_UPPER_PART(y), c = x - a, d = y - b;
+    const f64_v2 error = ((a * b - product) + a * d + c * b) + c * d;
+    const f64_v2 low = z + error, back = low - z, lowest = (z - (low - back)) + (error - back);
+    const f64_v2 high = product + low, off = high - product, rest = (product - (high - off)) + (low - off);
+    const i64_v2 zero = (x == 0) | (y == 0), usual = (S0_MAGNITUDE(product) > 0x1p-900) | zero;
+    const i64_v2 safe = usual & (S0_MAGNITUDE(x) < 0x1p990) & (S0_MAGNITUDE(y) < 0x1p990) & (S0_MAGNITUDE(product) < 0x1p1000) &
+                        (S0_MAGNITUDE(z) < 0x1p1000);
+    const f64_v2 sum = high + s0_odd_sum(lowest, rest), plain = product + z;
+    if (_mm_movemask_pd((f64_v2)safe) != 3)
+        return (f64_v2){fma(x[0], y[0], z[0]), fma(x[1], y[1], z[1])};
+    return (f64_v2)(((i64_v2)sum & ~zero) | ((i64_v2)plain & zero));
+}
+#define S0_FUSED_f32(x, y, z) (s0_lanes)s0_fused_f32((f32_v4)(x), (f32_v4)(y), (f32_v4)(z))
+#define S0_FUSED_f64(x, y, z) (s0_lanes)s0_fused_f64((f64_v2)(x), (f64_v2)(y), (f64_v2)(z))
+#else
 #define S0_FUSED_f32(x, y, z) (s0_lanes){fmaf(x[0], y[0], z[0]), fmaf(x[1], y[1], z[1]), fmaf(x[2], y[2], z[2]), fmaf(x[3], y[3], z[3])}
 #define S0_FUSED_f64(x, y, z) (s0_lanes){fma(x[0], y[0], z[0]), fma(x[1], y[1], z[1])}
+#endif
 #define S0_STORE_FIRST_f32(p, x, n) memcpy(p, &(x), (n) * sizeof(float))
 #define S0_STORE_FIRST_f64(p, x, n) memcpy(p, &(x), (n) * sizeof(double))
 #endif
