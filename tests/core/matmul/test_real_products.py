@@ -143,6 +143,8 @@ for dtype in ("float32", "float64"):
     for seed, (m, k, n) in enumerate([(9, 40, 25), (70, 300, 90), (130, 140, 120), (1, 20, 40), (60, 20, 1)]):
         rng = np.random.default_rng(seed)
         x, y = (xp.asarray(rng.normal(size=s).astype(dtype)) for s in ((m, k), (k, n)))
+        x[1:, 3], y[3, :] = xp.finfo(dtype).smallest_normal * 5, xp.asarray(0.3, dtype=dtype)
+        x[:1, 5], y[5, :] = xp.finfo(dtype).max / 8, xp.asarray(-2.5, dtype=dtype)
         for z in (x @ y, x @ x.T, x.T @ x):
             total.update(np.asarray(z).tobytes())
 print(total.hexdigest())

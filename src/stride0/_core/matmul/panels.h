@@ -192,12 +192,13 @@ static void S0_REAL(s0_multiply_panels_)(const s0_panels *all, Py_ssize_t first,
     }
 }
 
-/* One product without copies: only a right matrix whose rows are not contiguous is packed, a panel at a time. */
+/* Products without copies: only right matrices whose rows are not contiguous are packed, a panel at a time, and those whose rows lie a multiple of
+ * 1024 bytes apart, which fill few sets of the L1 cache. */
 static int S0_REAL(s0_direct_products_)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out, Py_ssize_t count,
                              Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)
 {
     const Py_ssize_t size = sizeof(S0_TYPE), most = n < S0_SUM_TERMS ? n : S0_SUM_TERMS;
-    const int packs = p > 1 && sb[2] != size;
+    const int packs = p > 1 && (sb[2] != size || (sb[1] % 1024 == 0 && m >= 32 && n >= 32));
     char few[S0_FEW_BYTES] __attribute__((aligned(S0_VECTOR)));
     void *memory;
     char *panel = s0_block_memory(packs ? most * S0_BROAD * size : 0, few, &memory);
