@@ -80,6 +80,8 @@ CASES: dict[str, tuple[Callable[[], tuple[Any, ...]], Callable[..., Any]]] = {
     "pow": (lambda: (complexes(4_000_000), complexes(4_000_000)), xp.pow),
     "searchsorted": (lambda: (xp.sort(reals(3_000_000)), reals(3_000_000)), xp.searchsorted),
     "product of integers": (lambda: (xp.asarray(rng.integers(-9, 9, (1400, 1400))),), lambda i: i @ i),
+    "product in panels": (lambda: (reals(2600, 2600),), lambda x: x @ x),
+    "product of few rows": (lambda: (reals(40, 500_000),), lambda x: x @ x.T),
     "sum": (lambda: (windows(),), xp.sum),
     "sum of rows": (lambda: (windows(),), lambda w: xp.sum(w, axis=1)),
     "max of columns": (lambda: (windows(),), lambda w: xp.max(w, axis=0)),

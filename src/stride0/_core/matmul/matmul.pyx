@@ -4,7 +4,7 @@
 One compiled module, read in this order: `blas.pxi`, `packing.pxi`, `gufuncs.pxi`, `product.pxi`, `stacks.pxi`, `own_products.pxi`, `panels.pxi`, `contraction.pxi`, `einsum.pxi`, `functions.pxi`.
 """
 
-from cpython.exc cimport PyErr_Clear, PyErr_Occurred
+from cpython.exc cimport PyErr_CheckSignals, PyErr_Clear, PyErr_Occurred
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc

@@ -26,6 +26,9 @@
 #     AVX-512           2.4, 2.1   2.0, 2.0   1.7, 1.9   2.0, 1.7   1.8, 1.8   1.6, 1.4               2.2, 1.4
 #     AVX2              1.2, 1.2   1.1, 1.0   1.0, 1.0   1.2, 1.0   1.0, 1.0   1.0, 0.9               1.0, 0.9
 
+cdef enum:
+    CHECKED_PRODUCTS = 1 << 29  # multiplications between two checks for signals, at most 30 ms on one thread
+
 cdef struct Panels:
     s0_panels block
     Py_ssize_t each         # units of a chunk
@@ -89,6 +92,7 @@ cdef bint compute_panels(Panels* whole, const Product* product, Py_ssize_t heigh
     """`run_panels` in blocks of `height` rows and `width` columns, with panels of `broad` columns; False if a signal ended it."""
     cdef s0_panels* block = &whole.block
     cdef Py_ssize_t size = itemsize_at(product.code), matrix, i, j, k, panels, rows
+    cdef int64_t unchecked = 0
     cdef bint own = is_by_own_transpose(product)
     for matrix in range(product.count):
         for j from 0 <= j < product.p by width:
@@ -106,6 +110,13 @@ cdef bint compute_panels(Panels* whole, const Product* product, Py_ssize_t heigh
                         multiply_some, whole, rows * ((panels + PANELS_TOGETHER - 1) // PANELS_TOGETHER),
                         block.m * block.p * block.n * size // (256 if own else 128)):
                         return False
+                    # A block is too short for the pool to check for signals.
+                    unchecked += block.m * block.n * block.p
+                    if unchecked >= CHECKED_PRODUCTS:
+                        unchecked = 0
+                        with gil:
+                            if PyErr_CheckSignals() != 0:
+                                return False
         if own:
             mirror_result(product, product.out + matrix * product.m * product.p * size)
     return True
