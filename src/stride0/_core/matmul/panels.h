@@ -192,8 +192,8 @@ static void S0_REAL(s0_multiply_panels_)(const s0_panels *all, Py_ssize_t first,
     }
 }
 
-/* Products without copies: only right matrices whose rows are not contiguous are packed, a panel at a time, and those whose rows lie a multiple of
- * 1024 bytes apart, which fill few sets of the L1 cache. */
+/* Products without copies. Right matrices are packed, a panel at a time, only if their rows are not contiguous, or lie a multiple of
+ * 1024 bytes apart, which would fill few sets of the L1 cache. */
 static int S0_REAL(s0_direct_products_)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out, Py_ssize_t count,
                              Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)
 {

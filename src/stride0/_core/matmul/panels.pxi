@@ -7,8 +7,8 @@
 #     the operands, on the instruction set, on the number of threads, or on a threshold. The error of a sum of n
 #     terms is at most (256 + n / 256) units of roundoff times the sum of magnitudes. In a plain loop it is at most n units.
 #
-#     The tile of a product is 8 rows (AVX-512) or 4 rows of three vectors of columns. Its sums stay in registers: a term takes three
-#     loads of the right matrix and one broadcast load of the left matrix for each row. There are two paths:
+#     A tile of a product has 8 rows (AVX-512) or 4 rows, and as many columns as three vectors. Its sums stay in registers. A term
+#     takes three loads from the right matrix, and for each row one broadcast load from the left matrix. There are two paths:
 #
 #     * `run_panels` follows Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008), and BLIS. Both
 #       operands are copied to panels as wide as a tile, SUM_TERMS terms at a time. A panel of the right matrix stays in the L1
@@ -20,15 +20,16 @@
 #     If the processor has no fused multiply-add (before 2013), it is composed of additions and products, with the same bits:
 #     1000x1000 matrices take 1.2 s in float32 and 5.6 s in float64, which is 17 and 36 times the time of BLAS.
 #
-#     Speed as a multiple of NumPy's (OpenBLAS, which uses AVX2 on this processor), one thread, float64 and float32, on a busy AMD
-#     EPYC of the fifth generation. If OpenBLAS is told to use AVX-512, the geometric means of 25 shapes are 1.3 and 1.1, the least is 0.93:
+#     Speed as a multiple of the speed of NumPy (OpenBLAS, which uses AVX2 on this processor), one thread, float64 and float32, on a
+#     busy AMD EPYC of the fifth generation. If OpenBLAS is told to use AVX-512, the geometric means of 25 shapes are 1.3 and 1.1,
+#     and the lowest ratio is 0.93:
 #
 #                       64x64      128x128    500x500    1000x1000  2048x2048  2000x2000 by 2000x100  100x2000 by 2000x2000
 #     AVX-512           2.4, 2.1   2.0, 2.0   1.7, 1.9   2.0, 1.7   1.8, 1.8   1.6, 1.4               2.2, 1.4
 #     AVX2              1.2, 1.2   1.1, 1.0   1.0, 1.0   1.0, 1.0   1.0, 1.0   1.0, 0.9               1.0, 0.9
 #
 #     On two threads, 20 shapes from 64 to 2000, in a process for each library: geometric means 3.0 and 7.1 with AVX-512, 1.3 and
-#     3.6 with AVX2. NumPy's include the time for which OpenBLAS's threads wait on a busy machine.
+#     3.6 with AVX2. NumPy's times include waits of OpenBLAS's threads for a processor.
 
 cdef enum:
     CHECKED_PRODUCTS = 1 << 29  # multiplications between two checks for signals, at most 30 ms on one thread

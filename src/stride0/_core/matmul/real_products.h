@@ -1,8 +1,8 @@
 /* Products of real matrices, in the place of gemm of BLAS: Note [Products in panels].
  *
  * Each element of a product is the sum of the sums of blocks of S0_SUM_TERMS terms, in order. The terms of a block are added one by one, from
- * -0.0, by fused multiply-add. So no bit depends on the sizes of tiles, on the layout of operands, on threads, or on the instruction
- * set: if it has no fused multiply-add, the same bits are made of other operations. */
+ * -0.0, by fused multiply-add. So no bit depends on the sizes of tiles, on the layout of operands, on threads, or on the
+ * instruction set. If the instruction set has no fused multiply-add, additions and products compute the same bits. */
 #ifndef STRIDE0_REAL_PRODUCTS_H
 #define STRIDE0_REAL_PRODUCTS_H
 
@@ -23,8 +23,8 @@
 #define S0_STORE_FIRST_f64(p, x, n) memcpy(p, &(x), (n) * sizeof(double))
 #else
 #if defined(__SSE2__) && !defined(FP_FAST_FMA)
-/* x + y, rounded to the one of both neighbours that is odd, unless the sum is exact. A second rounding to fewer digits then gives what one rounding
- * gives: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums" (2008). */
+/* x + y, rounded to the odd one of its two neighbours, unless the sum is exact. A second rounding to fewer digits then has the
+ * result of a single rounding: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums" (2008). */
 S0_INLINE f64_v2 s0_odd_sum(f64_v2 x, f64_v2 y)
 {
     const f64_v2 sum = x + y, part = sum - x, error = (x - (sum - part)) + (y - part);
@@ -40,7 +40,7 @@ S0_INLINE f32_v4 s0_fused_f32(f32_v4 x, f32_v4 y, f32_v4 z)
 }
 #define S0_UPPER_PART(x) ((x) * 0x1p27 + (x) - ((x) * 0x1p27 + (x) - (x)))
 #define S0_MAGNITUDE(x) ((f64_v2)((i64_v2)(x) & INT64_MAX))
-/* The same from the product and its error, by Dekker's algorithm; by libm if one of these could overflow or underflow. */
+/* x * y + z, rounded once, from the product and its error (Dekker's algorithm). If these could overflow or underflow, libm computes it. */
 static __attribute__((noinline, unused)) f64_v2 s0_fused_f64(f64_v2 x, f64_v2 y, f64_v2 z)
 {
     const f64_v2 product = x * y, a = S0_UPPER_PART(x), b = S0_UPPER_PART(y), c = x - a, d = y - b;
