@@ -21,7 +21,7 @@ import stride0.numpy
 from stride0.autograd import hips, scipy, stop_gradient
 from stride0.autograd._tape.tape import is_tracked
 from stride0.autograd._tape.trees import flatten
-from stride0.autograd.hips._operators import arrays, conjugate, is_complex
+from stride0.autograd.hips._operators import arrays, conjugate, is_complex, make_jvp, make_vjp
 
 
 class VSpace:
@@ -35,6 +35,8 @@ class VSpace:
         self.facts = [(x.shape, x.dtype) for x in self.leaves]
         self.size = sum(x.size * (1 + is_complex(x)) for x in self.leaves)
         self.iscomplex = is_complex(self.leaves)
+        self.shape: tuple[int, ...]
+        self.dtype: Any
         self.shape, self.dtype = self.facts[0] if len(self.facts) == 1 else ((), None)
         self.ndim = len(self.shape)
 
@@ -128,8 +130,8 @@ def install(folder: Path) -> None:
             primitive=primitive,
             vspace=vspace,
             VSpace=VSpace,
-            make_vjp=lambda fun, x: hips.make_vjp(fun)(x),
-            make_jvp=lambda fun, x: hips.make_jvp(fun)(x),
+            make_vjp=lambda fun, x: make_vjp(fun)(x),
+            make_jvp=lambda fun, x: make_jvp(fun)(x),
             primitive_vjps={},
         ),
         "tracer": module("tracer", primitive=primitive, isbox=is_box, getval=stop_gradient),

@@ -182,8 +182,8 @@ def linspace(
         By default complex128 if an end is complex, otherwise float64. For an integer dtype the numbers are
         rounded down.
     endpoint : bool
-        Whether `stop` is the last number, exactly; otherwise the result consists of the first `num` of ``num
-        + 1`` numbers that end with `stop`.
+        Whether `stop` is the last number, exactly; otherwise the result consists of the first `num` of
+        ``num + 1`` numbers that end with `stop`.
 
     Returns
     -------

@@ -90,6 +90,11 @@ DOCUMENT = """{}
     """
 
 
+def _document(*parts: str) -> str:
+    """Fill the template; Python 3.13 removes the indentation of docstrings, older versions keep it."""
+    return inspect.cleandoc(DOCUMENT).format(*map(inspect.cleandoc, parts))
+
+
 def _operator(unary: Callable[..., Any]) -> Operator:
     """Return an operator from a function of ``(fun, x)``; its docstring is a template's three parts."""
     name = unary.__name__
@@ -114,7 +119,7 @@ def _operator(unary: Callable[..., Any]) -> Operator:
         return of_arguments
 
     operator.__name__ = operator.__qualname__ = name
-    operator.__doc__ = DOCUMENT.format(*(part.strip() for part in (unary.__doc__ or "").split("\n\n")))
+    operator.__doc__ = _document(*(unary.__doc__ or "").split("\n\n"))
     return operator
 
 
@@ -277,7 +282,7 @@ def _with_tensor(name: str, product: Callable[..., Any]) -> Operator:
 hessian_tensor_product = _with_tensor(
     "hessian_tensor_product", lambda f, n, args, v, named: make_hvp(f, n)(*args, **named)[0](v)
 )
-hessian_tensor_product.__doc__ = DOCUMENT.format(
+hessian_tensor_product.__doc__ = _document(
     "Make a function that multiplies a tensor by the Hessian of a function.",
     "the product. The tensor, of the argument's shape, is the last argument.",
     "hips.hessian_tensor_product(lambda x: x**3)(2.0, 1.0)\n    Array(12., dtype=float64)",
@@ -288,7 +293,7 @@ tensor_jacobian_product = _with_tensor(
         *args
     ),
 )
-tensor_jacobian_product.__doc__ = DOCUMENT.format(
+tensor_jacobian_product.__doc__ = _document(
     "Make a function that multiplies the first axes of the Jacobian by a tensor.",
     "the product. The tensor is the last argument.",
     "hips.tensor_jacobian_product(lambda x: x**2)(xp.asarray([1.0, 3.0]), xp.asarray([1.0, 1.0]))\n"
