@@ -62,13 +62,11 @@ def checkpoint_loop(step: Callable[[Any], Any], state: Any, n: int, snapshots: i
 
     Notes
     -----
-    The schedule is binomial [1]_, which needs the fewest calls: with 20 snapshots, 1,000 steps and their
+    The schedule is binomial, which needs the fewest calls: with 20 snapshots, 1,000 steps and their
     gradient make 3,751 calls of `step`. The backward pass also keeps what one step records. Gradients
     of gradients keep all steps.
 
-    References
-    ----------
-    .. [1] Griewank and Walther, "Algorithm 799: revolve", ACM TOMS 26 (2000).
+    Source: Griewank and Walther, "Algorithm 799: revolve", ACM TOMS 26 (2000).
 
     Examples
     --------
