@@ -40,6 +40,7 @@ import numpy as np
 from conformance import records
 from conformance.gradients.calls import CALLS, NOT_CALLED
 from conformance.gradients.calls.parts import Call
+from conformance.gradients.operands import numbers
 
 RECORD = records.RESULTS / "scipy-gradients.json"
 PAGE = records.EVIDENCE / "scipy-gradients.md"
@@ -68,17 +69,6 @@ class Found(NamedTuple):
 
 
 # --- a call as a scalar
-
-
-def numbers(y: Any) -> list[Any]:
-    """All arrays and floating-point numbers in what a function returned."""
-    if isinstance(y, (np.ndarray, np.generic, float, complex)) or hasattr(y, "__array_namespace__"):
-        return [y]
-    if isinstance(y, dict):
-        y = list(y.values())
-    if not isinstance(y, (tuple, list)):
-        y = list(vars(y).values()) if hasattr(y, "__dict__") else []
-    return [x for item in y for x in numbers(item)]
 
 
 def floating(y: Any) -> list[np.ndarray]:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradient_cases_scipy import NUMPYS, RANKS, RIGHT, Array, Case, apart, ndimage, special
+from gradient_cases_scipy import NUMPYS, RANKS, RIGHT, Case, apart, ndimage, special
 from helpers import quietly
 
 import stride0 as xp
+from conformance.gradients.operands import numbers
 from stride0.autograd import GradientError, Tape, vjp
 from stride0.testing import check_grad
 
@@ -22,17 +23,6 @@ def test_scipy_takes_arrays_of_other_libraries() -> None:
 
 def copies(arrays: tuple[Any, ...]) -> list[Any]:
     return [xp.asarray(a, copy=True) for a in arrays]
-
-
-def numbers(y: Any) -> list[Any]:
-    """All arrays and floating-point numbers in what a function of SciPy returned."""
-    if isinstance(y, (Array, np.ndarray, np.generic, float, complex)):
-        return [y]
-    if isinstance(y, dict):
-        y = list(y.values())
-    if not isinstance(y, (tuple, list)):
-        y = list(vars(y).values()) if hasattr(y, "__dict__") else []
-    return [x for item in y for x in numbers(item)]
 
 
 def check(case: Case) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
+from conformance.gradients.operands import DEN, LINE, NUM, POLES, A, B, P, X, Y, apart, normal
 
 scipy = pytest.importorskip("scipy", minversion="1.17", reason="the cases are those of SciPy 1.17")
 constants, differentiate, integrate, interpolate, ndimage, optimize, signal, special, stats, transform = (
@@ -40,23 +41,7 @@ Call = Callable[..., Any]
 
 # --- operands
 
-
-def apart(*shape: int, seed: int = 0) -> Any:
-    """Numbers between 0.3 and 2 in random order, none of them near another: differences change no order."""
-    values = np.linspace(0.3, 2.0, int(np.prod(shape)))
-    return np.random.default_rng(seed).permutation(values).reshape(shape)
-
-
-def normal(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng(seed).standard_normal(shape)
-
-
-A, B = apart(3, 8), apart(3, 8, seed=1)
-X, Y = normal(3, 8), normal(3, 8, seed=1)
-P = apart(3, 4) / 2.5  # probabilities
-LINE, STEPS = normal(24), np.cumsum(apart(3, 8, seed=2), axis=1)
-NUM, DEN = np.asarray([0.2, 0.5, 0.3]), np.asarray([1.3, -0.4, 0.1])
-POLES = -apart(3)
+STEPS = np.cumsum(apart(3, 8, seed=2), axis=1)
 SECTIONS = np.asarray([[0.2, 0.1, 0.3, 1.0, 0.2, 0.1]])
 SQUARE = normal(3, 3) + 3 * np.eye(3)
 QUATERNIONS, VECTORS = normal(3, 4), normal(3, 3)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.gradients.calls.parts import NUM, A, X, Y, apart, call, named, normal, scipy_function
+from conformance.gradients.calls.parts import call, named, scipy_function
+from conformance.gradients.operands import NUM, A, X, Y, apart, normal
 
 PICTURE = apart(6, 7)
 LABELS = np.asarray([[1, 1, 1, 1, 2, 2, 2, 2]] * 3)

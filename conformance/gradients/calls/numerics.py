@@ -7,24 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import diags_array
 
-from conformance.gradients.calls.parts import (
-    HALF,
-    LINE,
-    NUM,
-    QUATERNIONS,
-    SQUARE,
-    VECTORS,
-    A,
-    B,
-    P,
-    X,
-    Y,
-    apart,
-    call,
-    named,
-    normal,
-    scipy_function,
-)
+from conformance.gradients.calls.parts import HALF, QUATERNIONS, SQUARE, VECTORS, call, named, scipy_function
+from conformance.gradients.operands import LINE, NUM, A, B, P, X, Y, apart, normal
 
 STEPS = np.cumsum(apart(3, 8, seed=2), axis=1)
 KNOTS = np.arange(8.0)

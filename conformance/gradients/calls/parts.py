@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conformance.gradients.operands import normal
+
 
 class Call(NamedTuple):
     """One call of a function `f`: `made(xp, f, *arrays)`, where the arrays are those to differentiate by."""
@@ -84,23 +86,7 @@ def of_each(module: str, names: str, **arguments: Any) -> list[Call]:
     return found
 
 
-def apart(*shape: int, seed: int = 0) -> Any:
-    """Numbers between 0.3 and 2 in random order, none of them near another: differences change no order."""
-    values = np.linspace(0.3, 2.0, int(np.prod(shape)))
-    return np.random.default_rng(seed).permutation(values).reshape(shape)
-
-
-def normal(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng(seed).standard_normal(shape)
-
-
-A, B = apart(3, 8), apart(3, 8, seed=1)
-X, Y = normal(3, 8), normal(3, 8, seed=1)
-P = apart(3, 4) / 2.5  # probabilities
-LINE = normal(24)
 HALF = np.asarray(0.5)
-NUM, DEN = np.asarray([0.2, 0.5, 0.3]), np.asarray([1.3, -0.4, 0.1])
-POLES = -apart(3)
 SECTIONS = np.asarray([[0.2, 0.1, 0.3, 1.0, 0.2, 0.1], [0.4, 0.3, 0.1, 1.0, -0.3, 0.2]])
 SQUARE = normal(3, 3) + 3 * np.eye(3)
 QUATERNIONS, VECTORS = normal(3, 4), normal(3, 3)

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.gradients.calls.parts import (
-    DEN,
-    HALF,
-    LINE,
-    NUM,
-    POLES,
-    SECTIONS,
-    A,
-    X,
-    Y,
-    call,
-    named,
-    normal,
-    of_each,
-)
+from conformance.gradients.calls.parts import HALF, SECTIONS, call, named, of_each
+from conformance.gradients.operands import DEN, LINE, NUM, POLES, A, X, Y, normal
 
 LONG = normal(200)
 FREQUENCIES = A[0]

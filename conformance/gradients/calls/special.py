@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.gradients.calls.parts import A, B, P, X, call, named, of_each
+from conformance.gradients.calls.parts import call, named, of_each
+from conformance.gradients.operands import A, B, P, X
 
 # Counts and orders.
 TWO, THREE, FIVE = np.asarray(2), np.asarray(3), np.asarray(5)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from conformance.gradients.calls.parts import A, B, Call, P, X, apart, call, named, normal
+from conformance.gradients.calls.parts import Call, call, named
+from conformance.gradients.operands import A, B, P, X, apart, normal
 
 # Probabilities that are no ties when each is divided by its rank.
 APART = np.asarray([[0.2, 0.05, 0.9, 0.5], [0.55, 0.9, 0.1, 0.3], [0.04, 0.7, 0.35, 0.15]])
