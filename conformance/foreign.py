@@ -3,7 +3,7 @@
     python -m conformance foreign einops               one suite, in an environment that is made for it
     python -m conformance foreign all --page           all of them, and its page
 
-The tests are those of the released sdist from PyPI, or of the installed wheel. `foreign_plugin.py` puts
+The tests come from the released sdist on PyPI, or from the installed wheel. `foreign_plugin.py` puts
 stride0 in. Each failing test must be listed, with its reason, in `foreign-failures.txt`; a listed test that
 passes is an error, too. Tests that fail by a message of KINDS have its reason: the results record how many
 there are of each test function, and more of them are an error.
@@ -46,7 +46,7 @@ class Suite(NamedTuple):
     changes: tuple[tuple[str, str, str], ...] = ()
     options: tuple[str, ...] = ()
     instead_of: str = "NumPy"
-    # The tests are those of the wheel, which is a requirement.
+    # The tests come from the wheel, which is a requirement.
     installed: bool = False
 
 

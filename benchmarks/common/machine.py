@@ -27,7 +27,7 @@ def worker(name: str, *arguments: str, python: str = sys.executable) -> list[str
 
 
 def environment(threads: int) -> dict[str, str]:
-    """Return the environment that gives every library so many threads; libraries read it at import."""
+    """Return the environment that limits every library to `threads` threads; libraries read it at import."""
     flags = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}"
     libraries = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "STRIDE0")
     return {

@@ -328,7 +328,7 @@ def test_solutions_without_a_derivative_are_refused(solve, words):
 
 
 def test_patched_solvers():
-    """Closures are found by calling the function, with the arrays of SciPy or with those of stride0."""
+    """Closures are found by calling the function, with NumPy arrays or with stride0 arrays."""
     a = xp.asarray(1.5)
     with patched():
         for f in (

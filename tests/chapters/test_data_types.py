@@ -35,7 +35,7 @@ def test_astype(target):
                 xp.astype(x, dt(target))
             continue
         if a.dtype.kind == "f" and target in INTEGERS:
-            # If numbers do not fit, NumPy's result is that of C, which is undefined.
+            # If numbers do not fit, NumPy returns the result of C, which is undefined.
             x, a = xp.abs(x), np.abs(a)
         got = xp.astype(x, dt(target))
         assert_same(got, quietly(lambda a=a: a.astype(target)), what=what)

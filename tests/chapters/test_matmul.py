@@ -184,7 +184,7 @@ def test_integers_in_blocks(dtype):
             product(x, y, f"{dtype} {m} {k} {n}")
 
 
-# Bits of the elements of both matrices: those of s0_exact_tiles (`integer_products.h`), and one more.
+# Bits of the elements of both matrices: as many as s0_exact_tiles takes (`integer_products.h`), and one more.
 LENGTHS = [(1, 1), (22, 22), (22, 23), (0, 44), (0, 45), (44, 1), (31, 31), (32, 32), (53, 1), (63, 63)]
 
 

@@ -236,7 +236,7 @@ def test_later_passes_read_what_earlier_ones_stored(passes: Passes) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_equal_steps_are_found_by_all_that_makes_them_equal(dtype: xp.DType, passes: Passes) -> None:
-    """Casts to all dtypes, and each operation next to a copy and a `where`: none is confused with another."""
+    """Casts to all dtypes, and operations next to a copy and a `where`: each is told from the others."""
     x, y = xp.astype(numbers(40), dtype), xp.astype(numbers(40, seed=4), dtype)
     chains: list[list[tuple[Callable[..., Any], ...]]] = [[(xp.astype, x, to) for to in DTYPES]]
     for operation in operations.OPS:

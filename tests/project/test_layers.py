@@ -17,7 +17,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "stride0"
 
-# The compiled modules of the core, in the order of their layers: none needs a later one.
+# The compiled modules of the core, in the order of their layers: no module needs a later module.
 BUILD = (SOURCE / "_core" / "meson.build").read_text(encoding="utf-8")
 LISTED = BUILD.partition("\nmodules = [")[2].partition("]")[0]
 COMPILED = re.findall(r"'((?!kernels)[a-z]+\.[a-z_]+)'", LISTED)

@@ -14,7 +14,7 @@ Args = Callable[[np.random.Generator], tuple[np.ndarray[Any, Any], ...]]
 NORMS = cycle(("backward", "ortho", "forward"))
 FROM_REAL = ("rfft", "rfftn", "ihfft")
 
-# Shape, axis and length. Half spectra of 4 elements have the lengths 6 and 7 if none is given.
+# Shape, axis and length. Half spectra of 4 elements have the lengths 6 and 7 if no length is given.
 LINES: list[tuple[tuple[int, ...], int, int | None]] = [
     ((4,), -1, None),
     ((5,), -1, None),

@@ -305,7 +305,7 @@ def sizes_of(
     Raises
     ------
     ShapeError
-        If the sizes of a label differ and none is 1, or if they differ within one operand.
+        If the sizes of a label differ and no size is 1, or if they differ within one operand.
     """
     found: list[tuple[list[tuple[str, tuple[int, ...]]], tuple[int, ...]]] = []
     common = common_sizes(subscripts, shapes)

@@ -248,13 +248,13 @@ def _floating(x: object, operation: str, dtype: DTypeLike | None) -> Array:
 
 @intercepted
 def nansum(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the sum of the elements that are not NaN; 0 if there are none."""
+    """Return the sum of the elements that are not NaN; 0 if all are NaN."""
     return _total("nansum", sum, x, axis, dtype, keepdims, 0.0)
 
 
 @intercepted
 def nanprod(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the product of the elements that are not NaN; 1 if there are none."""
+    """Return the product of the elements that are not NaN; 1 if all are NaN."""
     return _total("nanprod", prod, x, axis, dtype, keepdims, 1.0)
 
 
@@ -297,7 +297,7 @@ def nancumprod(x: Array, axis: int | None = None, dtype: DTypeLike | None = None
 
 @intercepted
 def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the mean of the elements that are not NaN; NaN if there are none."""
+    """Return the mean of the elements that are not NaN; NaN if all are NaN."""
     given = _floating(x, "nanmean", dtype)
     filled, missing = _filled("nanmean", given, 0.0)
     return divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
@@ -305,7 +305,7 @@ def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keep
 
 @intercepted
 def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the median of the elements that are not NaN; NaN if there are none.
+    """Return the median of the elements that are not NaN; NaN if all are NaN.
 
     For an even number of elements it is the mean of the two middle elements.
 

@@ -323,7 +323,7 @@ class _Missing:
 
 
 def _names(x: Array) -> list[str]:
-    """Return the names of existing attributes: those of the type, including additions by higher layers."""
+    """Return the attributes of the type, including additions by higher layers."""
     return [*_names_of_type(len(Array.__dict__))]
 
 

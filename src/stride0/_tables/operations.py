@@ -109,7 +109,7 @@ class Reduction(NamedTuple):
     gains: tuple[str, ...] = ()  # as for an operation
     merged: bool = True  # whether adjacent short rows are folded as one, which changes the order of a sum
     folded_by: str = ""  # the reduction of plain elements that folds its accumulators; "" is the row itself
-    # Whether the second operand is one value for a whole run: layout 4 has a loop then, layout 0 has none.
+    # Whether the second operand is one value for a whole run: then layout 4 has a loop instead of layout 0.
     constant_second: bool = False
     # The loops in `folding.h` and `finding.h`: dtypes by layout. They are for any strides.
     written: dict[int, tuple[str, ...]] = {}  # noqa: RUF012
@@ -796,7 +796,7 @@ COMMUTATIVE: Final = ("add", "multiply")
 
 
 def body_for(bodies: dict[str, str], letter: str) -> tuple[str, bool] | None:
-    """The body for a kind, and whether it runs on unsigned operands; None if there is none."""
+    """The body for a kind, and whether it runs on unsigned operands; None if no body serves the kind."""
     if letter in bodies:
         return bodies[letter], False
     if letter in "iu" and "iu" in bodies:

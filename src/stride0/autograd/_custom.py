@@ -330,7 +330,7 @@ def _attach(
 
 
 def _filled(g: Any, facts: list[Any]) -> list[Any]:
-    """Return the cotangent of each result: zeros if it has none."""
+    """Return the cotangent of each result: zeros if the result has no cotangent."""
     given = [g] if len(facts) == 1 else list(g)
     return [
         zeros(fact[0], dtype=fact[1]) if c is None and fact else c

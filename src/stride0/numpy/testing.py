@@ -19,7 +19,7 @@ def _seen(x: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     found = getattr(numpy().testing, name)
-    # Their arguments are those of the function that they call.
+    # They take the arguments of the function that they call.
     if not name.startswith("assert_") or "raises" in name or "warn" in name:
         return found
 

@@ -85,7 +85,7 @@ def floating_operands(
 
 @cache
 def _loop(name: str, kinds: tuple[str, ...], target: DType) -> str:
-    """Return the loop of a ufunc for operands of these kinds, "" if there is none.
+    """Return the loop of a ufunc for operands of these kinds, "" if the ufunc has no such loop.
 
     Loops with integers are preferred if the operands are integers, because they need no conversion; complex
     loops are a last resort.

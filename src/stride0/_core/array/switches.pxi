@@ -139,7 +139,7 @@ cdef class Switch:
 
 
 cdef object kept(list values, object value):
-    """The item of a list that equals a value; if there is none, append the value and return it."""
+    """The item of a list that equals a value; if no item does, append the value and return it."""
     for item in values:
         if type(item) is type(value) and item == value:
             return item
@@ -258,7 +258,7 @@ cdef bint is_active_call() except -1:
 
 
 def frame_of_caller():
-    """The innermost frame outside of this package; None if there is none."""
+    """The innermost frame outside of this package, or None."""
     frame = sys._getframe(0)
     while frame is not None and is_package_frame(frame):
         frame = frame.f_back

@@ -168,7 +168,7 @@ cdef DLPackExchangeAPI* exchange_api_of(object x) except? NULL:
 
 
 cdef Array import_by_exchange(object x, object copy):
-    """`from_dlpack` by the C functions of the type of x; None if there are none or they refuse."""
+    """`from_dlpack` by the C functions of the type of x; None if the type has no C functions or they refuse."""
     cdef ImportedTensor owner
     cdef DLPackExchangeAPI* api = exchange_api_of(x)
     if api is NULL or getattr(x, "requires_grad", False):

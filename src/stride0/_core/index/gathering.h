@@ -27,7 +27,7 @@ typedef struct {
 } s0_pick;
 
 
-/* A loop that copies elements with any strides: that of the table of kernels for the cast of a dtype to itself. */
+/* A loop that copies elements with any strides: the kernel that casts a dtype to itself. */
 typedef void (*s0_copy_loop)(char **, const Py_ssize_t *, const Py_ssize_t *, Py_ssize_t, Py_ssize_t);
 
 /* What a lane does with the elements at indices. */

@@ -47,7 +47,7 @@ static Py_ssize_t s0_count_true(const uint8_t *bits, Py_ssize_t n)
     return total;
 }
 
-/* Whether none of eight bytes is set. */
+/* Whether all eight bytes are 0. */
 static inline int s0_none_of_8(const uint8_t *bits)
 {
     uint64_t eight;

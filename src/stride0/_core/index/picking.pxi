@@ -24,7 +24,7 @@ cdef bint add_pick(Picked* out, Array index, Py_ssize_t size, Py_ssize_t stride,
 
 cdef list pick_items(Picked* out, Array x, tuple items, const Counts* counts, bint reading):
     """
-    A key with arrays in it, as NumPy combines them: integers count as arrays beside arrays. Returns the owners of indices.
+    A key with arrays in it, as NumPy combines them: integers next to arrays count as arrays. Returns the owners of indices.
 
     For a gather by one index array, its elements are not checked here but by the kernel.
     """

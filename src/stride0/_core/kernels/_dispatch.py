@@ -37,7 +37,7 @@ def load_kernels(table: object) -> str:
     Load the kernels of the best instruction set, or of the set that ``STRIDE0_ISA`` names; return its name.
 
     Its loops are written to `table`, a capsule. Raises ImportError if ``STRIDE0_ISA`` names a set that was
-    not built or that this processor lacks, or if the processor supports none of the built sets.
+    not built or that this processor lacks, or if the processor supports no built set.
     """
     choices = supported()
     if not choices:

@@ -118,7 +118,7 @@ typedef struct {
 /* Reflectors of a panel: `scale` times the stored elements, with a further element 1 in the triangle above, or in the first row. */
 typedef struct {
     double tau[S0_UNIT], scale[S0_UNIT], inverse[S0_UNIT];
-    double products[S0_UNIT][S0_UNIT]; /* of the stored elements of each reflector with those of earlier ones */
+    double products[S0_UNIT][S0_UNIT]; /* of the stored elements of each reflector with the stored elements of earlier reflectors */
 } s0_panel;
 
 S0_INLINE double *s0_row_above(const s0_block *all, Py_ssize_t j)

@@ -85,7 +85,7 @@ cdef bint solve_few(Array a, Array b, Array out) except -1:
     """
     Write the solutions of small systems to `out`, in C order; if `b` is None, the inverses.
 
-    The leading axes broadcast to those of `out`. False if a matrix is singular.
+    The leading axes broadcast to the leading axes of `out`. False if a matrix is singular.
     """
     cdef Job job
     cdef int axis

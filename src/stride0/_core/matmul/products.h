@@ -25,7 +25,7 @@ enum {
 /* Rows of a tile, two vectors wide, whose sums stay in registers. */
 enum { S0_TALL = 4 };
 
-/* Memory for the blocks of a large product, aligned to a vector; NULL if there is none. Only small blocks are in `few`, on the
+/* Memory for the blocks of a large product, aligned to a vector; NULL if allocation fails. Only small blocks are in `few`, on the
  * stack, because threads may have small stacks. `memory` is the pointer to free. */
 enum { S0_FEW_BYTES = 4096 };
 static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)

@@ -228,7 +228,7 @@ cdef void trim(int64_t now) noexcept:
 
 
 cdef void* take(int size_class) noexcept:
-    """A cached block; NULL if there is none of the class."""
+    """A cached block; NULL if the cache has no block of the class."""
     return NULL if top[size_class] == NONE else unlink(top[size_class])
 
 

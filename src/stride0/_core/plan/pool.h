@@ -279,7 +279,7 @@ static int s0_claim(uint64_t *range, int back)
     }
 }
 
-/* Claim and run chunks until none is left; returns their number. */
+/* Claim and run chunks until no chunk is left; returns their number. */
 static int s0_run_claims(int own, int threads)
 {
     int k, chunk, count = 0;

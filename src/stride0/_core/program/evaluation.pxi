@@ -25,7 +25,7 @@ cdef Evaluation* unused = NULL
 
 
 cdef int evaluate(Array x) except -1:
-    """Compute the elements of a deferred array; a batched array has none."""
+    """Compute the elements of a deferred array; a batched array has no elements."""
     refuse_batched(x, "array")
     enter_pending()
     try:

@@ -42,7 +42,7 @@ S0_INLINE uint32_t s0_bits(s0_bytes same)
 #define S0_SAME_bool(x, y) ((s0_bytes)(((x) != 0) == ((y) != 0)))
 #endif
 
-/* Index of the first of n elements that is `wanted`, a bool 0 or 1; n if there is none. The last vector overlaps the previous
+/* Index of the first of n elements that is `wanted`, a bool 0 or 1; n if no element is. The last vector overlaps the previous
  * one. */
 #define S0_FIND(name, type, like, IS)                                                                                \
     static inline __attribute__((unused)) Py_ssize_t s0_find_##name(const type *p, Py_ssize_t n, type wanted)        \

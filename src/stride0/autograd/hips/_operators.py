@@ -104,12 +104,12 @@ def _operator(unary: Callable[..., Any]) -> Operator:
 
         def of_arguments(*args: Any, **kwargs: Any) -> Any:
             numbers = numbers_of(name, argnum, len(args))
-            alone = not isinstance(argnum, (tuple, list))
-            given = arrays(args[numbers[0]] if alone else tuple(args[n] for n in numbers))
+            single = not isinstance(argnum, (tuple, list))
+            given = arrays(args[numbers[0]] if single else tuple(args[n] for n in numbers))
 
             def of_chosen(x: Any) -> Any:
                 changed = list(arrays(args, ()))
-                for n, item in zip(numbers, (x,) if alone else x, strict=True):
+                for n, item in zip(numbers, (x,) if single else x, strict=True):
                     changed[n] = item
                 return arrays(fun(*changed, **arrays(kwargs, ())))
 

@@ -48,7 +48,7 @@ def _size(factor: Array) -> Array:
 
 
 def _dimension(mean: Any, cov: Any) -> int:
-    """Return the number of variables, as SciPy finds it from parameters alone."""
+    """Return the number of variables, as SciPy finds it from the parameters only."""
     shapes = [xp.asarray(x).shape for x in (mean, cov) if x is not None]
     return max((shape[-1] for shape in shapes if shape), default=1)
 
