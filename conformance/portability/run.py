@@ -14,7 +14,6 @@ before the fix raises an error or fails its check, and the fixed code passes. Nu
 
 from __future__ import annotations
 
-import argparse
 import math
 import warnings
 from collections.abc import Iterator
@@ -25,7 +24,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conformance import records
-from conformance.strictness.run import LIBRARIES, PEERS, STRICT, STRIDE0, Library, Stride0
+from conformance.strictness.run import (
+    LIBRARIES,
+    PEERS,
+    STRICT,
+    STRIDE0,
+    Library,
+    Stride0,
+    may_record,
+    options_of,
+    report,
+)
 
 CASES = Path(__file__).with_name("cases")
 RECORD = records.RESULTS / "portability.json"
@@ -207,17 +216,14 @@ def write_record(record: dict[str, Any]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--record", action="store_true", help="write the outcomes and the page")
-    parser.add_argument("--missed", metavar="LIBRARY", help="list the cases that a library does not catch")
-    options = parser.parse_args(arguments)
+    options = options_of(__doc__, arguments)
     cases = read_cases()
     libraries = [library for library in LIBRARIES if library.is_installed()]
     found = run(libraries, cases)
-    for name, outcomes in found.items():
-        print(f"{name}: caught {sum(map(bool, outcomes.values()))} of {len(outcomes)}")
-    if options.missed:
-        print(*(key for key, configs in found[options.missed].items() if not configs), sep="\n")
+    caught = {
+        name: {key: bool(configs) for key, configs in outcomes.items()} for name, outcomes in found.items()
+    }
+    report(caught, options.missed)
     alarms = {
         library.name: {case.key: configs for case in cases if (configs := false_alarms(library, case))}
         for library in libraries
@@ -230,9 +236,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.record:
         from conformance.portability import page
 
-        missing = [library.name for library in LIBRARIES if library not in libraries]
-        if missing or alarms[STRIDE0.name]:
-            print(f"nothing is written: without {', '.join(missing)}" if missing else "nothing is written")
+        if not may_record(libraries, bool(alarms[STRIDE0.name])):
             return 1
         write_record(record)
         page.PAGE.write_text(page.page(cases, record), encoding="utf-8")

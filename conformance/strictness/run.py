@@ -321,19 +321,38 @@ def write_record(lines: Iterable[Line], record: dict[str, Any]) -> None:
     records.write(RECORD, found)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def options_of(doc: str | None, arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("--record", action="store_true", help="write the outcomes and the page")
-    parser.add_argument("--missed", metavar="LIBRARY", help="list the lines that a library does not catch")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--missed", metavar="LIBRARY", help="list what a library does not catch")
+    return parser.parse_args(arguments)
+
+
+def report(caught: dict[str, dict[str, bool]], missed: str | None) -> None:
+    """Print how much each library catches, and what the library `missed` does not catch."""
+    for name, outcomes in caught.items():
+        print(f"{name}: caught {sum(outcomes.values())} of {len(outcomes)}")
+    if missed:
+        print(*(key for key, is_caught in caught[missed].items() if not is_caught), sep="\n")
+
+
+def may_record(libraries: list[Library], alarms: bool) -> bool:
+    """Whether a run is fit for the record: on all libraries, and without a false alarm."""
+    missing = [library.name for library in LIBRARIES if library not in libraries]
+    if missing or alarms:
+        print(f"nothing is written: without {', '.join(missing)}" if missing else "nothing is written")
+    return not missing and not alarms
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = options_of(__doc__, arguments)
     lines = read_lines()
     libraries = [library for library in LIBRARIES if library.is_installed()]
     found = run(libraries, lines)
-    for name, outcomes in found.items():
-        caught = sum(outcome != PASSED for outcome in outcomes.values())
-        print(f"{name}: caught {caught} of {len(outcomes)}")
-    if options.missed:
-        print(*(key for key, outcome in found[options.missed].items() if outcome == PASSED), sep="\n")
+    caught = {
+        name: {key: each != PASSED for key, each in outcomes.items()} for name, outcomes in found.items()
+    }
+    report(caught, options.missed)
     alarms = list(false_alarms(lines))
     for line, config, outcome in alarms:
         print(f"false alarm in {config}: {line.code}: {outcome}")
@@ -341,9 +360,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.record:
         from conformance.strictness import page
 
-        missing = [library.name for library in LIBRARIES if library not in libraries]
-        if missing or alarms:
-            print(f"nothing is written: without {', '.join(missing)}" if missing else "nothing is written")
+        if not may_record(libraries, bool(alarms)):
             return 1
         record = {"versions": versions, "outcomes": {**found, LENIENT: lenient(lines)}}
         write_record(lines, record)
