@@ -93,8 +93,8 @@ cdef Py_ssize_t even_side(Py_ssize_t size, Py_ssize_t multiple) noexcept nogil:
     return ((size + blocks - 1) // blocks + multiple - 1) // multiple * multiple
 
 
-cdef bint compute_panels(Panels* whole, const Product* product, Py_ssize_t height, Py_ssize_t width, Py_ssize_t broad) noexcept nogil:
-    """`run_panels` in blocks of `height` rows and `width` columns, with panels of `broad` columns; False if a signal ended it."""
+cdef int compute_panels(Panels* whole, const Product* product, Py_ssize_t height, Py_ssize_t width, Py_ssize_t broad) except -1 nogil:
+    """`run_panels` in blocks of `height` rows and `width` columns, with panels of `broad` columns."""
     cdef s0_panels* block = &whole.block
     cdef Py_ssize_t size = itemsize_at(product.code), matrix, i, j, k, panels, rows
     cdef int64_t unchecked = 0
@@ -110,21 +110,20 @@ cdef bint compute_panels(Panels* whole, const Product* product, Py_ssize_t heigh
                     block.below, block.fresh = i - j if own else -product.m - product.p, k == 0
                     panels, rows = (block.p + broad - 1) // broad, (block.m + PANEL_ROWS - 1) // PANEL_ROWS
                     if not run_units(pack_some, whole, panels + rows, (block.m + block.p) * block.n * size // 16):
-                        return False
+                        return -1    # with the exception of a signal handler
                     if not run_units(
                         multiply_some, whole, rows * ((panels + PANELS_TOGETHER - 1) // PANELS_TOGETHER),
                         block.m * block.p * block.n * size // (256 if own else 128)):
-                        return False
+                        return -1
                     # A block is too short for the pool to check for signals.
                     unchecked += block.m * block.n * block.p
                     if unchecked >= CHECKED_PRODUCTS:
                         unchecked = 0
                         with gil:
-                            if PyErr_CheckSignals() != 0:
-                                return False
+                            PyErr_CheckSignals()
         if own:
             mirror_result(product, product.out + matrix * product.m * product.p * size)
-    return True
+    return 0
 
 
 cdef int run_panels(Product* product) except -1:
@@ -135,12 +134,10 @@ cdef int run_panels(Product* product) except -1:
     cdef Py_ssize_t height = even_side(product.m, PANEL_ROWS), width = even_side(product.p, broad)
     cdef Py_ssize_t bytes = (height + width) * min(product.n, <Py_ssize_t>SUM_TERMS) * size + CACHE_LINE
     cdef Array memory = new_array(UINT8, 1, &bytes, NULL, False)
-    cdef bint done
     whole.is_double = product.code == FLOAT64
     block.memory = data_of(memory) + (CACHE_LINE - <uintptr_t>data_of(memory) % CACHE_LINE)
     block.left_strides[0], block.left_strides[1] = product.strides1[1], product.strides1[2]
     block.right_strides[0], block.right_strides[1] = product.strides2[1], product.strides2[2]
     block.pitch = product.p * size
     with nogil:
-        done = compute_panels(&whole, product, height, width, broad)
-    return 0 if done else -1    # with the exception of a signal handler
+        return compute_panels(&whole, product, height, width, broad)
