@@ -1,4 +1,4 @@
-"""``python -m stride0 explain "(5,6)" "(10,)"``: explain a broadcast from the command line."""
+"""The command line: ``explain "(5,6)" "(10,)"`` explains a broadcast, ``bench`` measures speed."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ CLOSED_PIPE = 128 + 13
 _EXPLAIN = """\
 Show how shapes broadcast: aligned, broadcast axes, strides, memory and loops; or the axis that fails and
 every inserted axis that makes them fit. Shapes are those of float64 arrays in C order."""
+
+_BENCH = """\
+Time 25 calls of stride0, of NumPy, and of PyTorch and JAX if they are installed, in alternating rounds.
+Compare them with loops that read, copy, add or multiply as fast as this processor can.
+It takes less than a minute."""
 
 
 def shape(text: str) -> Shape:
@@ -47,7 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("shapes", nargs="+", type=shape, metavar="shape", help='such as "(8, 1, 5)"')
     command.add_argument("--op", metavar="name", help="the operation: add, where, matmul, ...")
     command.add_argument("--svg", metavar="file", help="save the picture too")
+    measure = commands.add_parser(
+        "bench", help="times of stride0 and its peers on this machine", description=_BENCH
+    )
+    measure.add_argument("--threads", type=int, default=1, metavar="n", help="threads of each library (1)")
     given = parser.parse_args(arguments)
+    if given.command == "bench":
+        if given.threads < 1:
+            measure.error(f"{given.threads} threads; type a number of at least 1")
+        from stride0._bench.run import bench
+
+        return bench(given.threads)
     try:
         explanation = explain(*given.shapes, op=given.op)
     except Stride0Error as error:

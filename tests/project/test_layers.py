@@ -91,6 +91,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("NumPy's names", ("numpy._parts", "numpy._names")),
     ("NumPy's functions", ("numpy",)),
     ("HIPS/autograd's names", ("autograd.hips",)),
+    ("measurements", ("_bench",)),
     ("command line", ("__main__",)),
 )
 
@@ -369,6 +370,7 @@ def test_few_imports_inside_functions() -> None:
         ("_modes.switches", "inspect"),
         *((module, "stride0._tables.numpy_names") for module in ("", "fft", "linalg", "random")),
         ("special._scipy", "scipy"),
+        ("__main__", "stride0._bench.run"),
     }, "\n".join(map(where, late))
 
 
@@ -390,8 +392,9 @@ def test_dynamic_imports() -> None:
         return {module_of(f) for f, text in TEXT.items() if f not in GENERATORS and re.search(pattern, text)}
 
     # A row of the dtype table names the package that has its NumPy dtype; four modules call SciPy,
-    # and the rules of `jet` need NumPy.
+    # the rules of `jet` need NumPy, and `bench` measures the libraries that are installed.
     libraries = {
+        "_bench.run",
         "_core.memory.dtype",
         "autograd._jet",
         "autograd._sparsity",

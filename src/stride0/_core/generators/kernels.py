@@ -395,6 +395,8 @@ class Emitter:
         self.add(MOVES, ["stream"], "s0_stream")
         self.add(SORTING, ["sorter"], "s0_make_sorter()")
         self.add(SORTING, ["vector"], "S0_VECTOR")
+        for number, name in enumerate(("read", "copy", "copy_past", "add", "add_past", "fma")):
+            self.add(MOVES, [f"limits[{number}]"], f"s0_limit_{name}")
 
     def products(self) -> None:
         for code, row in enumerate(KERNEL_ROWS):
@@ -425,6 +427,7 @@ PRELUDE = """\
 # What single units include besides.
 HEADERS = {
     SPECIAL: ['#include "vecmath_special.h"', ""],
+    MOVES: ['#include "machine_limits.h"', ""],
     SORTING: ['#include "sorting.h"', ""],
     STRIDED: ['#include "blockwise.h"', ""],
     PRODUCTS: ['#include "real_products.h"', ""],

@@ -153,8 +153,14 @@ typedef struct {
 /* Complex numbers to complex numbers; real numbers to half a spectrum; to the whole spectrum; half a spectrum to real numbers. */
 typedef enum { S0_OF_COMPLEX, S0_HALF_OF_REAL, S0_ALL_OF_REAL, S0_TO_REAL } s0_fourier_kind;
 
+/* Operands of the loops of machine_limits.h, which start at multiples of 64 bytes. */
+typedef struct {
+    const char *x, *y;
+    char *out;
+} s0_limit;
+
 /* Note [Layouts] of generators/common.py, one of which is S0_SECONDS; elements of 1, 2, 4, 8 and 16 bytes. */
-enum { S0_LAYOUTS = 6, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5, S0_SECONDS = 5 };
+enum { S0_LAYOUTS = 6, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5, S0_SECONDS = 5, S0_LIMITS = 6 };
 
 /* Order non-temporal stores before later stores, as seen by all threads. */
 static inline void s0_stream_end(void)
@@ -209,6 +215,8 @@ typedef struct {
     s0_product direct_products[2];
     void (*pack_panels[2])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
     void (*multiply_panels[2])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
+    /* Of machine_limits.h, in the order of LIMITS in plan/machine_limits.pxi; ranges of bytes. */
+    void (*limits[S0_LIMITS])(const s0_limit *all, Py_ssize_t first, Py_ssize_t last);
 } s0_kernels;
 
 /* The table to which the loops of a module are written; loops that call other loops read it. */

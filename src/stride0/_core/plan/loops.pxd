@@ -110,6 +110,12 @@ cdef extern from "kernels.h":
         Py_ssize_t pitch, m, n, p, below
         char* memory
         bint fresh
+    enum:
+        S0_LIMITS
+    ctypedef struct s0_limit:
+        const char* x
+        const char* y
+        char* out
     ctypedef struct s0_kernels:
         s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
         s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS]
@@ -144,3 +150,4 @@ cdef extern from "kernels.h":
         s0_product direct_products[2]
         void (*pack_panels[2])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         void (*multiply_panels[2])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        void (*limits[S0_LIMITS])(const s0_limit* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil

@@ -1,15 +1,15 @@
 """The plan of a call: iteration space, table of kernels, chains of kernels, tiles, and chunks for threads.
 
-One compiled module, read in this order: `iteration_space.pxi`, `table.pxi`, `tuning.pxi`, `chain.pxi`, `pairs.pxi`, `program_calls.pxi`, `tiles.pxi`, `partition.pxi`, `partition_reductions.pxi`.
+One compiled module, read in this order: `iteration_space.pxi`, `table.pxi`, `tuning.pxi`, `chain.pxi`, `pairs.pxi`, `program_calls.pxi`, `tiles.pxi`, `partition.pxi`, `partition_reductions.pxi`, `machine_limits.pxi`.
 """
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from stride0._core.memory.dtype cimport itemsize_at
-from stride0._core.plan.loops cimport FOLD_BLOCK, s0_stream_end
+from stride0._core.plan.loops cimport FOLD_BLOCK, s0_limit, s0_stream_end
 from stride0._core.plan.threads cimport run_chunks, run_equal_chunks, s0_chunk, threads_worth
 from stride0._core.plan.operations cimport OP_MULTIPLY, OP_SQUARE
 
@@ -27,3 +27,4 @@ include "program_calls.pxi"
 include "tiles.pxi"
 include "partition.pxi"
 include "partition_reductions.pxi"
+include "machine_limits.pxi"

@@ -1,0 +1,58 @@
+# Calls of the loops of `machine_limits.h`: how fast this machine moves memory, or multiplies and adds.
+
+LIMITS = ("read", "copy", "copy_past", "add", "add_past", "fma")    # the order of `limits` in the table
+
+cdef enum:
+    LIMIT_STEP = 3072    # a multiple of the bytes of a round of each loop
+
+
+cdef struct LimitRun:
+    s0_limit operands
+    Py_ssize_t each    # bytes of a chunk
+    Py_ssize_t size
+    int number
+
+
+cdef void run_limit(void* context, int chunk) noexcept nogil:
+    cdef const LimitRun* run = <const LimitRun*>context
+    TABLE.limits[run.number](&run.operands, chunk * run.each, min((chunk + 1) * run.each, run.size))
+
+
+cdef class Limit:
+    """
+    A loop over memory of its own that a call cannot beat, as a function without arguments.
+
+    Parameters
+    ----------
+    kind : str
+        One of LIMITS. "past" stores past the caches. "fma" multiplies and adds float64, once for each eight bytes of `size`.
+    size : int
+        Bytes of each operand, rounded up to the step of the loops.
+    threads : int
+        Threads that share the bytes.
+    """
+
+    cdef LimitRun run
+    cdef int threads
+    cdef char* memory
+
+    def __cinit__(self, kind, Py_ssize_t size, int threads):
+        cdef Py_ssize_t step = LIMIT_STEP * threads, operand
+        self.run.number = LIMITS.index(kind)
+        self.run.size = (size + step - 1) // step * step
+        self.run.each, self.threads = self.run.size // threads, threads
+        operand = LIMIT_STEP if kind == "fma" else self.run.size
+        self.memory = <char*>malloc(3 * operand + 64)
+        if self.memory is NULL:
+            raise MemoryError(f"bench: {3 * operand} bytes")
+        memset(self.memory, 0, 3 * operand + 64)
+        self.run.operands.out = self.memory + (64 - <uintptr_t>self.memory % 64)
+        self.run.operands.x = self.run.operands.out + operand
+        self.run.operands.y = self.run.operands.x + operand
+
+    def __dealloc__(self):
+        free(self.memory)
+
+    def __call__(self):
+        with nogil:
+            run_chunks(run_limit, &self.run, self.threads, self.threads, False)
