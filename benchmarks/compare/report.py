@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.common.timing import duration, geometric_mean
-from benchmarks.compare.cases import GOALS, OURS, Goal
+from benchmarks.compare.cases import GOALS, LIMIT, OURS, Goal
 
 Report = dict[str, Any]  # what is written as JSON
 Found = dict[str, Any]  # of it, one row
@@ -52,7 +52,8 @@ def group_summaries(report: Report) -> dict[str, Any]:
 
 def print_headline(group: str, libraries: list[str]) -> None:
     """Print the head of the table of a group."""
-    header = [group, *libraries, *(f"x {name}" for name in libraries if name != OURS), "best peer"]
+    factors = [f"x {name}" for name in libraries if name != OURS]
+    header = [group, *libraries, *factors, "best peer", "of the limit"]
     print("\n| " + " | ".join(header) + " |\n|---|" + "---:|" * (len(header) - 1))
 
 
@@ -66,6 +67,7 @@ def print_row(row: Found, libraries: list[str]) -> None:
     cells += [f"{row['speedups'][peer][1]:.2f}" if peer in row["speedups"] else "" for peer in peers]
     judged = speedup(row, GOALS[row["group"]].of)
     cells.append(f"{judged[0]:.2f} {judged[1]}" if judged else "")
+    cells.append(f"{row['speedups'][LIMIT][1]:.0%}" if LIMIT in row["speedups"] else "")
     print("| " + " | ".join(cells) + " |", flush=True)
     for name, reason in row["wrong"].items():
         print(f"\n**WRONG: {name} in {row['key']}: {reason}**\n", flush=True)
@@ -108,7 +110,21 @@ def print_summary(report: Report) -> None:
             print(f"\nBelow the floor in {group}, the worst first:\n")
             for factor, peer, key in found["below"]:
                 print(f"* {factor:.2f} x {peer}: {key.removeprefix(group + ': ')}")
+    print_limits(report)
     print_memory(report)
+
+
+def print_limits(report: Report) -> None:
+    """Print how near the groups are to the machine's limits, and how many rows are below half of them."""
+    print("\nOf the limit: the time of the fastest loop that reads and writes as many bytes, as a part of")
+    print("stride0's time; of an addition of two Python integers, for small arrays.\n")
+    print("| group | rows | geometric mean | rows below half |\n|---|---:|---:|---:|")
+    measured = [row for row in report["rows"] if LIMIT in row["speedups"]]
+    for group in report["groups"]:
+        parts = [row["speedups"][LIMIT][1] for row in measured if row["group"] == group]
+        if parts:
+            below = sum(part < 0.5 for part in parts)
+            print(f"| {group} | {len(parts)} | {geometric_mean(parts):.0%} | {below} |")
 
 
 def spell(peers: tuple[str, ...]) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 
 from benchmarks.common.machine import describe, peak, reset_peak
 from benchmarks.common.timing import Timer, alternate
-from benchmarks.compare.cases import FULL, OURS, QUICK, TINY, Row, rows
+from benchmarks.compare.cases import FULL, LIMIT, OURS, QUICK, TINY, Row, rows
 from benchmarks.compare.operands import LAYOUTS, Operand, spelled, values
 
 # With one thread, the clock is that of the processor time, which on an idle machine is the time that passes,
@@ -36,6 +36,9 @@ UNROLLED = 10
 # spins for 2**26 ticks of the clock, GNU's OpenMP for 5 to 8 milliseconds here.
 PAUSE_SECONDS = {"linalg": 0.03}
 OTHER_PAUSE_SECONDS = 0.01
+
+# Groups whose time is bounded by the memory that a statement reads and writes, or by the cost of a call.
+MOVING, CALLING = {"mid", "large", "vector-mid", "vector-large"}, {"small"}
 
 # By how much results may differ, in units of the largest of them.
 TOLERANCES = {"float32": 2e-5, "complex64": 2e-5, "float64": 1e-9, "complex128": 1e-9}
@@ -143,12 +146,35 @@ def measure(row: Row, libraries: Namespace, request: dict[str, Any]) -> dict[str
             del timers[name]
     if OURS in timers:
         ordered = {name: timers[name] for name in libraries if name in timers}
+        ordered |= limit_timer(row, found["result_bytes"], threads, clock)
         pause = PAUSE_SECONDS.get(row.group, OTHER_PAUSE_SECONDS) if threads > 1 else 0
         turn = TURN_SECONDS if threads == 1 else math.inf
         found["samples"], found["disturbed"] = alternate(
             ordered, request["rounds"], pause, request["budget"], turn
         )
     return found
+
+
+def limit_timer(row: Row, written: int, threads: int, clock: Callable[[], float]) -> dict[str, Timer]:
+    """Return a timer, named LIMIT, that no implementation of a row can beat; nothing if it is not known."""
+    if row.group in CALLING:
+        call = timeit.Timer("x + y", "x, y = 1 << 40, 1 << 41", timer=clock)
+        return {LIMIT: lambda number: call.timeit(number) / number}
+    if row.group not in MOVING:
+        return {}
+    import numpy
+
+    from stride0._core.plan.plan import Limit
+
+    read = sum(math.prod(x.shape) * numpy.dtype(x.dtype).itemsize for x in row.operands.values())
+    if isinstance(ast.parse(row.statement).body[0], ast.AugAssign):
+        written = 0  # to lines of the cache that were read
+    kind, arrays = ("read", 1) if 8 * written < read else ("copy", 2) if read < 1.5 * written else ("add", 3)
+    kinds = [kind] if kind == "read" else [kind, f"{kind}_past"]
+    loops = [timeit.Timer(Limit(name, (read + written) // arrays, threads), timer=clock) for name in kinds]
+    # A loop whose stores pass the caches is faster for large results.
+    fastest = min(loops, key=lambda loop: min(loop.repeat(5, 1)))
+    return {LIMIT: lambda number: fastest.timeit(number) / number}
 
 
 def namespace_of(row: Row, name: str, library: Any) -> Namespace:

@@ -90,7 +90,7 @@ PROBLEMS = {
 
 
 def measured(problem: Problem, rounds: int) -> dict[str, float]:
-    """Return the seconds of a solution, of a gradient and of differences, and the error of the differences."""
+    """Return the seconds of a solution, a gradient and differences, and the error of the differences."""
     import numpy
     import scipy.integrate
     import scipy.optimize

@@ -266,7 +266,7 @@ def test_whole_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "WITHOUT torch" in printed and "x + y float64, outer" in printed
     figures = json.loads(written.read_text(encoding="utf-8"))
     (row,) = figures["rows"]
-    assert {*row["seconds"]} == {"stride0", "numpy"} and row["result_bytes"] == 300 * 300 * 8
+    assert {*row["seconds"]} == {"stride0", "numpy", "limit"} and row["result_bytes"] == 300 * 300 * 8
     assert not row["wrong"] and not row["unable"]
     assert {*row["peak"]} == {"stride0", "numpy"}
 

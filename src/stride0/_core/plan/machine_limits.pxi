@@ -34,24 +34,16 @@ cdef class Limit:
 
     cdef LimitRun run
     cdef int threads
-    cdef char* memory
+    cdef Storage x, y, out
 
-    def __cinit__(self, kind, Py_ssize_t size, int threads):
-        cdef Py_ssize_t step = LIMIT_STEP * threads, operand
+    def __init__(self, kind, Py_ssize_t size, int threads):
+        cdef Py_ssize_t step = LIMIT_STEP * threads
         self.run.number = LIMITS.index(kind)
         self.run.size = (size + step - 1) // step * step
         self.run.each, self.threads = self.run.size // threads, threads
-        operand = LIMIT_STEP if kind == "fma" else self.run.size
-        self.memory = <char*>malloc(3 * operand + 64)
-        if self.memory is NULL:
-            raise MemoryError(f"bench: {3 * operand} bytes")
-        memset(self.memory, 0, 3 * operand + 64)
-        self.run.operands.out = self.memory + (64 - <uintptr_t>self.memory % 64)
-        self.run.operands.x = self.run.operands.out + operand
-        self.run.operands.y = self.run.operands.x + operand
-
-    def __dealloc__(self):
-        free(self.memory)
+        # In blocks like those of results: on huge pages if they are large.
+        self.x, self.y, self.out = [allocate_storage(LIMIT_STEP if kind == "fma" else self.run.size, True) for _ in range(3)]
+        self.run.operands.x, self.run.operands.y, self.run.operands.out = self.x.data, self.y.data, self.out.data
 
     def __call__(self):
         with nogil:

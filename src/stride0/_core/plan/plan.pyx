@@ -6,9 +6,10 @@ One compiled module, read in this order: `iteration_space.pxi`, `table.pxi`, `tu
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport itemsize_at
+from stride0._core.memory.storage cimport Storage, allocate_storage
 from stride0._core.plan.loops cimport FOLD_BLOCK, s0_limit, s0_stream_end
 from stride0._core.plan.threads cimport run_chunks, run_equal_chunks, s0_chunk, threads_worth
 from stride0._core.plan.operations cimport OP_MULTIPLY, OP_SQUARE
