@@ -1,8 +1,8 @@
-"""The statements of `rows`: every public function and method that NumPy has too.
+"""The statements of `rows`: every public function and method that NumPy has, too.
 
 A statement is written in the standard's words, as in `compare/cases.py`, and has the public name that it
 measures. Letters in it are operands, which `operands.py` makes for each size, dtype and layout; `{n}`, `{q}`
-and `{dtype}` are filled in. What is not measured stands in `EXCEPTIONS` with its reason.
+and `{dtype}` are filled in. `EXCEPTIONS` names what is not measured, with reasons.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FC, FI, N, IB, ALL = F + C, F + INT, F + C + INT, INT + B, F + C + INT + B
 
 
 def of(names: str, form: str, dtypes: tuple[str, ...], **more: Any) -> Iterator[Case]:
-    """Cases of several functions in the same form, in which `_` is the function."""
+    """Return cases of several functions in one form, in which `_` is the function."""
     for name in names.split():
         for statement in form.split("; "):
             yield Case(name, statement.replace("_", name, 1), dtypes, **more)
@@ -38,7 +38,7 @@ def of(names: str, form: str, dtypes: tuple[str, ...], **more: Any) -> Iterator[
 class Case:
     """A statement that measures a public name, for some dtypes.
 
-    `compared`: see `compare_worker.difference_of`. `python`: the names that are Python's own.
+    `compared`: see `compare_worker.difference_of`. `python`: the builtin names of Python in the statement.
     """
 
     name: str
@@ -297,18 +297,18 @@ def operators() -> Iterator[Case]:
 
 
 # Public names that are not measured, and why.
-NOT_FUNCTIONS: Final = "it is no function"
-SCIPY: Final = "its counterparts are SciPy's: `python -m benchmarks special`"
-OWN: Final = "NumPy has nothing like it"
+NOT_FUNCTIONS: Final = "not a function"
+SCIPY: Final = "compared with SciPy by `python -m benchmarks special`"
+OWN: Final = "NumPy has no counterpart"
 EXCEPTIONS: Final[dict[str, str]] = {
     **dict.fromkeys(
         ("e", "inf", "nan", "newaxis", "pi", "__version__", "__array_api_version__"), NOT_FUNCTIONS
     ),
     **dict.fromkeys(("Array", "DType", "Device"), NOT_FUNCTIONS),
     "special": SCIPY,
-    "random": "its numbers are NumPy's, by NumPy's own loops",
-    "einsum_path": "its result is NumPy's",
-    **dict.fromkeys(("linalg.expm", "linalg.solve_triangular"), "its counterpart is SciPy's"),
+    "random": "NumPy draws the numbers",
+    "einsum_path": "it returns NumPy's result",
+    **dict.fromkeys(("linalg.expm", "linalg.solve_triangular"), "its counterpart is in SciPy"),
     **dict.fromkeys(("linalg.LstsqResult", "linalg.LinAlgError"), NOT_FUNCTIONS),
     **dict.fromkeys(("autograd", "optim", "memory", "testing", "fused", "strict", "at", "top_k"), OWN),
     **dict.fromkeys(("broadcasting", "explain", "get_num_threads", "set_num_threads"), OWN),
@@ -316,19 +316,19 @@ EXCEPTIONS: Final[dict[str, str]] = {
         ("strided.is_contiguous", "strided.is_writable", "strided.strides"), "attributes in NumPy"
     ),
     **dict.fromkeys(("strided.offset", "strided.memory_statistics", "strided.storage_nbytes"), OWN),
-    "strided.as_strided": "NumPy's, in `numpy.lib.stride_tricks`, takes bytes and checks nothing",
-    "strided.shares_storage": "NumPy asks for common elements, which is another question",
-    "__array_namespace_info__": "it makes an object of the standard's that lists facts",
-    "Array.__array_ufunc__": "NumPy's protocol, called by NumPy",
+    "strided.as_strided": "NumPy's function, in `numpy.lib.stride_tricks`, takes bytes and checks nothing",
+    "strided.shares_storage": "NumPy's function tests for common elements, not for common storage",
+    "__array_namespace_info__": "it creates the standard's inspection object",
+    "Array.__array_ufunc__": "only NumPy calls it",
     "Array.__array_priority__": NOT_FUNCTIONS,
     "Array.__pandas_priority__": NOT_FUNCTIONS,
-    **dict.fromkeys(("Array.__hash__", "Array.__delitem__"), "it raises, in NumPy too"),
-    "Array.__round__": "NumPy's arrays have none",
+    **dict.fromkeys(("Array.__hash__", "Array.__delitem__"), "it raises, as in NumPy"),
+    "Array.__round__": "NumPy arrays have no such method",
 }
 
 
 def layouts_of(statement: str) -> tuple[str, ...]:
-    """The layouts in which the operands of a statement differ."""
+    """Return the layouts that the operands of a statement can have."""
     letters = letters_of(statement)
     if letters & set("xyabstpg"):
         return LAYOUTS

@@ -1,4 +1,4 @@
-"""The page of the documentation that `rows` writes: means, a line for each function, what is below 1.0."""
+"""Write docs/evidence/rows.md: means, a line per function, and the rows below 1.0."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ EXPLAINED = {"sliced": "sliced (`x[::2]`)"}
 HEAD = """\
 # Row by row
 
-This page compares every public function and method that NumPy has too with NumPy, on one thread: for
-{sizes} elements, in {dtypes} if the function takes the dtype, on operands that are {layouts}.
-A figure is NumPy's time divided by the time of stride0: above 1 stride0 is faster. The page is written by
+This page compares the functions and methods that stride0 and NumPy share, on one thread. It covers
+{sizes} elements, every supported dtype among {dtypes}, and operands that are {layouts}.
+A figure is NumPy's time divided by stride0's time: above 1, stride0 is faster. To write the page:
 
     python -m benchmarks rows --json v4.json
     STRIDE0_ISA=v3 NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" python -m benchmarks rows --json v3.json
     python -m benchmarks rows --read v4.json v3.json --page docs/evidence/rows.md
 
-The second command keeps NumPy to AVX2, too. `--functions`, `--sizes`, `--dtypes`, `--layouts`, `--torch` and
-`--jax` choose what is measured. The first two commands list every row below 1.0.
+The second command restricts NumPy to AVX2, too. `--functions`, `--sizes`, `--dtypes`, `--layouts`,
+`--torch` and `--jax` select the rows. The first two commands list every row below 1.0.
 
-The libraries run in alternating rounds, the clock measures processor time, and each result is compared with
-NumPy's. The position of operands in memory changes a row by about 10 %.
+The libraries run in alternating rounds. The clock measures processor time. Each result is compared with
+NumPy's result. The position of operands in memory changes a row by about 10 %.
 """
 
 WHY = f"""\
-A row from {NOISE} to {LEVEL} may come out on either side of {LEVEL} in the next run. The columns
+A row from {NOISE} to {LEVEL} may be above or below {LEVEL} in the next run. The columns
 "unexplained" above count the rows below {NOISE} without a reason in this table.
 """
 
 
 def page(reports: list[dict[str, Any]], name: str) -> str:
-    """Return the page of several runs, such as those of two instruction sets, with a chart of a name."""
+    """Return the page of several runs, for example for two instruction sets; `name` is the chart file."""
     measured = {
         part: [*dict.fromkeys(row[part] for report in reports for row in report["rows"])]
         for part in ("size", "dtype", "layout")
@@ -55,7 +55,7 @@ def page(reports: list[dict[str, Any]], name: str) -> str:
     parts += [f"\n## Functions: {kernels(report)}\n\n{functions(report)}" for report in reports]
     parts += [f"\n## Rows below {LEVEL}: {kernels(report)}\n\n{below(report)}" for report in reports]
     parts += [f"\n## Why some stay below\n\n{WHY}\n"]
-    parts += ["| rows | of | why, and what it would cost |\n|---|---|---|\n"]
+    parts += ["| rows | condition | why, and what it would cost |\n|---|---|---|\n"]
     parts += [
         f"| {', '.join(f'`{name}`' for name in reason.names.split())} | {reason.scope()} | {reason.why} |\n"
         for reason in REASONS
@@ -68,7 +68,7 @@ def page(reports: list[dict[str, Any]], name: str) -> str:
 
 
 def grouped(reasons: dict[str, str]) -> list[tuple[list[str], str]]:
-    """Names that have the same reason, together."""
+    """Group the names by their reason."""
     whys = dict.fromkeys(reasons.values())
     return [([name for name, reason in reasons.items() if reason == why], why) for why in whys]
 
@@ -78,13 +78,13 @@ def listed(words: list[str]) -> str:
 
 
 def rounds(report: dict[str, Any]) -> str:
-    """How often a run measured its rows."""
-    again = f", and {report['again']} more of rows below {LEVEL}" if report.get("again") else ""
+    """How many rounds a run had."""
+    again = f", and {report['again']} more for rows below {LEVEL}" if report.get("again") else ""
     return f"{report['rounds']} rounds{again}"
 
 
 def instruction_set(report: dict[str, Any]) -> str:
-    """That of a run's kernels, as the run says."""
+    """The instruction set of the kernels of a run."""
     return str(report["described"]).partition("kernels: ")[2].partition(")")[0]
 
 
@@ -93,7 +93,7 @@ def kernels(report: dict[str, Any]) -> str:
 
 
 def judged(report: dict[str, Any], **parts: Any) -> list[dict[str, Any]]:
-    """The rows of a report that NumPy was compared in and that have these parts."""
+    """The rows of a report that were compared with NumPy and have these parts."""
     return [
         row
         for row in report["rows"]
@@ -138,7 +138,7 @@ def functions(report: dict[str, Any]) -> str:
 
 
 def below(report: dict[str, Any]) -> str:
-    """A line for each statement that has rows below LEVEL, the worst row of all statements first."""
+    """Return a line for each statement with rows below LEVEL, sorted by its worst row."""
     slow: dict[str, list[dict[str, Any]]] = {}
     for row in sorted(judged(report), key=lambda row: float(row["speedups"]["numpy"])):
         if row["speedups"]["numpy"] < LEVEL:

@@ -1,6 +1,6 @@
 """Why rows of `rows` stay below NumPy's speed, and what it would cost to change that.
 
-A reason is for rows that were measured and looked into: `unexplained` lists those that no reason is for.
+Each reason was found by measurement. `unexplained` lists the slow rows without a reason.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-NOISE: Final = 0.95  # rows from here to 1.0 may come out on either side
+NOISE: Final = 0.95  # rows from here to 1.0 may be above or below 1.0 in the next run
 
 
 @dataclass(frozen=True)
 class Reason:
-    """What keeps rows of some functions below NumPy's speed; of any part that it does not name."""
+    """Why rows of some functions are slower than NumPy. An empty field matches every row."""
 
     names: str
     why: str
@@ -21,10 +21,10 @@ class Reason:
     dtypes: str = ""
     layouts: str = ""
     sizes: tuple[int, ...] = ()
-    least: float = 0.0  # of NumPy's speed: what is slower has another reason
+    least: float = 0.0  # slowest row that the reason explains, relative to NumPy's speed
 
     def covers(self, row: dict[str, Any], kernels: str) -> bool:
-        """Whether the reason is one for a row of a report, measured on some kernels."""
+        """Whether the reason explains a row of a report, measured on some kernels."""
         return (
             row["function"] in self.names.split()
             and self.kernels in ("", kernels)
@@ -35,7 +35,7 @@ class Reason:
         )
 
     def scope(self) -> str:
-        """The rows that it is for, in words."""
+        """The rows that the reason explains, in words."""
         sizes = ", ".join(f"{size:,}" for size in self.sizes)
         least = f"down to {self.least:.2g}" if self.least else ""
         parts = [self.kernels, self.dtypes.replace(" ", ", "), self.layouts.replace(" ", ", "), sizes, least]
@@ -45,7 +45,7 @@ class Reason:
 REASONS: Final = (
     Reason(
         "Array.squeeze Array.view Array.item Array.tolist",
-        "about 4 ns: the interpreter has instructions only for methods of builtin types",
+        "about 4 ns: the interpreter has fast instructions only for methods of builtin types",
     ),
     Reason(
         "asarray strided.contiguous",
@@ -54,97 +54,96 @@ REASONS: Final = (
     ),
     Reason(
         "Array.dtype Array.itemsize Array.nbytes Array.ndim Array.shape Array.size Array.real",
-        "1 ns of 19: Cython calls one more function, and a flag says whether strict mode is on",
+        "1 ns of 19 ns: Cython calls one more function, and a flag is read to test strict mode",
     ),
     Reason(
         "Array.__len__ Array.__int__ Array.__float__ Array.__index__ Array.__bool__",
-        "1 to 4 ns: flags tell whether strict mode or a tape refuses the call",
+        "1 to 4 ns: flags are read to test whether strict mode or a tape refuses the call",
     ),
-    Reason(
-        "Array.__dlpack__", "20 ns: the binding of its keywords, tests of modes, and the count of exports"
-    ),
+    Reason("Array.__dlpack__", "20 ns: it binds keywords, tests modes and counts exports"),
     Reason(
         "Array.__getitem__",
-        "NumPy has two objects for all bool elements; stride0 makes a new 0-d array",
+        "NumPy returns one of two constant bool objects; stride0 creates a 0-d array",
         dtypes="bool",
     ),
-    Reason("Array.__array__", "a NumPy array returns itself; stride0 makes a NumPy array on its memory"),
+    Reason(
+        "Array.__array__",
+        "a NumPy array returns itself; stride0 creates a NumPy array that shares its memory",
+    ),
     Reason(
         "acos acosh asin asinh atan atanh atan2 cosh log10 log1p log2 pow sinh tan tanh"
         " Array.__pow__ Array.__ipow__ Array.__rpow__",
-        "NumPy has Intel's loops for AVX-512: in float32 they are off by 1.2 to 3 units in the last place,"
-        " ours by less than 1 (docs/evidence/accuracy.md); in float64 they look coefficients up by an"
-        " instruction that other processors lack, and results would differ between processors",
+        "NumPy has Intel's loops for AVX-512. In float32 their error is 1.2 to 3 units in the last place;"
+        " stride0's is below 1 (docs/evidence/accuracy.md). In float64 they look up coefficients with an"
+        " instruction that other processors lack, so results would differ between processors",
         kernels="v4",
         dtypes="float32 float64",
     ),
     Reason(
         "pow Array.__pow__ Array.__ipow__ Array.__rpow__",
-        "logarithms to 96 bits, without which a power is off by thousands of units in the last place, as"
-        " NumPy's are (docs/evidence/accuracy.md)",
+        "logarithms have 96 bits; without them the error is thousands of units in the last place, as in"
+        " NumPy (docs/evidence/accuracy.md)",
         dtypes="complex128",
     ),
     Reason(
         "vecdot linalg.vecdot einsum",
-        "products are added up in float64, at half as many a cycle as BLAS adds in float32",
+        "products are added in float64, half as many per cycle as BLAS adds in float32",
         dtypes="float32",
     ),
     Reason(
         "matmul Array.__matmul__ vecdot linalg.vecdot",
-        "a matrix by a vector is a kernel of our own, whose bits depend on no processor and no number of"
-        " threads; strided vectors are packed, so that BLAS gives the bits of contiguous ones; large vectors"
-        " are bound by memory",
+        "stride0 multiplies a matrix by a vector with its own kernel, whose bits are equal on all processors"
+        " and thread counts; strided vectors are packed, so that BLAS returns the bits of contiguous"
+        " vectors; large vectors are bound by memory",
         dtypes="float32 float64 complex128",
     ),
     Reason(
         "pow Array.__pow__ Array.__ipow__",
-        "whether all exponents are in range is checked first, so that an error changes nothing; and NumPy"
-        " returns at once where an exponent is 1",
+        "all exponents are checked first, so that an error changes nothing; and NumPy returns at once if the"
+        " exponent is 1",
         dtypes="int64",
     ),
     Reason(
         "Array.__setitem__",
-        "5 ns in front of some 60: whether strict mode is on, a tape records, operands share memory; of many"
-        " elements one store a cycle, as NumPy has",
+        "5 ns of about 65 ns test for strict mode, a tape and shared memory; with many elements both"
+        " libraries store one element per cycle",
     ),
-    Reason(
-        "Array.nonzero", "some 10 ns of an array without contiguous elements", sizes=(10,), layouts="sliced"
-    ),
+    Reason("Array.nonzero", "about 10 ns more if the array is not contiguous", sizes=(10,), layouts="sliced"),
     Reason(
         "Array.__str__ Array.__repr__",
-        "NumPy prints the elements; it is called with options, which it checks first: 2 to 4 of 54 us",
+        "NumPy prints the elements, and first checks the options of the call: 2 to 4 of 54 us",
     ),
     Reason(
         "Array.argmax Array.argmin argmax argmin",
-        "of runs of 9 and more elements the extreme is found first, then its place; one pass, in which each"
-        " lane of a vector keeps a place too, was tried: 1.1 times as fast for 8 bytes, .6 to 1.0 for 4",
+        "runs of 9 and more elements are read twice: for the extreme, then for its index. A single pass with"
+        " an index per lane is 1.1 times as fast for 8-byte elements, 0.6 to 1.0 times for 4-byte elements",
         layouts="transposed",
     ),
     Reason(
         "maximum minimum",
-        "the compiler loads operands of 64 bits that are compared and chosen from twice; loops would have to"
-        " be written by hand",
+        "the compiler loads 64-bit operands twice, to compare and to select; avoiding it needs loops written"
+        " by hand",
         kernels="v3",
         dtypes="int64",
         sizes=(100_000,),
     ),
     Reason(
         "abs Array.__abs__",
-        "hypotenuses that neither overflow nor lose digits, with AVX2 in vectors of four",
+        "the hypotenuse neither overflows nor loses digits, and AVX2 has only four lanes",
         kernels="v3",
         dtypes="complex128",
     ),
     Reason(
         "equal greater greater_equal less less_equal bitwise_right_shift Array.__rshift__ Array.__rrshift__"
         " Array.__irshift__ Array.__ge__ Array.__gt__ Array.__le__ Array.__lt__",
-        "elements are read one by one: loops over every second one, as arithmetic has, would cost 2.5 kB for"
-        " each operation and dtype",
+        "elements are read one by one; vector loops over every second element, as in arithmetic, would cost"
+        " 2.5 kB per operation and dtype",
         layouts="sliced",
         dtypes="int64 float64",
     ),
     Reason(
         "Array.conj Array.conjugate conj prod tril triu Array.flatten Array.__itruediv__",
-        "of `conj` a mere copy of every second element takes nine tenths of the time",
+        "reading every second element takes the time: 90 % of it in `conj`",
         layouts="sliced",
         sizes=(1_000, 100_000),
         least=0.85,
@@ -153,22 +152,22 @@ REASONS: Final = (
         "add subtract multiply divide square abs floor ceil isnan isfinite diff astype nan_to_num concat tile"
         " roll Array.__add__ Array.__sub__ Array.__mul__ Array.__truediv__ Array.__iadd__ Array.__itruediv__"
         " Array.flatten Array.repeat",
-        "bound by memory: more than the L2 cache holds, where runs differ by a third, those of complex"
-        " numbers by a half, as blocks come to lie in the caches and in pages; alone, they are equally fast",
+        "bound by memory: the operands exceed the L2 cache, and the position of blocks changes a run by 33 %,"
+        " by 50 % for complex numbers; measured without other rows, both libraries are equally fast",
         sizes=(100_000,),
         least=0.5,
     ),
-    Reason("zeros", "NumPy asks for pages that are zero; a block that was used before has to be cleared"),
+    Reason("zeros", "NumPy gets zeroed pages from the system; stride0 clears a block that was used before"),
     Reason(
         "linalg.qr linalg.inv linalg.eigh linalg.det",
-        "the same loops of NumPy's LAPACK, and copies of operands and results around them",
+        "both call NumPy's LAPACK; stride0 also copies operands and results",
         sizes=(100_000,),
         least=0.85,
     ),
     Reason(
         "fft.ihfft",
-        "float32 is computed in float64 and rounded once, as in all other transforms; NumPy computes this one"
-        " in float32",
+        "stride0 computes float32 in float64 and rounds once, as in all transforms; NumPy computes this"
+        " transform in float32",
         dtypes="float32",
         sizes=(100_000,),
     ),
@@ -176,7 +175,7 @@ REASONS: Final = (
 
 
 def unexplained(rows: list[dict[str, Any]], kernels: str) -> list[dict[str, Any]]:
-    """The rows below NOISE that no reason is for."""
+    """The rows below NOISE without a reason."""
     return [
         row
         for row in rows
