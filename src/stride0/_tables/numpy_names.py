@@ -2,7 +2,7 @@
 
 A row has a call with NumPy, the same call with stride0, and a remark. In calls, `a` and `b` are matrices, `v`
 and `w` vectors, `s` a square matrix, `i` an integer vector, `c` a complex vector and `m` a mask of `a`; tests
-run both calls and compare. If there is no call of stride0, the remark explains what to use.
+run both calls and compare. If there is no call with stride0, the remark says what to type.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ from stride0._tables.numpy_methods import Row, advice
 __all__ = ["NAMES", "missing"]
 
 _BY_NUMPY = "call np.{0} with np.asarray(x), which shares the memory"
-_NO_TEXT = "use NumPy for text and records: stride0 has numbers and bool"
+_NO_TEXT = "use NumPy for text and records: stride0 has only numbers and bool"
 
 
 def _renamed(**names: str) -> dict[str, Row]:
@@ -39,14 +39,16 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "array": Row("np.array([1.0, 2.0])", "xp.asarray([1.0, 2.0])", "asarray(x, copy=True) always copies"),
         **_renamed(copy="asarray", asanyarray="asarray", ascontiguousarray="strided.contiguous"),
         "copy": Row("np.copy(a)", "xp.asarray(a, copy=True)"),
-        "asarray_chkfinite": Row("np.asarray_chkfinite(a)", "xp.asarray(a)", "test it by all(isfinite(x))"),
+        "asarray_chkfinite": Row("np.asarray_chkfinite(a)", "xp.asarray(a)", "then check all(isfinite(x))"),
         "asfortranarray": Row("np.asfortranarray(a)", "xp.strided.contiguous(a.T).T"),
-        "ndarray": Row("np.ndarray", "xp.Array", "the type; arrays are made by functions"),
+        "ndarray": Row(
+            "np.ndarray", "xp.Array", "only for isinstance; write zeros or asarray to create arrays"
+        ),
         "identity": Row("np.identity(3)", "xp.eye(3)"),
         "tri": Row("np.tri(3, 4)", "xp.tril(xp.ones((3, 4)))"),
         "diagflat": Row("np.diagflat(v)", "xp.diag(v)"),
         "geomspace": Row(
-            "np.geomspace(1.0, 8.0, 4)", "xp.logspace(0.0, 3.0, 4, base=2.0)", "ends are exponents"
+            "np.geomspace(1.0, 8.0, 4)", "xp.logspace(0.0, 3.0, 4, base=2.0)", "pass exponents as ends"
         ),
         "indices": Row(
             "np.indices((2, 3))", "xp.stack(xp.meshgrid(xp.arange(2), xp.arange(3), indexing='ij'))"
@@ -54,7 +56,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "mgrid": Row(
             "np.mgrid[0:2, 0:3]", "xp.stack(xp.meshgrid(xp.arange(2), xp.arange(3), indexing='ij'))"
         ),
-        "ogrid": Row("np.ogrid[0:2, 0:3]", remark="arange(2)[:, None] and arange(3): they broadcast"),
+        "ogrid": Row("np.ogrid[0:2, 0:3]", remark="write arange(2)[:, None] and arange(3), which broadcast"),
         "vander": Row("np.vander(v, 3)", "v[:, None] ** xp.arange(2, -1, -1)"),
         "fromfunction": Row(
             "np.fromfunction(lambda i, j: i + j, (2, 3))",
@@ -62,7 +64,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         ),
         "fromiter": Row("np.fromiter(range(3), float)", "xp.asarray(list(range(3)), dtype=xp.float64)"),
         "frombuffer": Row(
-            "np.frombuffer(data)", remark="asarray(memoryview(data).cast('d')): the same memory"
+            "np.frombuffer(data)", remark="write asarray(memoryview(data).cast('d')), which shares the memory"
         ),
         **_theirs(
             "fromstring",
@@ -72,43 +74,51 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
             "loadtxt",
             "load",
             "memmap",
-            remark="asarray(np.{0}(...)): the same memory",
+            remark="write asarray(np.{0}(...)), which shares the memory",
         ),
-        **_theirs("save", "savetxt", "savez", "savez_compressed", remark="np.{0} accepts stride0 arrays"),
+        **_theirs(
+            "save", "savetxt", "savez", "savez_compressed", remark="call np.{0}, which accepts stride0 arrays"
+        ),
         # --- manipulation
         "concatenate": Row("np.concatenate((a, b), 1)", "xp.concat((a, b), axis=1)"),
         "append": Row(
             "np.append(v, w)", "xp.concat((v, w))", "each call copies; collect parts in a list first"
         ),
-        "vstack": Row("np.vstack((a, b))", "xp.concat((a, b), axis=0)", "stack((v, w)) for vectors"),
+        "vstack": Row("np.vstack((a, b))", "xp.concat((a, b), axis=0)", "for vectors write stack((v, w))"),
         "row_stack": Row("np.vstack((a, b))", "xp.concat((a, b), axis=0)"),
-        "hstack": Row("np.hstack((a, b))", "xp.concat((a, b), axis=1)", "concat((v, w)) for vectors"),
+        "hstack": Row("np.hstack((a, b))", "xp.concat((a, b), axis=1)", "for vectors write concat((v, w))"),
         "column_stack": Row("np.column_stack((v, w))", "xp.stack((v, w), axis=1)"),
         "dstack": Row("np.dstack((a, b))", "xp.stack((a, b), axis=2)"),
         "block": Row(
             "np.block([[a, b], [b, a]])", "xp.concat([xp.concat([a, b], axis=1), xp.concat([b, a], axis=1)])"
         ),
-        **_theirs("bmat", "matrix", "asmatrix", remark="matrices are arrays of two axes; @ multiplies them"),
-        "split": Row("np.split(v, 2)", "[v[:2], v[2:]]", "slices, which are views"),
+        **_theirs("bmat", "matrix", "asmatrix", remark="use arrays with two axes; @ multiplies them"),
+        "split": Row("np.split(v, 2)", "[v[:2], v[2:]]", "slices are views"),
         **_theirs(
-            "array_split", "hsplit", "vsplit", "dsplit", remark="slices, which are views: x[:k], x[k:]"
+            "array_split", "hsplit", "vsplit", "dsplit", remark="write slices, which are views: x[:k], x[k:]"
         ),
-        "transpose": Row("np.transpose(a)", "xp.permute_dims(a, (1, 0))", "of a matrix a.T, of stacks a.mT"),
-        "swapaxes": Row("np.swapaxes(a, 0, 1)", "xp.permute_dims(a, (1, 0))", "moveaxis moves one axis"),
+        "transpose": Row(
+            "np.transpose(a)", "xp.permute_dims(a, (1, 0))", "for a matrix write a.T, for a stack a.mT"
+        ),
+        "swapaxes": Row(
+            "np.swapaxes(a, 0, 1)", "xp.permute_dims(a, (1, 0))", "to move one axis, call moveaxis"
+        ),
         "rollaxis": Row("np.rollaxis(a, 1)", "xp.moveaxis(a, 1, 0)"),
         "ravel": Row("np.ravel(a)", "xp.reshape(a, (-1,))"),
         "resize": Row("np.resize(v, (8,))", "xp.tile(v, (2,))"),
         "fliplr": Row("np.fliplr(a)", "xp.flip(a, axis=1)"),
         "flipud": Row("np.flipud(a)", "xp.flip(a, axis=0)"),
         "rot90": Row("np.rot90(a)", "xp.flip(a.T, axis=0)"),
-        "atleast_1d": Row("np.atleast_1d(v)", "xp.reshape(v, (-1,))", "for 0-d arrays: x[None]"),
-        **_theirs("atleast_2d", remark="x[None, :], or expand_dims(x, axis=...)"),
-        **_theirs("atleast_3d", remark="x[None, :, None] for a vector, x[:, :, None] for a matrix"),
+        "atleast_1d": Row("np.atleast_1d(v)", "xp.reshape(v, (-1,))", "for 0-d arrays write x[None]"),
+        **_theirs("atleast_2d", remark="write x[None, :], or expand_dims(x, axis=...)"),
+        **_theirs("atleast_3d", remark="write x[None, :, None] for a vector, x[:, :, None] for a matrix"),
         "delete": Row("np.delete(v, 1)", "v[xp.arange(v.size) != 1]"),
         "insert": Row("np.insert(v, 1, 5.0)", "xp.concat((v[:1], xp.asarray([5.0]), v[1:]))"),
-        "trim_zeros": Row("np.trim_zeros(v)", remark="v[int(k[0]) : int(k[-1]) + 1] with k = nonzero(v)[0]"),
-        **_theirs("r_", "c_", remark="concat and stack"),
-        **_theirs("s_", "index_exp", remark="slice(...), or a tuple of them"),
+        "trim_zeros": Row(
+            "np.trim_zeros(v)", remark="write k = nonzero(v)[0], then v[int(k[0]) : int(k[-1]) + 1]"
+        ),
+        **_theirs("r_", "c_", remark="call concat or stack"),
+        **_theirs("s_", "index_exp", remark="write slice(...), or a tuple of slices"),
         "broadcast": Row("np.broadcast(a, v).shape", "xp.broadcast_shapes(a.shape, v.shape)"),
         # --- elementwise
         **_renamed(absolute="abs", fabs="abs", conjugate="conj", rint="round", around="round", fix="trunc"),
@@ -127,7 +137,9 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "divmod": Row(
             "np.divmod(a, 2.0)", "(xp.floor_divide(a, 2.0), xp.remainder(a, 2.0))", "or divmod(a, 2)"
         ),
-        "fmod": Row("np.fmod(a, b)", "a - b * xp.trunc(a / b)", "remainder has the sign of the divisor"),
+        "fmod": Row(
+            "np.fmod(a, b)", "a - b * xp.trunc(a / b)", "remainder differs: it has the sign of the divisor"
+        ),
         "fmax": Row("np.fmax(a, b)", "xp.where(xp.isnan(a), b, xp.where(xp.isnan(b), a, xp.maximum(a, b)))"),
         "fmin": Row("np.fmin(a, b)", "xp.where(xp.isnan(a), b, xp.where(xp.isnan(b), a, xp.minimum(a, b)))"),
         "float_power": Row("np.float_power(i, 2)", "xp.astype(i, xp.float64) ** 2"),
@@ -149,21 +161,23 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "iscomplex": Row("np.iscomplex(c)", "xp.imag(c) != 0"),
         "isrealobj": Row("np.isrealobj(a)", "not xp.isdtype(a.dtype, 'complex floating')"),
         "iscomplexobj": Row("np.iscomplexobj(a)", "xp.isdtype(a.dtype, 'complex floating')"),
-        "real_if_close": Row("np.real_if_close(c)", remark="real(x), where all(imag(x) == 0)"),
+        "real_if_close": Row("np.real_if_close(c)", remark="write real(x) if all(imag(x) == 0)"),
         "spacing": Row("np.spacing(a)", "xp.nextafter(a, xp.asarray(xp.inf)) - a"),
         **_theirs("gcd", "lcm", "frexp", "ldexp", "bitwise_count", "packbits", "unpackbits", "unwrap"),
-        "select": Row("np.select([m], [a], 7.0)", "xp.where(m, a, 7.0)", "nest where for more conditions"),
+        "select": Row("np.select([m], [a], 7.0)", "xp.where(m, a, 7.0)", "for more conditions nest where"),
         "piecewise": Row("np.piecewise(v, [v < 2], [1.0, 2.0])", "xp.where(v < 2, 1.0, 2.0)"),
         "choose": Row("np.choose(i % 2, [v, w])", "xp.where(i % 2 == 0, v, w)"),
         # --- reductions
         **_renamed(amax="max", amin="min"),
         "ptp": Row("np.ptp(a)", "xp.max(a) - xp.min(a)"),
-        "average": Row("np.average(v, weights=w)", "xp.sum(v * w) / xp.sum(w)", "without weights mean"),
+        "average": Row("np.average(v, weights=w)", "xp.sum(v * w) / xp.sum(w)", "without weights call mean"),
         "cumsum": Row("np.cumsum(a, 0)", "xp.cumulative_sum(a, axis=0)"),
         "cumprod": Row("np.cumprod(a, 0)", "xp.cumulative_prod(a, axis=0)"),
         "ediff1d": Row("np.ediff1d(v)", "xp.diff(v)"),
         "gradient": Row(
-            "np.gradient(v)[1:-1]", "(v[2:] - v[:-2]) / 2", "derivatives of functions: autograd.grad"
+            "np.gradient(v)[1:-1]",
+            "(v[2:] - v[:-2]) / 2",
+            "for the gradient of a function call autograd.grad",
         ),
         "trapezoid": Row("np.trapezoid(v)", "xp.sum((v[1:] + v[:-1]) / 2)"),
         "nanquantile": Row("np.nanquantile(v, 0.5)", "xp.quantile(v[~xp.isnan(v)], 0.5)"),
@@ -178,10 +192,10 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "compress": Row("np.compress(v > 1, a, axis=1)", "a[:, v > 1]"),
         "digitize": Row("np.digitize(a, v)", "xp.searchsorted(v, a, side='right')"),
         "lexsort": Row("np.lexsort((v, i))", "xp.take(k := xp.argsort(v), xp.argsort(xp.take(i, k)))"),
-        "sort_complex": Row("np.sort_complex(c)", remark="the standard does not order complex numbers"),
-        "unique": Row(
-            "np.unique(i)", "xp.unique_values(i)", "unique_counts, unique_inverse and unique_all return more"
+        "sort_complex": Row(
+            "np.sort_complex(c)", remark="call np.sort_complex: the standard does not order complex numbers"
         ),
+        "unique": Row("np.unique(i)", "xp.unique_values(i)", "for counts and indices call unique_all"),
         "union1d": Row("np.union1d(i, i + 1)", "xp.unique_values(xp.concat((i, i + 1)))"),
         "intersect1d": Row("np.intersect1d(i, i + 1)", "(u := xp.unique_values(i))[xp.isin(u, i + 1)]"),
         "setdiff1d": Row("np.setdiff1d(i, i + 1)", "(u := xp.unique_values(i))[~xp.isin(u, i + 1)]"),
@@ -192,25 +206,25 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "histogram2d": Row("np.histogram2d(v, w)", remark=_BY_NUMPY.format("histogram2d")),
         **_theirs("histogramdd", "histogram_bin_edges"),
         # --- writes
-        "copyto": Row("np.copyto(a, b)", remark="a[...] = b"),
-        "put": Row("np.put(v, i, 0)", remark="v[i] = 0, or at(v)[i].set(0) for a changed copy"),
-        "putmask": Row("np.putmask(a, m, 0)", remark="a[m] = 0, or where(m, 0, a)"),
-        "place": Row("np.place(a, m, 0)", remark="a[m] = 0, or where(m, 0, a)"),
-        "fill_diagonal": Row("np.fill_diagonal(s, 0)", remark="where(eye(n, dtype=bool), 0, s)"),
+        "copyto": Row("np.copyto(a, b)", remark="write a[...] = b"),
+        "put": Row("np.put(v, i, 0)", remark="write v[i] = 0, or at(v)[i].set(0) for a changed copy"),
+        "putmask": Row("np.putmask(a, m, 0)", remark="write a[m] = 0, or where(m, 0, a)"),
+        "place": Row("np.place(a, m, 0)", remark="write a[m] = 0, or where(m, 0, a)"),
+        "fill_diagonal": Row("np.fill_diagonal(s, 0)", remark="write where(eye(n, dtype=bool), 0, s)"),
         **_theirs(
             "tril_indices",
             "triu_indices",
             "tril_indices_from",
             "triu_indices_from",
-            remark="nonzero(tril(ones((n, n)))), or triu",
+            remark="write nonzero(tril(ones((n, n)))), or the same with triu",
         ),
-        **_theirs("diag_indices", "diag_indices_from", remark="arange(n), twice"),
+        **_theirs("diag_indices", "diag_indices_from", remark="write arange(n) for both"),
         **_theirs("mask_indices", "ravel_multi_index", "unravel_index"),
         "ix_": Row("a[np.ix_(i[:2] % 3, i[:2])]", "a[(i[:2] % 3)[:, None], i[:2]]"),
         # --- products
-        "dot": Row("np.dot(v, w)", "xp.vecdot(v, w)", "of matrices a @ b"),
-        "inner": Row("np.inner(v, w)", "xp.vecdot(v, w)", "tensordot for more axes"),
-        "vdot": Row("np.vdot(c, c)", "xp.vecdot(c, c)", "the first argument is conjugated in both"),
+        "dot": Row("np.dot(v, w)", "xp.vecdot(v, w)", "for matrices write a @ b"),
+        "inner": Row("np.inner(v, w)", "xp.vecdot(v, w)", "for more axes call tensordot"),
+        "vdot": Row("np.vdot(c, c)", "xp.vecdot(c, c)", "both conjugate the first argument"),
         "outer": Row("np.outer(v, w)", "xp.linalg.outer(v, w)"),
         "cross": Row("np.cross(s, s + 1)", "xp.linalg.cross(s, s + 1)"),
         "diagonal": Row("np.diagonal(s)", "xp.linalg.diagonal(s)"),
@@ -218,35 +232,50 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "matvec": Row("np.matvec(a, v)", "a @ v"),
         "vecmat": Row("np.vecmat(v, a.T)", "v @ a.T"),
         "convolve": Row(
-            "np.convolve(v, w)", "xp.autograd.scipy.signal.convolve(v, w)", "or scipy.signal.convolve"
+            "np.convolve(v, w)", "xp.autograd.scipy.signal.convolve(v, w)", "or call scipy.signal.convolve"
         ),
         "correlate": Row("np.correlate(v, w, 'full')", "xp.autograd.scipy.signal.correlate(v, w)"),
         # --- facts
-        "array_equal": Row("np.array_equal(a, b)", "bool(xp.all(a == b))", "after a.shape == b.shape"),
+        "array_equal": Row(
+            "np.array_equal(a, b)", "bool(xp.all(a == b))", "compare a.shape and b.shape first"
+        ),
         "array_equiv": Row("np.array_equiv(a, b)", "bool(xp.all(a == b))"),
-        "dtype": Row("np.dtype('float64')", "xp.float64", "dtypes are objects of the namespace"),
+        "dtype": Row("np.dtype('float64')", "xp.float64", "dtypes are attributes of the namespace"),
         "issubdtype": Row("np.issubdtype(a.dtype, np.floating)", "xp.isdtype(a.dtype, 'real floating')"),
         "promote_types": Row("np.promote_types('f4', 'f8')", "xp.result_type(xp.float32, xp.float64)"),
-        "min_scalar_type": Row("np.min_scalar_type(3)", remark="result_type, with an array for each number"),
+        "min_scalar_type": Row(
+            "np.min_scalar_type(3)", remark="call result_type, with an array for each number"
+        ),
         "isscalar": Row("np.isscalar(3)", "isinstance(3, (bool, int, float, complex))"),
         "shares_memory": Row(
-            "np.shares_memory(a, a)", "xp.strided.shares_storage(a, a)", "of storages, not elements"
+            "np.shares_memory(a, a)",
+            "xp.strided.shares_storage(a, a)",
+            "it compares the memory blocks, not the elements",
         ),
         "may_share_memory": Row("np.may_share_memory(a, a)", "xp.strided.shares_storage(a, a)"),
         "isfortran": Row(
             "np.isfortran(a)", "xp.strided.is_contiguous(a.T) and not xp.strided.is_contiguous(a)"
         ),
         "ndenumerate": Row(
-            "np.ndenumerate(a)", remark="enumerate over reshape(a, (-1,)); faster: functions of whole arrays"
+            "np.ndenumerate(a)",
+            remark="write enumerate(reshape(a, (-1,))); functions of whole arrays are faster",
         ),
         **_theirs(
-            "ndindex", "nditer", "nested_iters", "flatiter", remark="functions of whole arrays, and vmap"
+            "ndindex",
+            "nditer",
+            "nested_iters",
+            "flatiter",
+            remark="call functions of whole arrays, or autograd.vmap",
         ),
         "vectorize": Row(
-            "np.vectorize(abs)(v)", "xp.autograd.vmap(xp.abs)(v)", "vmap runs once for all examples"
+            "np.vectorize(abs)(v)",
+            "xp.autograd.vmap(xp.abs)(v)",
+            "vmap calls the function once for all examples",
         ),
         **_theirs(
-            "apply_along_axis", "apply_over_axes", remark="autograd.vmap, which runs once for all lanes"
+            "apply_along_axis",
+            "apply_over_axes",
+            remark="call autograd.vmap, which calls the function once for all slices",
         ),
         **_theirs(
             "frompyfunc", "ufunc", remark="write a function of arrays; NumPy's ufuncs accept stride0 arrays"
@@ -257,7 +286,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
             "geterr",
             "seterrcall",
             "geterrcall",
-            remark="no function warns of NaN, infinities or overflow",
+            remark="leave it out: no function warns of NaN, infinities or overflow",
         ),
         **_theirs(
             "set_printoptions",
@@ -265,9 +294,9 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
             "printoptions",
             remark="call np.{0}: it applies to stride0 arrays, too",
         ),
-        "array2string": Row("np.array2string(v)", remark="str(x)"),
-        "array_repr": Row("np.array_repr(v)", remark="repr(x)"),
-        "array_str": Row("np.array_str(v)", remark="str(x), with commas"),
+        "array2string": Row("np.array2string(v)", remark="write str(x)"),
+        "array_repr": Row("np.array_repr(v)", remark="write repr(x)"),
+        "array_str": Row("np.array_str(v)", remark="write str(x), which has commas"),
         "bool_": Row("np.bool_", "xp.bool"),
         "False_": Row("np.False_", "xp.asarray(False)"),
         "True_": Row("np.True_", "xp.asarray(True)"),
@@ -323,11 +352,15 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "asfarray": Row("np.asarray(i, dtype=float)", "xp.astype(i, xp.float64)"),
         "asscalar": Row("v[0].item()", "v[0].item()"),
         "alen": Row("len(v)", "v.shape[0]"),
-        "mat": Row("np.mat", remark="matrices are arrays of two axes; @ multiplies them"),
+        "mat": Row("np.mat", remark="use arrays with two axes; @ multiplies them"),
         "find_common_type": Row("np.result_type('f4', 'f8')", "xp.result_type(xp.float32, xp.float64)"),
         **_theirs("object", "str", "string_", "unicode_", remark=_NO_TEXT),
         **_theirs(
-            "longdouble", "clongdouble", "float128", "complex256", remark="float64 is the widest real dtype"
+            "longdouble",
+            "clongdouble",
+            "float128",
+            "complex256",
+            remark="use float64 or complex128, the widest dtypes",
         ),
         **_theirs(
             "object_",
@@ -348,13 +381,13 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
             "integer",
             "signedinteger",
             "unsignedinteger",
-            remark="isdtype(x.dtype, 'integral') and other kinds",
+            remark="write isdtype(x.dtype, 'integral'), or another kind",
         ),
-        **_theirs("inexact", remark="isdtype(x.dtype, ('real floating', 'complex floating'))"),
-        **_theirs("floating", remark="isdtype(x.dtype, 'real floating')"),
-        **_theirs("complexfloating", remark="isdtype(x.dtype, 'complex floating')"),
+        **_theirs("inexact", remark="write isdtype(x.dtype, ('real floating', 'complex floating'))"),
+        **_theirs("floating", remark="write isdtype(x.dtype, 'real floating')"),
+        **_theirs("complexfloating", remark="write isdtype(x.dtype, 'complex floating')"),
         "ma": Row(
-            "np.ma", remark="keep a mask and use where, or NaN and the functions that skip it, such as nansum"
+            "np.ma", remark="use a mask with where, or NaN with functions that skip it, such as nansum"
         ),
         **_theirs(
             "polyfit",
@@ -369,16 +402,21 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
             "polymul",
         ),
         **_theirs(
-            "bartlett", "blackman", "hamming", "hanning", "kaiser", remark="scipy.signal.windows, or np.{0}"
+            "bartlett",
+            "blackman",
+            "hamming",
+            "hanning",
+            "kaiser",
+            remark="call np.{0}, or scipy.signal.windows",
         ),
     },
     "linalg": {
-        "norm": Row("np.linalg.norm(v)", "xp.linalg.vector_norm(v)", "matrix_norm of matrices"),
+        "norm": Row("np.linalg.norm(v)", "xp.linalg.vector_norm(v)", "for matrices call matrix_norm"),
         "cond": Row("np.linalg.cond(s)", "(d := xp.linalg.svdvals(s))[0] / d[-1]"),
-        "multi_dot": Row("np.linalg.multi_dot([a, a.T, a])", "a @ a.T @ a", "einsum chooses the order"),
+        "multi_dot": Row("np.linalg.multi_dot([a, a.T, a])", "a @ a.T @ a", "einsum chooses the best order"),
         "dot": Row("np.dot(v, w)", "xp.vecdot(v, w)"),
-        "tensorinv": Row("np.linalg.tensorinv", remark="reshape to matrices, and inv"),
-        "tensorsolve": Row("np.linalg.tensorsolve", remark="reshape to matrices, and solve"),
+        "tensorinv": Row("np.linalg.tensorinv", remark="reshape to a matrix, then call inv"),
+        "tensorsolve": Row("np.linalg.tensorsolve", remark="reshape to a matrix, then call solve"),
     },
     "fft": {
         "fft2": Row("np.fft.fft2(a)", "xp.fft.fftn(a, axes=(-2, -1))"),
@@ -387,7 +425,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "irfft2": Row("np.fft.irfft2(a)", "xp.fft.irfftn(a, axes=(-2, -1))"),
     },
     "random": {
-        "seed": Row("np.random.seed(1)", remark="default_rng(1) makes a generator; its methods draw"),
+        "seed": Row("np.random.seed(1)", remark="write rng = default_rng(1), and call its methods"),
         "rand": Row("np.random.default_rng(1).random((2, 3))", f"{_GENERATOR}.random((2, 3))"),
         "randn": Row("np.random.default_rng(1).standard_normal(3)", f"{_GENERATOR}.standard_normal(3)"),
         "randint": Row("np.random.default_rng(1).integers(0, 9, 3)", f"{_GENERATOR}.integers(0, 9, 3)"),
@@ -410,11 +448,12 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
                 "standard_normal": "standard_normal(3)",
             }.items()
         },
-        "shuffle": Row("np.random.shuffle(v)", remark="default_rng(seed).shuffle(x)"),
+        "shuffle": Row("np.random.shuffle(v)", remark="write default_rng(seed).shuffle(x)"),
         "RandomState": Row(
-            "np.random.RandomState(1)", remark="default_rng(seed): other numbers for the same seed"
+            "np.random.RandomState(1)",
+            remark="write default_rng(seed), which draws other numbers for the same seed",
         ),
-        "get_state": Row("np.random.get_state()", remark="default_rng(seed).bit_generator.state"),
+        "get_state": Row("np.random.get_state()", remark="write default_rng(seed).bit_generator.state"),
     },
 }
 
