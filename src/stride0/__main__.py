@@ -33,14 +33,16 @@ def shape(text: str) -> Shape:
     if inner.startswith("(") and inner.endswith(")"):
         inner = inner[1:-1]
     elif not inner:
-        raise argparse.ArgumentTypeError("an empty text is no shape; write () for that of a number")
+        raise argparse.ArgumentTypeError("the shape is empty; write () for the shape of a number")
     entries = inner.split(",")
     if not entries[-1].strip():
         entries.pop()  # the comma after a single size, or no sizes at all
     try:
         return tuple(int(entry) for entry in entries)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no shape; write it like (5, 6), (10,) or ()") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a shape; write it like (5, 6), (10,) or ()"
+        ) from None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

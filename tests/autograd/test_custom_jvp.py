@@ -256,7 +256,7 @@ def test_errors() -> None:
         c.defjvps(lambda v, out, x: v * y)
         return c(y * 1.0)
 
-    with pytest.raises(GradientError, match="custom_jvp: the function uses a tracked array that is none"):
+    with pytest.raises(GradientError, match="custom_jvp: the function uses a tracked array that is not one"):
         grad(closes_over)(xp.asarray(1.0))
     c.defjvps(None)
     assert float(grad(lambda x: c(x) + x)(xp.asarray(2.0))) == 1.0

@@ -231,7 +231,7 @@ def test_derivatives_of_zeta_by_its_exponent(order: int) -> None:
             expected = [float(mp.zeta(mp.mpf(x), 1, order)) for x in at]
         np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-10)
     with pytest.raises(
-        GradientError, match=r"special\.zeta: the derivative by x is not known where it is complex"
+        GradientError, match=r"special\.zeta: the derivative with respect to a complex x is not known"
     ):
         grad(lambda z: xp.real(special.zeta(z)))(xp.asarray(2.0 + 1.0j))
 

@@ -114,7 +114,7 @@ def test_complex_arguments_follow_the_convention_of_hips() -> None:
 
 
 def test_results_that_are_not_one_real_number_are_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="grad: the result is not one real number"):
+    with pytest.raises(ArgumentTypeError, match="grad: the result is not a real number"):
         hips.grad(hips.numpy.sin)(X)
     with pytest.raises(ArgumentValueError, match="argnum"):
         hips.grad(loss, 1)(X)

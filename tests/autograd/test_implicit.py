@@ -408,9 +408,9 @@ def test_minima_near_a_bound():
 
 
 def test_tracked_closures_are_refused():
-    with pytest.raises(autograd.GradientError, match=r"tracked array that is none of its arguments"):
+    with pytest.raises(autograd.GradientError, match=r"tracked array that is not one of its arguments"):
         autograd.grad(lambda a: implicit.root(lambda x: x**2 - a, 1.0))(xp.asarray(4.0))
-    with pytest.raises(autograd.GradientError, match=r"tracked array that is none of its arguments"):
+    with pytest.raises(autograd.GradientError, match=r"tracked array that is not one of its arguments"):
         autograd.grad(lambda a: implicit.root(lambda x, b: x**2 - a * b, 1.0, a))(xp.asarray(4.0))
 
 
@@ -421,12 +421,14 @@ def test_errors():
         implicit.root(lambda x: x, xp.asarray([1]))
     with pytest.raises(xp.ArgumentValueError, match=r"^root: linear is 'lu'"):
         implicit.root(lambda x: x, 1.0, linear="lu")
-    with pytest.raises(xp.ArgumentValueError, match=r"^custom_root: f returns another number of elements"):
+    with pytest.raises(
+        xp.ArgumentValueError, match=r"^custom_root: f\(x\) and x have different numbers of elements"
+    ):
         newton_like = implicit.custom_root(lambda f, x0: x0)
         newton_like(lambda x: x[:1], xp.ones(2))
-    with pytest.raises(xp.ArgumentValueError, match=r"^custom_root: the solver returned an array of"):
+    with pytest.raises(xp.ArgumentValueError, match=r"^custom_root: the solver's result and x0 have"):
         implicit.custom_root(lambda f, x0: x0[:1])(lambda x: x, xp.ones(2))
-    with pytest.raises(xp.ArgumentValueError, match=r"^minimize: bounds are no pairs"):
+    with pytest.raises(xp.ArgumentValueError, match=r"^minimize: bounds must hold one pair"):
         implicit.minimize(lambda x: xp.sum(x**2), xp.ones(2), bounds=[(0, 1)])
     with pytest.raises(xp.ArgumentValueError, match=r"^linear_solve: parameters with a matrix"):
         implicit.linear_solve(A, xp.ones(3), ONE)

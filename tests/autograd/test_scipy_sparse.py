@@ -96,9 +96,9 @@ def test_patched():
 @pytest.mark.parametrize(
     ("solve", "words"),
     [
-        (lambda b: linalg.spsolve((DATA, (COO.row,)), b), r"spsolve: A is no matrix of 6 rows"),
-        (lambda b: linalg.spsolve((DATA[1:], PLACES), b), r"spsolve: A is no matrix of 6 rows"),
-        (lambda b: linalg.spsolve((DATA, PLACES), b[1:]), r"spsolve: A is no matrix of 5 rows"),
+        (lambda b: linalg.spsolve((DATA, (COO.row,)), b), r"spsolve: A is not a matrix of 6 rows"),
+        (lambda b: linalg.spsolve((DATA[1:], PLACES), b), r"spsolve: A is not a matrix of 6 rows"),
+        (lambda b: linalg.spsolve((DATA, PLACES), b[1:]), r"spsolve: A is not a matrix of 5 rows"),
         (lambda b: linalg.spsolve(xp.zeros((2, 3)), b), r"spsolve: A has shape \(2, 3\)"),
         (lambda b: linalg.cg((DATA, PLACES), b[:, None])[0], r"cg: b has shape \(6, 1\)"),
         (

@@ -226,7 +226,7 @@ def test_hvp_of_several_arguments() -> None:
     close(grad(lambda x: xp.sum(hvp(lambda k, x: k * xp.sum(x**3), (2.0, x), V, argnums=1)))(X), 12 * V)
     with pytest.raises(ValueError, match="hvp: argnums names argument 3 of a call with 2"):
         hvp(f, (X, y), V, argnums=3)
-    with pytest.raises(ValueError, match="structured in another way"):
+    with pytest.raises(ValueError, match="a different structure"):
         hvp(f, (2.0, X, y), (V,), argnums=(1, 2))
 
 
@@ -245,9 +245,9 @@ def test_closures_over_an_own_argument_are_refused() -> None:
         return xp.sum(f(x))
 
     for kind in (custom_vjp, custom_jvp):
-        with pytest.raises(GradientError, match=f"{kind.__name__}: .*an argument through its closure, too"):
+        with pytest.raises(GradientError, match=f"{kind.__name__}: .*an argument and in its closure, too"):
             grad(lambda x: loss(x, kind))(X)  # noqa: B023
-        with pytest.raises(GradientError, match="through its closure"):
+        with pytest.raises(GradientError, match="in its closure"):
             jvp(lambda x: loss(x, kind), (X,), (V,))  # noqa: B023
     # Allowed: the same array as two arguments, and closures over untracked arrays.
     f = custom_vjp(lambda x, y: x * y * X)

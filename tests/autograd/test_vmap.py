@@ -141,9 +141,9 @@ def test_no_examples_and_no_elements() -> None:
         (lambda: vmap(xp.sin)(xp.asarray(1.0)), IndexError, "axis 0"),
         (lambda: vmap(xp.sin, 0, 3)(arr(2, 2)), IndexError, "axis 3"),
         (lambda: vmap(xp.sin, (0, 0))(arr(2)), ValueError, "in_axes has 2 items"),
-        (lambda: vmap(xp.sin, ((0, 0),))(arr(2)), ValueError, "in_axes is structured"),
+        (lambda: vmap(xp.sin, ((0, 0),))(arr(2)), ValueError, "in_axes has a different structure"),
         (lambda: vmap(xp.sin, "x")(arr(2)), TypeError, "in_axes"),
-        (lambda: vmap(xp.sin, 0, (0, 0))(arr(2)), ValueError, "out_axes is structured"),
+        (lambda: vmap(xp.sin, 0, (0, 0))(arr(2)), ValueError, "out_axes has a different structure"),
         (lambda: vmap(xp.sin, 0, None)(arr(2)), TypeError, "out_axes is None"),
     ],
 )

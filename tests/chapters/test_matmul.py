@@ -804,7 +804,7 @@ def test_tensordot_refuses():
         xp.tensordot(x, x, axes=-1)
     with pytest.raises(ValueError, match="fewer than 3 axes"):
         xp.tensordot(x, x, axes=3)
-    with pytest.raises(ValueError, match="2 axes of x1 and 1 of x2 are no pairs"):
+    with pytest.raises(ValueError, match="2 axes of x1 and 1 of x2 cannot be paired"):
         xp.tensordot(x, x, axes=((0, 1), (0,)))
     with pytest.raises(ValueError, match="named more than once"):
         xp.tensordot(x, x, axes=((0, -2), (0, 1)))

@@ -172,7 +172,7 @@ def test_errors_of_selection() -> None:
     for q in (1.5, -0.1, float("nan")):
         with pytest.raises(xp.ArgumentValueError, match="out of range"):
             xp.quantile(x, q)
-    with pytest.raises(xp.ArgumentValueError, match="unknown method"):
+    with pytest.raises(xp.ArgumentValueError, match="method is"):
         xp.quantile(x, 0.5, method="best")
     with pytest.raises(xp.ArgumentValueError, match="no weights"):
         xp.quantile(x, 0.5, weights=x)

@@ -88,7 +88,7 @@ def test_normalize_axis_text():
     with pytest.raises(AxisError) as caught:
         sh.normalize_axis("sum", 2, 2)
     assert str(caught.value) == (
-        "sum: axis 2 is out of bounds for array with 2 axes\n\n    axis must be from -2 to 1."
+        "sum: axis 2 is out of bounds for array with 2 axes\n\n    pass an axis from -2 to 1"
     )
 
 

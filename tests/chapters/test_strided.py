@@ -184,7 +184,7 @@ def test_sliding_window():
 
 def test_windows_refused():
     x = xp.zeros((2, 3))
-    with pytest.raises(ValueError, match="one stride for each axis"):
+    with pytest.raises(ValueError, match="pass one stride per axis"):
         strided.as_strided(x, (2, 3), (1,))
     with pytest.raises(ValueError, match="negative"):
         strided.as_strided(x, (-1,), (1,))

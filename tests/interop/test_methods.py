@@ -228,12 +228,12 @@ class TestNumpysFunctions:
     @pytest.mark.parametrize(
         ("call", "text"),
         [
-            (lambda x: np.sum(x, out=x), "sum: out is taken only with a neutral value"),
-            (lambda x: np.argmax(x, out=np.zeros(3)), "argmax: out is taken"),
-            (lambda x: np.max(x, where=np.asarray([True, False, True])), "max: where is taken"),
-            (lambda x: np.take(x, [0], mode="wrap"), "take: mode is taken"),
-            (lambda x: x.reshape((3, 2), order="F"), "reshape: order is taken"),
-            (lambda x: x.std(ddof=1, correction=1), "two names of one argument"),
+            (lambda x: np.sum(x, out=x), "sum: out is accepted only with its neutral value"),
+            (lambda x: np.argmax(x, out=np.zeros(3)), "argmax: out is accepted"),
+            (lambda x: np.max(x, where=np.asarray([True, False, True])), "max: where is accepted"),
+            (lambda x: np.take(x, [0], mode="wrap"), "take: mode is accepted"),
+            (lambda x: x.reshape((3, 2), order="F"), "reshape: order is accepted"),
+            (lambda x: x.std(ddof=1, correction=1), "name the same argument"),
         ],
     )
     def test_what_asks_for_more_is_refused(self, call, text: str) -> None:

@@ -32,28 +32,32 @@ def imported(**variables: str) -> subprocess.CompletedProcess[str]:
 
 # A wrong value of each variable, and the error.
 WRONG = [
-    ("STRIDE0_FUSED", "maybe", "'maybe' is no switch; set it to 1 (on) or 0 (off)"),
-    ("STRIDE0_FUSED", "-3", "'-3' is no switch; set it to 1 (on) or 0 (off)"),
+    ("STRIDE0_FUSED", "maybe", "'maybe' is not a switch; set it to 1 (on) or 0 (off)"),
+    ("STRIDE0_FUSED", "-3", "'-3' is not a switch; set it to 1 (on) or 0 (off)"),
     (
         "STRIDE0_FUSED_SIZE",
         "abc",
-        "'abc' is no number of elements; set it to a whole number, for example 16384",
+        "'abc' is not a number of elements; set it to a whole number, for example 16384",
     ),
-    ("STRIDE0_BROADCASTING", "nonsense", "'nonsense' is no mode; set it to one of standard, pointwise, warn"),
-    ("STRIDE0_STRICT", "maybe", "'maybe' is no switch; set it to 1 (on) or 0 (off)"),
+    (
+        "STRIDE0_BROADCASTING",
+        "nonsense",
+        "'nonsense' is not a mode; set it to one of standard, pointwise, warn",
+    ),
+    ("STRIDE0_STRICT", "maybe", "'maybe' is not a switch; set it to 1 (on) or 0 (off)"),
     (
         "STRIDE0_STRICT_MODULES",
         "a;b",
-        "'a;b' is no list of modules; set it to names with commas between them",
+        "'a;b' is not a list of modules; set it to names with commas between them",
     ),
     (
         "STRIDE0_STRICT_EXEMPT",
         "scipy stats",
-        "'scipy stats' is no list of modules; set it to names with commas",
+        "'scipy stats' is not a list of modules; set it to names with commas",
     ),
-    ("STRIDE0_AS_ARRAY_API_STRICT", "maybe", "'maybe' is no switch; set it to 1 (on) or 0 (off)"),
-    ("STRIDE0_NUM_THREADS", "many", "'many' is no number from 1 to"),
-    ("STRIDE0_CACHE_LIMIT", "much", "'much' is no number of bytes; set it to a whole number, for example"),
+    ("STRIDE0_AS_ARRAY_API_STRICT", "maybe", "'maybe' is not a switch; set it to 1 (on) or 0 (off)"),
+    ("STRIDE0_NUM_THREADS", "many", "'many' is not a number from 1 to"),
+    ("STRIDE0_CACHE_LIMIT", "much", "'much' is not a number of bytes; set it to a whole number, for example"),
 ]
 
 
@@ -108,7 +112,7 @@ def test_what_they_do_not_take(kind: str, text: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("STRIDE0_SAMPLE", text)
     with pytest.raises(ImportError, match=r"^STRIDE0_SAMPLE: ") as caught:
         READERS[kind]("STRIDE0_SAMPLE")
-    assert f"is no {kind}; set it to " in str(caught.value)
+    assert f"is not a {kind}; set it to " in str(caught.value)
 
 
 def test_names_of_modules(monkeypatch: pytest.MonkeyPatch) -> None:

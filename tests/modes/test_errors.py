@@ -214,16 +214,14 @@ def test_growing_axis():
         "    x1   (1, 3, 1)\n"
         "    x2   (3, 1, 7)\n"
         "                ^\n"
-        "    axis -1 of x1 would have to grow from 1 to 7, and its shape is fixed."
+        "    axis -1 of x1 would have to grow from 1 to 7, but its shape is fixed."
     )
 
 
 def test_growing_by_an_axis():
     error = BroadcastError("__setitem__", [("value", (1, 3, 4))], grow=("x[1, ...]", (3, 4)))
     assert (error.operands[0], error.axis, error.sizes) == (("x[1, ...]", (3, 4)), -3, (None, 1))
-    assert str(error).endswith(
-        "x[1, ...] has no axis -3 and would need one of size 1, and its shape is fixed."
-    )
+    assert str(error).endswith("x[1, ...] needs an axis -3 of size 1, but its shape is fixed.")
 
 
 def test_growing_to_size_0():

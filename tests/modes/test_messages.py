@@ -35,7 +35,10 @@ COUNTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: xp.reshape(ONE, (2, -1)), "reshape: 1 element cannot be divided into rows of 2"),
     (lambda: xp.reshape(ONE, (2,)), "reshape: 1 element does not fill a shape of 2"),
     (lambda: xp.reshape(PAIR, (3,)), "reshape: 2 elements do not fill a shape of 3"),
-    (lambda: xp.tensordot(PAIR, PAIR, axes=((0,), ())), "tensordot: 1 axis of x1 and 0 of x2 are no pairs"),
+    (
+        lambda: xp.tensordot(PAIR, PAIR, axes=((0,), ())),
+        "tensordot: 1 axis of x1 and 0 of x2 cannot be paired",
+    ),
     (lambda: xp.tensordot(xp.ones(()), PAIR, axes=1), "tensordot: there are fewer than 1 axis to sum along"),
     (lambda: xp.linalg.solve(xp.ones((1, 1)), PAIR), "solve: x1 has 1 equation and x2 has 2 rows"),
     (lambda: xp.linalg.solve(xp.ones((2, 2)), ONE), "solve: x1 has 2 equations and x2 has 1 row"),

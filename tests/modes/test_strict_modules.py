@@ -207,7 +207,7 @@ def test_gradients() -> None:
         ({"exempt": ("scipy.",)}, "exempt holds 'scipy.'"),
         ({"exempt": ("scipy, sklearn",)}, "exempt holds"),
         ({"modules": ()}, "modules is empty"),
-        ({"on": False, "exempt": ("scipy",)}, "on is False beside names"),
+        ({"on": False, "exempt": ("scipy",)}, "on is False, and modules are named"),
     ],
 )
 def test_bad_arguments(arguments: dict[str, Any], problem: str) -> None:

@@ -134,7 +134,7 @@ MESSAGES: list[tuple[str, Callable[[], Any]]] = [
         lambda: xp.strided.as_strided(VECTOR, (1,), (1.5,)),
     ),
     ("histogram: range must be a tuple or a list of two numbers", lambda: xp.histogram(VECTOR, range=5)),
-    ("histogram: range must be the first edge and the last", lambda: xp.histogram(VECTOR, range=(1, 2, 3))),
+    ("histogram: range must be a pair of edges", lambda: xp.histogram(VECTOR, range=(1, 2, 3))),
     ("histogram: range must be a real number, not str", lambda: xp.histogram(VECTOR, range=("a", 2))),
     ("histogram: range must be a tuple or", lambda: xp.histogram(VECTOR, "auto", range=5)),
     ("interp: period must be a real number, not str", lambda: xp.interp(VECTOR, VECTOR, VECTOR, period="a")),

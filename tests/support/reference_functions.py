@@ -756,7 +756,10 @@ def _check_indices(operation: str, indices: object) -> Array:
     found = as_array(indices, operation, None, "indices")
     if "integer" not in found.dtype.kind:
         raise DTypeError(
-            operation, f"Unsupported dtype {found.dtype.name} of indices", (), "indices take integer dtypes"
+            operation,
+            f"Unsupported dtype {found.dtype.name} of indices",
+            (),
+            "indices take integer dtypes",
         )
     return found
 

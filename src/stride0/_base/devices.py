@@ -49,7 +49,7 @@ def number_names(names: tuple[str, ...]) -> None:
     """Give simulated devices their numbers."""
     for name in names:
         if not isinstance(name, str) or not name:
-            raise ArgumentValueError("flags", f"{shown(name)} is no name of a device", (), "strings")
+            raise ArgumentValueError("flags", f"{shown(name)} is not a device name", (), "pass strings")
         if name not in _NAMES:
             _NAMES.append(name)
 
@@ -88,7 +88,7 @@ class Device:
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or name not in _current_devices():
-            raise DeviceError("Device", f"unknown device {shown(name)}", accepts='The only device is "cpu".')
+            raise DeviceError("Device", f"unknown device {shown(name)}", accepts='write Device("cpu")')
         object.__setattr__(self, "_name", name)
 
     if TYPE_CHECKING:
@@ -158,5 +158,5 @@ def check_device(operation: str, device: object) -> Device:
 
 def _accepted(names: tuple[str, ...]) -> str:
     if names == _ONLY:
-        return 'device must be None, "cpu" or Device("cpu").'
-    return f"device must be None or one of {', '.join(map(repr, names))}."
+        return 'pass device=None, "cpu" or Device("cpu")'
+    return f"pass device=None or one of {', '.join(map(repr, names))}"

@@ -30,7 +30,7 @@ def read(variable: str, convert: Callable[[str], Value | None], kind: str, accep
         return None
     value = convert(text)
     if value is None:
-        raise ImportError(f"{variable}: {text!r} is no {kind}; set it to {accepts}")
+        raise ImportError(f"{variable}: {text!r} is not a {kind}; set it to {accepts}")
     return value
 
 

@@ -283,11 +283,9 @@ class BroadcastError(Stride0Error, ValueError):
                 n for n in self.sizes if (n is not None and n != 1) or (size is None and n is not None)
             )
             if size is None:
-                return (
-                    f"{name} has no axis {axis} and would need one of size {wanted}, and its shape is fixed."
-                )
+                return f"{name} needs an axis {axis} of size {wanted}, but its shape is fixed."
             return (
-                f"axis {axis} of {name} would have to grow from {size} to {wanted}, and its shape is fixed."
+                f"axis {axis} of {name} would have to grow from {size} to {wanted}, but its shape is fixed."
             )
         (name1, size1), (name2, size2) = _first_clash(self.operands, axis)
         return (

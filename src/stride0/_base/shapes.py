@@ -73,7 +73,7 @@ def normalize_axis(operation: str, axis: object, ndim: int) -> int:
     if -ndim <= number < ndim:
         return number + ndim if number < 0 else number
     accepts = (
-        f"axis must be from {-ndim} to {ndim - 1}." if ndim else "A 0-d array has no axes: leave axis out."
+        f"pass an axis from {-ndim} to {ndim - 1}" if ndim else "leave axis out: a 0-d array has no axes"
     )
     raise AxisError(
         operation,
@@ -94,7 +94,12 @@ def normalize_axes(operation: str, axis: object, ndim: int) -> tuple[int, ...]:
     axes = tuple(normalize_axis(operation, a, ndim) for a in axis)
     if len(set(axes)) < len(axes):
         twice = next(a for i, a in enumerate(axes) if a in axes[:i])
-        raise AxisError(operation, f"axis {twice} is named more than once", [("axis", shown(tuple(axis)))])
+        raise AxisError(
+            operation,
+            f"axis {twice} is named more than once",
+            [("axis", shown(tuple(axis)))],
+            "name each axis once",
+        )
     return axes
 
 
@@ -117,9 +122,7 @@ def _sizes(operation: str, shape: object) -> list[int]:
 def check_ndim(operation: str, ndim: int) -> None:
     """Raise ShapeError if there are more axes than an array can have."""
     if ndim > MAX_NDIM:
-        raise ShapeError(
-            operation, f"{ndim} axes are too many", accepts=f"Arrays have at most {MAX_NDIM} axes."
-        )
+        raise ShapeError(operation, f"{ndim} axes are too many", accepts=f"use at most {MAX_NDIM} axes")
 
 
 def normalize_shape(operation: str, shape: object) -> Shape:
@@ -134,7 +137,7 @@ def normalize_shape(operation: str, shape: object) -> Shape:
                 operation,
                 f"axis {k} has negative size {brief(size)}",
                 [("shape", shown(sizes))],
-                "Sizes must be 0 or more.",
+                "pass sizes of 0 or more",
             )
     _check_limits(operation, sizes)
     return sizes
@@ -148,7 +151,7 @@ def _check_limits(operation: str, shape: Shape) -> None:
             operation,
             "the shape has too many elements",
             [("shape", shown(shape))],
-            "At most 2**63 - 1 elements fit.",
+            "use at most 2**63 - 1 elements",
         )
 
 
@@ -162,22 +165,24 @@ def infer_shape(operation: str, size: int, shape: object) -> Shape:
     unknown = [k for k, n in enumerate(wanted) if n < 0]
     if any(wanted[k] != -1 for k in unknown):
         raise ShapeError(
-            operation, "a size is negative", facts, "Sizes must be 0 or more; a single -1 is worked out."
+            operation, "a size is negative", facts, "pass sizes of 0 or more, or one -1 to infer a size"
         )
     if len(unknown) > 1:
-        raise ShapeError(operation, "more than one size is -1", facts, "A single -1 can be worked out.")
+        raise ShapeError(
+            operation, "more than one size is -1", facts, "write all sizes except one: one -1 is inferred"
+        )
     known = size_of(tuple(n for n in wanted if n >= 0))
     if unknown:
         if known == 0:
             raise ShapeError(
-                operation,
-                "-1 beside a size of 0 could be any size",
-                facts,
-                "Write the size out instead of -1.",
+                operation, "-1 cannot be inferred: another size is 0", facts, "write the size instead of -1"
             )
         if size % known:
             raise ShapeError(
-                operation, f"{counted(size, 'element')} cannot be divided into rows of {brief(known)}", facts
+                operation,
+                f"{counted(size, 'element')} cannot be divided into rows of {brief(known)}",
+                facts,
+                f"pass sizes whose product divides {size}",
             )
         wanted[unknown[0]] = size // known
     elif known != size:
@@ -185,6 +190,7 @@ def infer_shape(operation: str, size: int, shape: object) -> Shape:
             operation,
             f"{counted(size, 'element')} {'does' if size == 1 else 'do'} not fill a shape of {brief(known)}",
             facts,
+            f"pass sizes whose product is {size}, or -1 for one of them",
         )
     result = tuple(wanted)
     _check_limits(operation, result)

@@ -70,13 +70,13 @@ def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subsc
         if not (character.isalpha() or character.isspace()):
             raise ArgumentValueError(
                 operation,
-                f"{character!r} is no label",
+                f"{character!r} is not a label",
                 facts,
-                'Labels are letters; "..." stands for axes, "," divides operands, "->" precedes a result.',
+                'write letters as labels, "..." for other axes, "," between operands, "->" before the result',
             )
     left, right = "".join(left.split()), "".join(right.split())
     if arrow and "," in right:
-        raise ArgumentValueError(operation, "there is only one result", facts, 'no "," after "->"')
+        raise ArgumentValueError(operation, "there is only one result", facts, 'write no "," after "->"')
     terms = [_term(operation, part, facts) for part in left.split(",")]
     return _resolve(operation, terms, _term(operation, right, facts) if arrow else None, ndims, facts)
 
@@ -98,7 +98,7 @@ def read_list(operation: str, given: object) -> List:
     """Return a list of labels as a tuple of integers, with None for an ellipsis."""
     if not isinstance(given, (list, tuple)):
         raise ArgumentTypeError(
-            operation, f"the labels of an operand are a list of integers, not {type(given).__name__}"
+            operation, f"the labels of an operand must be a list of integers, not {type(given).__name__}"
         )
     found: list[int | None] = []
     for label in given:
@@ -115,9 +115,9 @@ def read_list(operation: str, given: object) -> List:
         if number is None or number < 0:
             raise ArgumentTypeError(
                 operation,
-                f"{shown(label)} is no label",
+                f"{shown(label)} is not a label",
                 [("labels", shown(given))],
-                "Labels are integers from 0 on, or an ellipsis.",
+                "write integers from 0 on as labels, or an ellipsis",
             )
     return tuple(found)
 
@@ -167,7 +167,7 @@ def _resolve(
                 operation,
                 f"operands[{k}] has {counted(ndim, 'axis', 'axes')}, and {given}",
                 facts,
-                'One label for each axis; "..." stands for those that have none.',
+                'write one label per axis, or "..." for the axes without a label',
             )
         widest = max(widest, missing)
         inputs.append(tuple(numbers.setdefault(key, len(numbers)) for key in _keys(term, missing)))
@@ -182,7 +182,7 @@ def _resolve(
             operation,
             f"the result lacks the {counted(widest, 'axis', 'axes')} of the ellipsis",
             facts,
-            'Write "..." in the result, too; sum(result, axis=...) sums along these axes.',
+            'write "..." in the result, too, then sum(result, axis=...) over these axes',
         )
     keys = list(_keys(output, widest if output.behind is not None else 0))
     for key in keys:
@@ -220,7 +220,7 @@ def pairs_of_axes(operation: str, axes: Any, ndim1: int, ndim2: int) -> tuple[La
         if len(summed1) != len(summed2):
             raise ArgumentValueError(
                 operation,
-                f"{counted(len(summed1), 'axis', 'axes')} of x1 and {len(summed2)} of x2 are no pairs",
+                f"{counted(len(summed1), 'axis', 'axes')} of x1 and {len(summed2)} of x2 cannot be paired",
                 given,
             )
         return summed1, summed2
@@ -323,9 +323,9 @@ def sizes_of(
         if inside or len(sizes - {1}) > 1:
             raise ShapeError(
                 operation,
-                f"the label {written} is of axes of different sizes",
+                f"the label {written} names axes of different sizes",
                 [(f"operands[{k}]", f"{shapes[k]}, axis {axis}") for k, axis, _ in axes],
-                "Axes of size 1 broadcast against those of other operands.",
+                "use one label per size; an axis of size 1 broadcasts against a longer axis",
             )
         if len(sizes) > 1:
             pairs: list[tuple[str, tuple[int, ...]]] = [
@@ -351,7 +351,7 @@ def check_optimize(operation: str, optimize: object, count: int) -> None:
         raise ArgumentValueError(
             operation,
             f"unknown optimize {shown(optimize)}",
-            accepts='"auto", "greedy", "optimal", True, False, or a path: a list of tuples of integers.',
+            accepts='pass "auto", "greedy", "optimal", True, False, or a path: a list of tuples of integers',
         )
     _given_path(operation, optimize, count)
 
@@ -377,7 +377,7 @@ def find_path(
         raise ArgumentValueError(
             operation,
             f"a path is found for at most {len(_LETTERS)} labels, not {len(subscripts.names)}",
-            accepts="optimize=False contracts from left to right; optimize takes a path, too.",
+            accepts="pass optimize=False to contract from left to right, or a path",
         )
     import numpy
 

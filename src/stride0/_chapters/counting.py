@@ -106,7 +106,7 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
             "bincount",
             f"the examples have results of different lengths, {shortest} to {size}",
             (),
-            f"minlength={size}, or a larger one",
+            f"pass minlength={size}, or a larger one",
         )
     if weights is None:
         return put(ones_like(places), (size,), places)
@@ -188,15 +188,15 @@ def histogram(
         if len(ends) != 2:
             raise ArgumentValueError(
                 "histogram",
-                "range must be the first edge and the last one",
+                "range must be a pair of edges",
                 [("range", shown(range))],
-                "range=(first, last)",
+                "pass range=(first, last)",
             )
         range = as_real("histogram", "range", ends[0]), as_real("histogram", "range", ends[1])
     if isinstance(bins, str):
         if weights is not None:
             raise ArgumentValueError(
-                "histogram", "rules for the number of bins take no weights", (), "bins=<int>"
+                "histogram", "rules for the number of bins take no weights", (), "pass a number: bins=10"
             )
         try:
             found = numpy().histogram_bin_edges(to_numpy(flat), bins, range)
@@ -229,9 +229,7 @@ def _within_edges(x: Array, edges: Array) -> Array:
     if edges.dtype.kind in KINDS["complex floating"]:
         refuse_dtype("histogram", edges.dtype, "a real-valued dtype", "bins")
     if not every(_ascending(edges)):
-        raise ArgumentValueError(
-            "histogram", "the edges are not in ascending order", [("bins", str(edges.shape))]
-        )
+        raise ArgumentValueError("histogram", "the edges are not ascending", [("bins", str(edges.shape))])
     return _places(x, astype(edges, dt.uint8) if edges.dtype == dt.bool else edges)
 
 
@@ -290,7 +288,7 @@ def _within_ranges(x: Array, bins: int) -> tuple[Array, Array]:
         raise ArgumentValueError("histogram", "the range of the elements of an example is not finite")
     if floating is not x.dtype and some(greater_equal(maximum(negative(first), last), 2.0**53)):
         raise BatchingError(
-            "histogram", "integers are too large for edges of their own", (), "range=(first, last)"
+            "histogram", "integers are too large for edges per example", (), "pass range=(first, last)"
         )
     is_one = equal(first, last)
     first, last = where(is_one, subtract(first, 0.5), first), where(is_one, add(last, 0.5), last)
@@ -313,9 +311,7 @@ def _within_range(x: Array, bins: int, range: tuple[float, float] | None) -> tup
     if range is not None:
         first, last = (float(end) for end in range)
         if first > last:
-            raise ArgumentValueError(
-                "histogram", "the range ends before it starts", [("range", shown(range))]
-            )
+            raise ArgumentValueError("histogram", "range ends before it starts", [("range", shown(range))])
     elif x.size and whole(x) is not x:
         return _within_ranges(x, bins)
     elif x.size:

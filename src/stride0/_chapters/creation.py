@@ -284,7 +284,10 @@ def _spaced_integers(
     for number in (first, final):
         if not least <= number <= most:
             raise RangeError(
-                "linspace", f"{number} does not fit {target.name}", accepts=f"From {least} to {most}."
+                "linspace",
+                f"{number} does not fit {target.name}",
+                (),
+                f"pass numbers from {least} to {most}",
             )
     values = copy(values, target)
     _set_ends(values, first, last, parts)
@@ -293,7 +296,7 @@ def _spaced_integers(
 
 def _integer_below(number: float, target: dt.DType) -> int:
     if not math.isfinite(number):
-        raise RangeError("linspace", f"{number} does not fit {target.name}", accepts="Finite numbers.")
+        raise RangeError("linspace", f"{number} does not fit {target.name}", accepts="pass finite numbers")
     return math.floor(number)
 
 
@@ -327,7 +330,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     """
     if indexing not in ("xy", "ij"):
         raise ArgumentValueError(
-            "meshgrid", f"unknown indexing {shown(indexing)}", accepts='indexing is "xy" or "ij".'
+            "meshgrid", f"unknown indexing {shown(indexing)}", accepts='pass indexing="xy" or "ij"'
         )
     for i, x in enumerate(arrays):
         if check_array("meshgrid", x, f"arrays[{i}]").ndim != 1:
@@ -392,7 +395,10 @@ def _on_or_below(op: str, x: Array, k: int, less: int = 0) -> tuple[Array, Array
     x = check_array(op, x)
     if x.ndim < 2:
         raise ShapeError(
-            op, "x must have at least two axes", [("x", str(x.shape))], "The last two are the matrices."
+            op,
+            "x must have at least two axes",
+            [("x", str(x.shape))],
+            "pass a matrix, or a stack of matrices in the last two axes",
         )
     n_rows, n_cols = x.shape[-2:]
     k = normalize_index(op, "k", k) - less

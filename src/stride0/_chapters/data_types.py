@@ -162,7 +162,7 @@ def finfo(type: DTypeLike | Array, /) -> finfo_object:
     if found is None:
         dtype = component_dtype(given)
         if dtype.kind != "real floating":
-            refuse_dtype("finfo", dtype, "a floating-point dtype; iinfo is for integers", "type")
+            refuse_dtype("finfo", dtype, "a floating-point dtype, or call iinfo", "type")
         found = FINFOS[given] = finfo_object(dtype)
     return found
 
@@ -185,7 +185,7 @@ def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
     found = IINFOS.get(dtype)
     if found is None:
         if dtype.kind not in KINDS["integral"]:
-            refuse_dtype("iinfo", dtype, "an integer dtype; finfo is for floating-point ones", "type")
+            refuse_dtype("iinfo", dtype, "an integer dtype, or call finfo", "type")
         found = IINFOS[dtype] = iinfo_object(dtype)
     return found
 

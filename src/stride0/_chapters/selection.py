@@ -171,9 +171,7 @@ def top_k(
     """
     x = check_array("top_k", x)
     if mode not in ("largest", "smallest"):
-        raise ArgumentValueError(
-            "top_k", f"unknown mode {shown(mode)}", (), "mode must be 'largest' or 'smallest'."
-        )
+        raise ArgumentValueError("top_k", f"unknown mode {shown(mode)}", (), "pass 'largest' or 'smallest'")
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     at, count = normalize_axis("top_k", axis, x.ndim), normalize_index("top_k", "k", k)
@@ -390,7 +388,7 @@ def _quantile(
     count = lanes.shape[-1]
     if method not in _METHODS:
         raise ArgumentValueError(
-            operation, f"unknown method {shown(method)}", (), f"one of {', '.join(_METHODS)}"
+            operation, f"method is {shown(method)}", (), f"pass one of {', '.join(_METHODS)}"
         )
     fractions, weight = _fractions(operation, q, lanes, whole)
     if not count:
@@ -435,7 +433,7 @@ def _fractions(operation: str, q: object, lanes: Array, whole: int) -> tuple[Arr
     given = given if whole == 1 else divide(given, whole)
     if not every(logical_and(greater_equal(given, 0), less_equal(given, 1))):
         raise ArgumentValueError(
-            operation, "a fraction is out of range", [("q", shown(q))], f"from 0 to {whole}."
+            operation, "a fraction is out of range", [("q", shown(q))], f"pass fractions from 0 to {whole}"
         )
     return given, weight
 
@@ -475,7 +473,7 @@ def _weights_of(operation: str, x: object, weights: object, axis: Axis, method: 
     """Return the weights in the shape of the lanes."""
     if method != "inverted_cdf":
         raise ArgumentValueError(
-            operation, f"method {shown(method)} takes no weights", (), "method='inverted_cdf'"
+            operation, f"method {shown(method)} takes no weights", (), "pass method='inverted_cdf'"
         )
     given, array = check_array(operation, weights, "weights"), check_array(operation, x)
     if given.shape == array.shape:
@@ -485,7 +483,7 @@ def _weights_of(operation: str, x: object, weights: object, axis: Axis, method: 
     else:
         raise ShapeError(
             operation,
-            "the weights have neither the shape of x nor that of its axis",
+            "the weights fit neither the shape of x nor its axis",
             [("x", str(array.shape)), ("weights", str(given.shape))],
         )
     if some(less(given, 0)):

@@ -106,7 +106,9 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> 
     """
     invert = check_bool("isin", "invert", invert)
     if not isinstance(x1, Array) and not isinstance(x2, Array):
-        raise ForeignArrayError("isin", "neither x1 nor x2 is an array", (), "One of them must be.")
+        raise ForeignArrayError(
+            "isin", "neither x1 nor x2 is an array", (), "pass an array for one of them: stride0.asarray(x1)"
+        )
     # NumPy users write isin(x, [1, 2]).
     if isinstance(x2, (list, tuple, range)) and isinstance(x1, Array):
         x2 = asarray(x2)

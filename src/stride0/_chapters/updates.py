@@ -179,7 +179,7 @@ def _by(name: str, function: Callable[[Array, Array], Array]) -> Callable[[Array
                     f"at.{name}",
                     "the key names an element several times",
                     (),
-                    "at(x)[key].add adds up all values.",
+                    "write at(x)[key].add(value), which adds up all values",
                 )
         return _set(x, key, function(old, values))
 

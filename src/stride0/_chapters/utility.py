@@ -83,7 +83,7 @@ def diff(
                     "diff",
                     f"{name} does not fit x",
                     [("x", str(x.shape)), (name, str(shape))],
-                    f"sizes must be equal, except along axis {axis}",
+                    f"pass an array with the sizes of x on all axes except {axis}",
                 )
             joined.append(part)
         result = concat(joined, axis=axis)

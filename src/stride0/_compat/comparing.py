@@ -124,7 +124,7 @@ def allclose(
             "allclose",
             "the arrays are batched, and allclose returns one bool for all examples",
             (),
-            "all(isclose(x1, x2))",
+            "write all(isclose(x1, x2))",
         )
     return bool(found)
 
@@ -250,9 +250,9 @@ def _variables(operation: str, name: str, x: object, rowvar: bool, dtype: DType)
 def _weights(operation: str, name: str, weights: object, count: int) -> Array:
     given = astype(check_array(operation, weights, name), dt.float64)
     if given.shape != (count,):
-        raise ShapeError(operation, f"{name} are not as many as observations", [(name, str(given.shape))])
+        raise ShapeError(operation, f"{name} and observations differ in number", [(name, str(given.shape))])
     if some(less(given, 0)):
-        raise ArgumentValueError(operation, f"one of {name} is negative")
+        raise ArgumentValueError(operation, f"a number in {name} is negative")
     return given
 
 
@@ -292,7 +292,7 @@ def _covariance(
     if fweights is not None:
         weights = _weights(operation, "fweights", fweights, count)
         if some(weights != floor(weights)):
-            raise ArgumentValueError(operation, "one of fweights is no whole number")
+            raise ArgumentValueError(operation, "a number in fweights is not whole")
     if aweights is not None:
         scale = _weights(operation, "aweights", aweights, count)
         weights = scale if weights is None else multiply(weights, scale)

@@ -168,7 +168,9 @@ def pad(
     """
     x = check_array("pad", x)
     if mode != "constant":
-        raise ArgumentValueError("pad", f"unknown mode {shown(mode)}", (), "mode must be 'constant'.")
+        raise ArgumentValueError(
+            "pad", f"unknown mode {shown(mode)}", (), "pass mode='constant', or call stride0.numpy.pad"
+        )
     widths = [
         [normalize_index("pad", "pad_width", width) for width in pair]
         for pair in _pairs("pad_width", pad_width, x.ndim)
@@ -413,7 +415,7 @@ def _place(
             return result
     filled, missing = _filled(operation, given, worst)
     if missing is not None and some(all(missing, axis=axis)):
-        raise ArgumentValueError(operation, "there is nothing but NaN in a slice", [("x", str(x.shape))])
+        raise ArgumentValueError(operation, "a slice holds only NaN", [("x", str(x.shape))])
     return search(filled, axis=axis, keepdims=keepdims)
 
 

@@ -203,7 +203,7 @@ def _deviation(
 ) -> Array:
     name = function.__name__
     if ddof is not None and correction is not None:
-        raise ArgumentValueError(name, "ddof and correction are two names of one argument")
+        raise ArgumentValueError(name, "ddof and correction name the same argument")
     less = next((number for number in (ddof, correction) if number is not None), 0.0)
     if dtype is not None:
         target = check_dtype(name, dtype)
@@ -269,9 +269,9 @@ def _with_numpy_keywords(name: str, function: Any) -> Any:
             if not any(value is one or (isinstance(one, str) and one == value) for one in keyword.values):
                 raise ArgumentValueError(
                     name,
-                    f"{key} is taken only with a neutral value, as NumPy's functions pass it",
+                    f"{key} is accepted only with its neutral value, as NumPy functions pass it",
                     [(key, shown(value))],
-                    f"Leave it out, or give {' or '.join(map(repr, keyword.values))}.",
+                    f"leave it out, or pass {' or '.join(map(repr, keyword.values))}",
                 )
         return function(x, *args, **named)
 

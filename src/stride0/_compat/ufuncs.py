@@ -73,14 +73,17 @@ def call(x: Array, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
             if isinstance(value, np.ndarray):
                 raise ForeignArrayError(
                     ufunc.__name__,
-                    f"x{number} is of type numpy.{type(value).__name__}, beside a stride0 array",
+                    f"x{number} is of type numpy.{type(value).__name__}, mixed with a stride0 array",
                     (),
-                    "arrays of one library; numpy.asarray(x) and stride0.asarray(x) convert",
+                    "convert one of them: numpy.asarray(x) or stride0.asarray(x)",
                 )
     refuse_foreign_function(ufunc.__name__)
     if any(isinstance(out, Array) for out in named.get("out", ())):
         raise ForeignArrayError(
-            ufunc.__name__, "out is a stride0 array", (), "an ndarray: numpy.asarray(x) is one on its memory"
+            ufunc.__name__,
+            "out is a stride0 array",
+            (),
+            "pass an ndarray; numpy.asarray(x) is one that shares the memory of x",
         )
     named = {name: _exported(value) for name, value in named.items()}
     return getattr(ufunc, method)(*map(_exported, inputs), **named)

@@ -147,7 +147,7 @@ def explain(*arrays_or_shapes: Any, op: str | Callable[..., Any] | None = None) 
     if arrays_or_shapes and isinstance(arrays_or_shapes[0], str):
         if op is not None:
             raise ArgumentValueError(
-                "explain", "subscripts are those of einsum: there is no other op", [("op", shown(op))]
+                "explain", "subscripts belong to einsum, and op names another operation", [("op", shown(op))]
             )
         return describe(arrays_or_shapes[0], arrays_or_shapes[1:])
     single = arrays_or_shapes[0] if len(arrays_or_shapes) == 1 and op is None else None

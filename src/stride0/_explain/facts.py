@@ -92,7 +92,7 @@ def shape_of(name: str, x: object) -> Shape:
     """Return the shape of an operand: an array, or a shape."""
     if not isinstance(x, (Array, tuple)):
         problem = f"{name} must be an array or a tuple, not {type(x).__name__}"
-        accepts = "a stride0 array, or a shape as a tuple: () for a number"
+        accepts = "pass a stride0 array, or a shape as a tuple: () for a number"
         raise ArgumentTypeError("explain", problem, [(name, shown(x))], accepts)
     return x.shape if isinstance(x, Array) else normalize_shape("explain", x)
 
@@ -144,7 +144,7 @@ def gather(operands: Sequence[object], op: str | Callable[..., Any] | None) -> F
 def _resolve(op: object, count: int) -> tuple[str, Sequence[str], builtins.bool]:
     """Return the names of an operation and its operands, and whether the operation is known."""
     if not count:
-        raise ArgumentValueError("explain", "there is nothing to explain", (), "at least one array or shape")
+        raise ArgumentValueError("explain", "there is nothing to explain", (), "pass an array or a shape")
     numbered = ("x",) if count == 1 else tuple(f"x{k + 1}" for k in range(count))
     if op is None:
         return "broadcast", numbered, True
@@ -153,12 +153,12 @@ def _resolve(op: object, count: int) -> tuple[str, Sequence[str], builtins.bool]
     name = op if isinstance(op, str) else str(getattr(op, "__name__", type(op).__name__))
     ours = isinstance(op, str) or str(getattr(op, "__module__", "")).partition(".")[0] == "stride0"
     if ours and name not in _LABELS:
-        accepts = "an elementwise function of the standard, matmul, or a function of your own"
-        raise ArgumentValueError("explain", f"{name} is no operation that broadcasts", (), accepts)
+        accepts = "pass an elementwise function of the standard, matmul, or a function of your own"
+        raise ArgumentValueError("explain", f"{name} is not an operation that broadcasts", (), accepts)
     known = ours or name == "matmul"
     labels = _LABELS[name] if known else _parameters(op)
     if known and not _LEAST.get(name, len(labels)) <= count <= len(labels):
-        accepts = f"{name} takes {', '.join(labels)}"
+        accepts = f"pass the operands of {name}: {', '.join(labels)}"
         raise ArgumentValueError("explain", f"{counted(count, 'operand')} for {name}", (), accepts)
     return name, labels[:count] if len(labels) >= count else numbered, known
 

@@ -113,7 +113,7 @@ class broadcasting(Setting):
 def _number(mode: object) -> int:
     refuse_function("broadcasting", mode, '@broadcasting("explicit")')
     if not isinstance(mode, str):
-        accepts = f"one of {', '.join(map(repr, BROADCASTING_MODES))}"
+        accepts = f"pass one of {', '.join(map(repr, BROADCASTING_MODES))}"
         raise ArgumentTypeError("broadcasting", f"mode is {shown(mode)}", (), accepts)
     return int(mode_number(mode))
 

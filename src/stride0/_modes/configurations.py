@@ -94,7 +94,7 @@ class Configuration(NamedTuple):
     def check_version(self, version: object) -> None:
         """Refuse a version of the standard that is newer than the configuration's."""
         if version in (*VERSIONS, DRAFT) and str(version) > self.api_version:
-            accepts = f"one of {', '.join(v for v in VERSIONS if v <= self.api_version)}"
+            accepts = f"pass one of {', '.join(v for v in VERSIONS if v <= self.api_version)}"
             problem = f"version {version} is newer than the test configuration"
             raise ArgumentValueError("__array_namespace__", problem, (), accepts)
 
@@ -108,7 +108,7 @@ class Configuration(NamedTuple):
 
     def refuse_value(self, operation: str) -> NoReturn:
         """Raise the error of an operation that reads the value of a lazy array."""
-        raise LazyError(operation, "the value of a lazy array is asked for", LAZY, IS_LAZY)
+        raise LazyError(operation, "the call reads the value of a lazy array", LAZY, IS_LAZY)
 
     def copied(self, view: Array) -> Array:
         """Return a copy of a view, on its device."""
@@ -121,7 +121,9 @@ class Configuration(NamedTuple):
         self._check_function(call_kind, name, args, kwargs)
         if not self.writable and _writes(call_kind, name, args, kwargs):
             facts: list[tuple[str, str]] = [("standard", MUTATION)]
-            raise WriteError(name, "arrays are read-only in this test configuration", facts, "a new array")
+            raise WriteError(
+                name, "arrays are read-only in this test configuration", facts, "build a new array instead"
+            )
         arrays = list(_arrays((args, kwargs)))
         numbers = {device_number(x) for x in arrays}
         if len(numbers) > 1:
@@ -259,7 +261,7 @@ class Configuration(NamedTuple):
             if call.shares(out):
                 if call.kwargs.get("copy") is False and call.name != "astype":
                     problem = f"copy=False, and the array is on the device {out.device.name!r}"
-                    raise ArgumentValueError(call.name, problem, (), "copy=None")
+                    raise ArgumentValueError(call.name, problem, (), "pass copy=None")
                 # An ordinary call, so that the tape records it and the copy is on the array's device.
                 out = asarray(out, copy=True)
             put_on(out, call.number)
@@ -411,7 +413,7 @@ def _check_range(name: str, x: Array, dtype: DType) -> None:
         value = int(reduce_whole(extreme, x))
         if not limits.min <= value <= limits.max:
             raise RangeError(
-                name, f"{value} does not fit {dtype.name}, the default dtype", (), "dtype=stride0.int64"
+                name, f"{value} does not fit {dtype.name}, the default dtype", (), "pass dtype=stride0.int64"
             )
 
 

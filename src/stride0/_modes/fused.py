@@ -140,7 +140,7 @@ def _checked(size: object) -> int:
     refuse_function("fused", size, "@fused()")
     number = normalize_index("fused", "size", size)
     if not 0 <= number <= sys.maxsize:
-        raise ArgumentValueError("fused", f"size is {brief(number)}", (), "0 or more, at most sys.maxsize")
+        raise ArgumentValueError("fused", f"size is {brief(number)}", (), "pass a size from 0 to sys.maxsize")
     return number
 
 

@@ -55,7 +55,11 @@ class Simulated(NamedTuple):
         if self.has(dtype):
             return
         doubled = dtype is dt.float64 or dtype is dt.complex128
-        flag, accepts = ("float64", "float32 or complex64") if doubled else ("int64", "int32 or uint32")
+        flag, accepts = (
+            ("float64", "pass dtype=float32 or complex64")
+            if doubled
+            else ("int64", "pass dtype=int32 or uint32")
+        )
         problem = f"the result is of dtype {dtype.name}, which this test configuration does not have"
         facts = (
             ("device", repr(device)),

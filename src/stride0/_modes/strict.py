@@ -68,7 +68,7 @@ class strict(Setting):
     ...     xp.asarray([1, 2]) + xp.asarray([0.5, 1.5])
     Traceback (most recent call last):
         ...
-    stride0.StrictError: add: x2 is of dtype float64 beside int64
+    stride0.StrictError: add: x2 is of dtype float64, mixed with int64
     ...
     """
 
@@ -131,19 +131,23 @@ def _value(on: object, modules: object, exempt: object) -> bool | Scope:
     """Return the value of the switch."""
     refuse_function("strict", on, "@strict()")
     if not isinstance(on, bool):
-        raise ArgumentTypeError("strict", f"on is {shown(on)}", (), "True or False")
+        raise ArgumentTypeError("strict", f"on is {shown(on)}", (), "pass True or False")
     scope = Scope(None if modules is None else _names("modules", modules), _names("exempt", exempt))
     if scope.modules == ():
-        raise ArgumentValueError("strict", "modules is empty", (), "one or more names, or None for all code")
+        raise ArgumentValueError(
+            "strict", "modules is empty", (), "pass one or more module names, or None for all code"
+        )
     if scope.modules is None and not scope.exempt:
         return on
     if not on:
-        raise ArgumentValueError("strict", "on is False beside names of modules", (), "on=True")
+        raise ArgumentValueError(
+            "strict", "on is False, and modules are named", (), "pass on=True, or leave the modules out"
+        )
     return scope
 
 
 def _names(parameter: str, value: object) -> tuple[str, ...]:
-    accepts = 'names of modules, ("scipy",) for example'
+    accepts = 'pass module names as a tuple: ("scipy",)'
     if isinstance(value, str) or not isinstance(value, Collection):
         raise ArgumentTypeError("strict", f"{parameter} is {shown(value)}", (), accepts)
     for name in value:

@@ -20,17 +20,17 @@ def check_key(x: Array, key: Any, assigning: bool) -> None:
     masks = [item for item in items if isinstance(item, Array) and item.dtype.kind == "bool"]
     if masks:
         if len(items) > 1:
-            raise StrictError(
-                op, "a mask beside other indices", "Indexing: a boolean array is the sole index"
-            )
+            raise StrictError(op, "a mask with other indices", "Indexing: a boolean array is the sole index")
         return
     for item in items:
         _check_item(op, item, assigning)
     arrays = [item for item in items if isinstance(item, Array) and item.ndim]
     plain = [item for item in items if item is not None and item is not Ellipsis]
     if arrays and (len(plain) < len(items) or any(isinstance(item, slice) for item in items)):
-        fact = "an array of indices beside slices, ... or None"
-        raise StrictError(op, fact, "Indexing: integer arrays stand beside integers and integer arrays alone")
+        fact = "an array of indices with slices, ... or None"
+        raise StrictError(
+            op, fact, "Indexing: integer arrays are combined only with integers and integer arrays"
+        )
     dots = [item is Ellipsis for item in items].count(True)
     if dots == 0 and len(plain) < x.ndim:
         fact = f"{counted(len(plain), 'index', 'indices')} for an array of {counted(x.ndim, 'axis', 'axes')}"

@@ -223,7 +223,7 @@ def _check_together(name: str, row: Row, operands: list[tuple[str, str, Any]]) -
             fact = f"{label} is of dtype {dtype.name}, {first} of {arrays[0][2].name}"
             raise StrictError(name, fact, f"{row.chapter}: arrays given to {name} have one dtype")
         if not promotes(combined, dtype):
-            fact = f"{label} is of dtype {dtype.name} beside {combined.name}"
+            fact = f"{label} is of dtype {dtype.name}, mixed with {combined.name}"
             raise StrictError(name, fact, MIXED)
         combined = promote(combined, dtype)
     for label, value in scalars:
@@ -235,7 +235,7 @@ def check_scalar(name: str, label: str, value: Any, dtype: DType) -> None:
     kind = next(kind for kind in SCALARS if isinstance(value, kind))
     letter = LETTERS[dtype.kind]
     if letter not in BESIDE[kind]:
-        fact = f"{label} is a Python {kind.__name__} beside an array of dtype {dtype.name}"
+        fact = f"{label} is a Python {kind.__name__}, mixed with dtype {dtype.name}"
         raise StrictError(name, fact, BESIDE_ARRAYS)
     # Arithmetic raises RangeError itself, but comparisons return a result.
     if kind is int and letter in "iu" and name in COMPARISONS:
@@ -289,7 +289,7 @@ def _check_result_type(name: str, given: Arguments) -> None:
     combined = dtypes[0]
     for dtype in dtypes[1:]:
         if not promotes(combined, dtype):
-            raise StrictError(name, f"{dtype.name} beside {combined.name}", MIXED)
+            raise StrictError(name, f"{dtype.name} mixed with {combined.name}", MIXED)
         combined = promote(combined, dtype)
     for k, value in enumerate(operands):
         if is_numpy_scalar(value):

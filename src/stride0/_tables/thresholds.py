@@ -79,11 +79,14 @@ PLAN = (
     Threshold(
         "chunk_multiple_elements",
         64,
-        "an innermost axis is split at multiples of it, which keeps alignment",
+        "number of elements at whose multiples an innermost axis is split, which keeps alignment",
         ELEMENTWISE,
     ),
     Threshold(
-        "chunk_multiple_columns", 16, "columns of a reduction are split at multiples of it", REDUCTIONS
+        "chunk_multiple_columns",
+        16,
+        "columns of a reduction are split at multiples of this number",
+        REDUCTIONS,
     ),
     Threshold(
         "thread_row_bytes",
@@ -610,7 +613,7 @@ FOURIER = (
     Threshold(
         "shared_lanes",
         4,
-        "if there are fewer long lanes, they are transformed one by one, each by all threads",
+        "fewer long lanes than this are transformed one by one, each by all threads",
         ROWS,
     ),
     Threshold(
@@ -638,20 +641,22 @@ AUTOGRAD = (
     Threshold(
         "sorted_saved_values",
         64,
-        "a storage with more saved values finds them by a sorted list of addresses",
+        "maximum number of saved values of a storage that are searched one by one",
         GRADIENTS,
     ),
-    Threshold("folded_writes", 64, "more writes to one storage than this are summed up", GRADIENTS),
+    Threshold(
+        "folded_writes", 64, "maximum number of writes to one storage that are kept separately", GRADIENTS
+    ),
     Threshold(
         "folded_key_writes",
         8,
-        "more writes by index arrays to one storage than this are summed up",
+        "maximum number of writes by index arrays that are kept separately",
         GRADIENTS,
     ),
     Threshold(
         "folded_sources",
         256,
-        "maximum number of sources of a sum of writes before the sum is made anew",
+        "maximum number of sources of a sum of writes before a new sum starts",
         GRADIENTS,
     ),
 )

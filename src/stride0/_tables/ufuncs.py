@@ -49,7 +49,7 @@ ROWS: dict[str, str] = {
     "hyp1f1(a, b, x)": "Kummer's confluent hypergeometric function 1F1",
     "hyp2f1(a, b, c, z)": "Gauss's hypergeometric function 2F1",
     "ellipk(m)": "the complete elliptic integral of the first kind of parameter `m`",
-    "ellipkm1(p)": "``ellipk(1 - p)``, accurately for a small `p`",
+    "ellipkm1(p)": "``ellipk(1 - p)``, accurate for a small `p`",
     "ellipe(m)": "the complete elliptic integral of the second kind of parameter `m`",
     "lpmv(m, v, x)": "the associated Legendre function of integer order `m` and real degree `v`",
     # --- integrals of exponentials, logarithms and trigonometric functions
@@ -60,7 +60,7 @@ ROWS: dict[str, str] = {
     "zetac(x)": "Riemann's zeta function minus 1",
     "wrightomega(z)": "Wright's omega function, the `w` with ``w + log(w) == z``",
     # --- elementary functions
-    "powm1(x, y)": "``x**y - 1``, accurately where the power is near 1",
+    "powm1(x, y)": "``x**y - 1``, accurate if the power is near 1",
     "radian(d, m, s)": "the radians of an angle in degrees, minutes and seconds",
     # --- probability distributions
     "bdtr(k, n, p)": "the sum of the first ``floor(k) + 1`` terms of the binomial distribution",

@@ -143,7 +143,7 @@ class custom_vjp:
         """Call the function, or its `forward` if an argument is tracked."""
         if self.forward is None or self.backward is None:
             raise GradientError(
-                self.operation, "the function has no gradient", accepts="defvjp(forward, backward)"
+                self.operation, "the function has no gradient", (), "call defvjp(forward, backward)"
             )
         numbers = numbers_of(self.operation, self.nondiff_argnums, len(args), "nondiff_argnums")
         fixed = {k: args[k] for k in numbers}
@@ -181,12 +181,14 @@ class custom_vjp:
         if closed_over := call.closed_over(results):
             # The caller's gradient has no cotangent for it.
             problem = (
-                "an argument through its closure, too" if closed_over[0] in mine else "none of its arguments"
+                "an argument and in its closure, too"
+                if closed_over[0] in mine
+                else "not one of its arguments"
             )
             raise GradientError(
                 self.operation,
                 f"the function uses a tracked array that is {problem}",
-                accepts="pass it as an argument, and use only the argument",
+                accepts="pass the array as an argument, and use only the argument",
             )
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
         if any(_floating(x) and is_tracked_below(x) for x in flatten(moving)[0]):
@@ -267,7 +269,7 @@ class custom_vjp:
             # A batched array from a closure would wrongly count as one example here.
             return (
                 refuse_closure(
-                    self.operation, "the function uses a batched array that is none of its arguments"
+                    self.operation, "the function uses a batched array that is not one of its arguments"
                 )
                 if level.has(x)
                 else x
@@ -314,7 +316,7 @@ def _placed(fixed: dict[int, Any], given: Sequence[Any], count: int) -> list[Any
 
 
 def refuse_closure(operation: str, problem: str) -> NoReturn:
-    raise BatchingError(operation, problem, accepts="pass it as an argument that is differentiated by")
+    raise BatchingError(operation, problem, accepts="pass it as an argument outside nondiff_argnums")
 
 
 def _attach(

@@ -110,13 +110,15 @@ class custom_jvp:
         """
         if self.nondiff_argnums:
             raise ArgumentValueError(
-                "custom_jvp", "defjvps is for functions without nondiff_argnums", accepts="defjvp"
+                "custom_jvp", "defjvps is for functions without nondiff_argnums", (), "call defjvp(rule)"
             )
 
         def rule(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
             if len(rules) != len(primals):
                 problem = f"{counted(len(rules), 'rule')} for {counted(len(primals), 'argument')}"
-                raise ArgumentValueError("custom_jvp", f"defjvps has {problem}")
+                raise ArgumentValueError(
+                    "custom_jvp", f"defjvps has {problem}", accepts="pass one rule per argument, or None"
+                )
             result = self(*primals)
             terms = [
                 one(v, result, *primals)
@@ -140,7 +142,7 @@ class custom_jvp:
     def __call__(self, *args: Any) -> Any:
         """Call the function; the rule gives its derivative."""
         if self.rule is None:
-            raise GradientError("custom_jvp", "the function has no derivative", accepts="defjvp(rule)")
+            raise GradientError("custom_jvp", "the function has no derivative", (), "call defjvp(rule) first")
         return self._reverse(*args)
 
 
@@ -166,7 +168,7 @@ def _derivative(
             raise ArgumentTypeError(
                 "custom_jvp",
                 f"a derivative of the rule is of type {type(part).__name__}",
-                accepts="an array for each of the result, or None for zero",
+                accepts="return an array for each array of the result, or None for zero",
             )
     return [part if isinstance(part, Array) else None for part in parts]
 

@@ -90,7 +90,11 @@ class Tape(_tape.Tape):
         {'w': Array([3., 3.], dtype=float64), 'b': Array(3., dtype=float64)}
         """
         if not self.open:
-            raise GradientError("watch", "the tape is not recording", accepts="with Tape() as t: ...")
+            raise GradientError(
+                "watch",
+                "the tape is not recording",
+                accepts="call watch() in the block: with Tape() as tape: x = tape.watch(x)",
+            )
         tracked = Tracked("watch", x, self)
         leaves, _ = flatten(tracked.tree, 1)
         for leaf, node in zip(leaves, tracked.nodes, strict=True):
@@ -111,7 +115,7 @@ class Tape(_tape.Tape):
                 if where is None
                 else "an array of xs is not tracked any more: it was overwritten",
                 () if where is None else (("written at", where),),
-                "what watch() returned",
+                "pass the arrays that watch() returned",
             )
         return node
 
@@ -159,7 +163,7 @@ class Tape(_tape.Tape):
             raise GradientError(
                 "gradient",
                 "the result was not computed from tracked arrays while the tape was recording",
-                accepts="a result that is computed in the block of the tape",
+                accepts="compute the result inside the block of the tape",
             )
         given = all_like("gradient", seeds, facts_of(results))
         found = backward([current_node(r) for r in results], given, nodes, self)
@@ -167,8 +171,8 @@ class Tape(_tape.Tape):
             if g is None and id(x) not in self._leaves and (where := written_at(x)) is not None:
                 raise GradientError(
                     "gradient",
-                    "the result does not depend on what an array of xs holds since it was overwritten",
+                    "an array of xs was overwritten, and the result does not depend on its new values",
                     (("written at", where),),
-                    "a copy of the array from before the write, or what watch() returned",
+                    "pass the array that watch() returned, or a copy made before the write",
                 )
         return structure.rebuild(handed_out(found, leaves, given))

@@ -79,7 +79,7 @@ def jet(f: Callable[..., Any], primals: Sequence[Any], series: Sequence[Sequence
     if len(rows) != len(points) or len({len(row) for row in rows}) > 1:
         facts = [(f"argument {k + 1}", f"{len(row)} derivatives") for k, row in enumerate(rows)]
         problem = f"series needs {len(points)} sequences of equal length"
-        raise ArgumentValueError("jet", problem, facts, "zeros for derivatives that are zero")
+        raise ArgumentValueError("jet", problem, facts, "write zeros_like(x) for a derivative that is zero")
     return _along_curve("jet", f, points, rows)
 
 
@@ -115,7 +115,7 @@ def _run(operation: str, f: Callable[..., Any], points: Any, rows: Any) -> tuple
         for y in values:
             if y.dtype.kind not in FLOATING:
                 problem = f"a result of dtype {y.dtype.name} has no derivative"
-                raise ArgumentTypeError(operation, problem, accepts="results of floating-point dtypes")
+                raise ArgumentTypeError(operation, problem, accepts="return floating-point arrays")
             entry = jets.entry("return", y)
             found.append([None] * order if entry is None else entry.terms)
         # Break the reference cycle: entries refer to the dictionary that holds them.
@@ -165,11 +165,11 @@ def derivatives(f: Callable[[Any], Any], x: Any, order: int) -> list[Any]:
     """
     order = normalize_index("derivatives", "order", order)
     if order < 0:
-        raise ArgumentValueError("derivatives", f"order is {order}", accepts="an order of at least 0")
+        raise ArgumentValueError("derivatives", f"order is {order}", accepts="pass an order of 0 or more")
     x = check_array("derivatives", x)
     rows = [[ones_like(x) if k == 0 else zeros_like(x) for k in range(order)]]
     y, found = _along_curve("derivatives", f, [x], rows)
     if x.ndim and (not isinstance(y, Array) or y.shape != x.shape):
         facts = [("x", str(x.shape)), ("result", str(getattr(y, "shape", type(y).__name__)))]
-        raise ShapeError("derivatives", "the function is not elementwise", facts, "vmap of derivatives")
+        raise ShapeError("derivatives", "the function is not elementwise", facts, "call it within vmap")
     return [y, *found]

@@ -81,7 +81,7 @@ def checkpoint_loop(step: Callable[[Any], Any], state: Any, n: int, snapshots: i
     )
     for name, value, least in (("n", n, 0), ("snapshots", snapshots, 1)):
         if value < least:
-            raise ArgumentValueError("checkpoint_loop", f"{name} is {value}", accepts=f"at least {least}")
+            raise ArgumentValueError("checkpoint_loop", f"{name} is {value}", (), f"pass {least} or more")
     return _Loop(step, n, snapshots).run(state) if n else state
 
 

@@ -85,7 +85,7 @@ def _checked(operation: str, call: Linearized) -> Linearized:
             raise ArgumentTypeError(
                 operation,
                 f"a result of dtype {y.dtype.name} has no derivative",
-                accepts="results of floating-point dtypes; has_aux passes others through",
+                accepts="return floating-point arrays; has_aux=True returns other results, too",
             )
     return call
 
@@ -185,7 +185,7 @@ def linear_transpose(f: Callable[..., Any], *xs: Any) -> Callable[[Any], tuple[A
             raise ArgumentValueError(
                 "linear_transpose",
                 "the function is not linear",
-                accepts="a function with f(a*x + b*y) == a*f(x) + b*f(y), or vjp(f, x)[1]",
+                accepts="write vjp(f, x)[1], or pass a function with f(a*x + b*y) == a*f(x) + b*f(y)",
             )
     return LinearMap(call).transpose
 

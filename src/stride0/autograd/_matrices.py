@@ -116,7 +116,9 @@ def _matrix(
     """Implement `jacobian` and `value_and_jacobian`."""
     check_function(operation, f)
     if not isinstance(mode, str) or mode not in MODES:
-        raise ArgumentValueError(operation, f"mode is {shown(mode)}", accepts=f"one of {', '.join(MODES)}")
+        raise ArgumentValueError(
+            operation, f"mode is {shown(mode)}", accepts=f"pass mode={' or '.join(map(repr, MODES))}"
+        )
     alone = not isinstance(argnums, (tuple, list))
 
     @functools.wraps(f)
@@ -134,7 +136,11 @@ def _matrix(
         points = [asarray(x) for x in points]
         for y in call.values:
             if y.dtype.kind not in FLOATING:
-                raise ArgumentTypeError(operation, f"a result of dtype {y.dtype.name} has no derivative")
+                raise ArgumentTypeError(
+                    operation,
+                    f"a result of dtype {y.dtype.name} has no derivative",
+                    accepts="return floating-point arrays",
+                )
         blocks = (_by_columns if _is_forward(mode, points, call.values) else _by_rows)(call, points)
         found = [arguments.rebuild(row, False) for row in blocks]
         whole = call.structure.rebuild([row[0] if alone else tuple(row) for row in found], False)
@@ -339,7 +345,7 @@ def hessian_diag(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = Fa
                 raise ArgumentTypeError(
                     "hessian_diag",
                     "the Hessian with respect to a complex argument has no diagonal",
-                    accepts="hessian",
+                    accepts="call hessian instead",
                 )
         zero: list[Array] = [zeros(x.shape, dtype=x.dtype) for x in call.values]
         found = []

@@ -65,7 +65,7 @@ def numbers_of(operation: str, argnums: Argnums, count: int, name: str = "argnum
         numbers = tuple(map(operator.index, argnums if isinstance(argnums, (tuple, list)) else (argnums,)))
     except TypeError:
         raise ArgumentTypeError(
-            operation, f"{name} is {argnums!r}", accepts="an integer or a tuple of integers"
+            operation, f"{name} is {argnums!r}", accepts=f"pass {name} as an integer or a tuple of integers"
         ) from None
     for n in numbers:
         if not -count <= n < count:
@@ -83,4 +83,4 @@ def matched(operation: str, structure: Structure, tree: Any, what: str) -> list[
     try:
         return structure.leaves_of(tree)
     except ValueError as error:
-        raise ArgumentValueError(operation, f"{what} are structured in another way: {error}") from None
+        raise ArgumentValueError(operation, f"{what} have a different structure: {error}") from None

@@ -299,7 +299,7 @@ def derivative_along(
                 raise ArgumentTypeError(
                     operation,
                     f"a result of dtype {x.dtype.name} has no derivative",
-                    accepts="results of floating-point dtypes; has_aux passes others through",
+                    accepts="return floating-point arrays; has_aux=True returns other results, too",
                 )
         value = structure.rebuild(values)
         nodes = chosen.nodes

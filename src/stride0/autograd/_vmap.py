@@ -106,7 +106,7 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
         except BatchingError as error:
             form = refusing_form(error.__traceback__)
             if form is not None and not error.operation.startswith("scipy."):
-                error.operation, error.accepts = form, "a loop over the examples"
+                error.operation, error.accepts = form, "loop over the examples"
                 error.args = (form, error.problem, error.facts, error.accepts)
             raise
         finally:
@@ -126,9 +126,7 @@ def _per_argument(in_axes: Any, count: int) -> Any:
     """Return `in_axes` as one item for each positional argument, or one item for all."""
     if isinstance(in_axes, (tuple, list)):
         if len(in_axes) != count:
-            raise ArgumentValueError(
-                "vmap", f"in_axes has {len(in_axes)} items for {count} positional arguments"
-            )
+            raise ArgumentValueError("vmap", f"in_axes has {len(in_axes)} items for {count} arguments")
         return list(in_axes)
     return in_axes
 
@@ -147,20 +145,22 @@ def _gather(tree: Any, axes: Any, name: str, found: list[int | None]) -> None:
                 axes = operator.index(axes)
             except TypeError:
                 raise ArgumentTypeError(
-                    "vmap", f"{name} has an item of type {type(axes).__name__}", accepts="integers and None"
+                    "vmap",
+                    f"{name} has an item of type {type(axes).__name__}",
+                    accepts=f"pass {name} as integers or None",
                 ) from None
         found.extend([axes] * len(flatten(tree)[0]))
         return
     if isinstance(axes, dict):
         if not isinstance(tree, dict) or set(tree) != set(axes):
             raise ArgumentValueError(
-                "vmap", f"{name} is structured in another way: a dict with the keys {list(axes)}"
+                "vmap", f"{name} has a different structure: a dict with the keys {list(axes)}"
             )
         for key, part in tree.items():
             _gather(part, axes[key], name, found)
         return
     if not isinstance(tree, (tuple, list)) or len(tree) != len(axes):
-        raise ArgumentValueError("vmap", f"{name} is structured in another way: {len(axes)} items")
+        raise ArgumentValueError("vmap", f"{name} has a different structure: {len(axes)} items")
     for part, axis in zip(tree, axes, strict=True):
         _gather(part, axis, name, found)
 
@@ -170,7 +170,7 @@ def _size(leaves: list[Any], places: list[int | None]) -> int:
     sizes = [x.shape[place] for x, place in zip(leaves, places, strict=True) if place is not None]
     if not sizes:
         raise ArgumentValueError(
-            "vmap", "no argument has an axis of examples", accepts="in_axes names one for an array"
+            "vmap", "no argument has an axis of examples", (), "pass in_axes=0 for an array with a batch axis"
         )
     if len(set(sizes)) > 1:
         facts = [
@@ -191,7 +191,10 @@ def _result(level: Level, x: Any, axis: int | None) -> Any:
         value = asarray(broadcast_to(x, (level.size, *x.shape)), copy=True)
     elif axis is None:
         raise BatchingError(
-            "vmap", "out_axes is None for a result that differs from example to example", accepts="an axis"
+            "vmap",
+            "out_axes is None for a result that differs between examples",
+            (),
+            "pass out_axes=0",
         )
     else:
         value = level.value(x)

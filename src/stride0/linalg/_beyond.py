@@ -194,7 +194,7 @@ def lstsq(
     """
     if rcond is not None:
         if rtol is not None:
-            raise ArgumentValueError("lstsq", "both rtol and rcond are given", accepts="one of them")
+            raise ArgumentValueError("lstsq", "both rtol and rcond are given", accepts="pass one of them")
         rtol = rcond
     x1 = floating_matrices("lstsq", x1)
     x2 = as_floating(check_array("lstsq", x2, "x2"))

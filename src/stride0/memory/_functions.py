@@ -93,8 +93,8 @@ def set_limit(limit: int | None) -> None:
     try:
         wanted = operator.index(limit)
     except TypeError:
-        accepts = "a number of bytes, or None for the default"
+        accepts = "pass a number of bytes, or None for the default"
         raise ArgumentTypeError("set_limit", f"limit is {shown(limit)}", (), accepts) from None
     if wanted < 0:
-        raise ArgumentValueError("set_limit", f"limit is {shown(limit)}", (), "0 or more bytes")
+        raise ArgumentValueError("set_limit", f"limit is {shown(limit)}", (), "pass 0 or more bytes")
     set_cache_limit(min(wanted, _LARGEST))

@@ -92,7 +92,7 @@ def einsum(
         ]
         if wanted is not None:
             raise ArgumentTypeError(
-                "einsum", "dtype is given with lists of labels", (), "subscripts as a string"
+                "einsum", "dtype is given with lists of labels", (), "write the subscripts as a string"
             )
     return finish("einsum", xp.einsum(first, *rest, optimize=optimize), out, casting=casting)
 
@@ -118,7 +118,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """Return a diagonal of two axes, the first two by default, as the last axis."""
     a = array(a)
     if a.ndim < 2:
-        raise ShapeError("diagonal", "there are not two axes", [("a", str(a.shape))])
+        raise ShapeError("diagonal", "a has fewer than two axes", [("a", str(a.shape))])
     return xp.linalg.diagonal(xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset)
 
 
@@ -130,7 +130,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         raise ShapeError(
-            "cross", "vectors have not three elements", [("a", str(a.shape)), ("b", str(b.shape))]
+            "cross", "the vectors do not have three elements", [("a", str(a.shape)), ("b", str(b.shape))]
         )
     return xp.moveaxis(xp.linalg.cross(*xp.broadcast_arrays(*_alike(a, b)), axis=-1), -1, axisc)
 
@@ -145,7 +145,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Array:
     a, v = array(a), array(v)
     if a.ndim > 1 or v.ndim > 1 or not a.size or not v.size:
         raise ShapeError(
-            "convolve", "vectors with elements are needed", [("a", str(a.shape)), ("v", str(v.shape))]
+            "convolve", "both vectors must have elements", [("a", str(a.shape)), ("v", str(v.shape))]
         )
     a, v = (xp.reshape(x, (-1,)) for x in (a, v))
     if v.size > a.size:
@@ -166,7 +166,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Array:
         return full[start : start + n]
     if mode == "valid":
         return full[m - 1 : n]
-    raise ArgumentValueError("convolve", f"mode is {mode!r}", (), "full, same or valid")
+    raise ArgumentValueError("convolve", f"mode is {mode!r}", (), "pass mode='full', 'same' or 'valid'")
 
 
 def _windows(x: Array, m: int) -> Array:
@@ -210,7 +210,9 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     ends = [None if x is None else xp.reshape(array(x), (-1,)) for x in (to_begin, to_end)]
     for name, x in zip(("to_begin", "to_end"), ends, strict=True):
         if x is not None and not can_cast(x, found.dtype, "same_kind"):
-            raise ArgumentTypeError("ediff1d", f"{name} is of dtype {x.dtype.name}", (), found.dtype.name)
+            raise ArgumentTypeError(
+                "ediff1d", f"{name} is of dtype {x.dtype.name}", (), f"pass it as {found.dtype.name}"
+            )
     parts = (ends[0], found, ends[1])
     return xp.concat([xp.astype(x, found.dtype) for x in parts if x is not None])
 
@@ -226,7 +228,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         steps = steps * len(axes)
     if len(steps) != len(axes):
         raise ArgumentTypeError(
-            "gradient", f"{len(varargs)} spacings for {len(axes)} axes", (), "one for each axis"
+            "gradient", f"{len(varargs)} spacings for {len(axes)} axes", (), "pass one spacing per axis"
         )
     found = [_slope(f, step, k, edge_order) for step, k in zip(steps, axes, strict=True)]
     return found[0] if len(found) == 1 else tuple(found)
@@ -237,7 +239,10 @@ def _slope(f: Array, step: Any, axis: int, edge_order: int) -> Array:
     n = f.shape[-1]
     if n < edge_order + 1:
         raise ShapeError(
-            "gradient", "too few elements", [("f", str(f.shape))], f"{edge_order + 1} along the axis"
+            "gradient",
+            "the axis has too few elements",
+            [("f", str(f.shape))],
+            f"pass at least {edge_order + 1} along the axis",
         )
     if isinstance(step, SCALARS) or array(step).ndim == 0:
         h = xp.full((n - 1,), 1.0) * step
@@ -246,7 +251,9 @@ def _slope(f: Array, step: Any, axis: int, edge_order: int) -> Array:
         # Differences of integers could overflow.
         h, even = xp.diff(floating(step)), False
         if h.size != n - 1:
-            raise ShapeError("gradient", "the coordinates have another size than the axis", (), "one each")
+            raise ShapeError(
+                "gradient", "axis and coordinates differ in size", (), "pass one coordinate per element"
+            )
     h = xp.astype(h, f.dtype) if h.dtype is not f.dtype and f.dtype.kind == "real floating" else h
     if even:
         middle = (f[..., 2:] - f[..., :-2]) / (2.0 * h[0])
@@ -263,7 +270,7 @@ def _slope(f: Array, step: Any, axis: int, edge_order: int) -> Array:
         first = _edge(h[0], h[1], f[..., 0], f[..., 1], f[..., 2])
         last = -_edge(h[-1], h[-2], f[..., -1], f[..., -2], f[..., -3])
     else:
-        raise ArgumentValueError("gradient", f"edge_order is {edge_order}", (), "1 or 2")
+        raise ArgumentValueError("gradient", f"edge_order is {edge_order}", (), "pass edge_order=1 or 2")
     return xp.moveaxis(xp.concat([first[..., None], middle, last[..., None]], axis=-1), -1, axis)
 
 

@@ -224,9 +224,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     """Return numbers with a constant ratio between neighbours."""
     start, stop = (x.item() if hasattr(x, "item") else x for x in (start, stop))
     if isinstance(start, complex) or isinstance(stop, complex) or start * stop <= 0:
-        raise ArgumentValueError(
-            "geomspace", f"the ends are {start!r} and {stop!r}", (), "real ends of one sign"
-        )
+        raise ArgumentValueError("geomspace", f"ends are {start!r}, {stop!r}", (), "pass ends of one sign")
     sign = -1.0 if start < 0 else 1.0
     found = sign * logspace(math.log10(sign * start), math.log10(sign * stop), num, endpoint)
     if num > 0:
@@ -285,7 +283,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Any = 
     """Return the coordinates of a grid."""
     given = [xp.reshape(x, (-1,)) for x in arrays(xi)]
     if indexing not in ("xy", "ij"):
-        raise ArgumentValueError("meshgrid", f"indexing is {indexing!r}", (), "'xy' or 'ij'")
+        raise ArgumentValueError("meshgrid", f"indexing is {indexing!r}", (), "pass indexing='xy' or 'ij'")
     parts = [along(given, k, indexing) for k in range(len(given))]
     parts = parts if sparse or not parts else list(xp.broadcast_arrays(*parts))
     return tuple(xp.asarray(part, copy=True) if copy else part for part in parts)

@@ -49,7 +49,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     if a.dtype.kind in INTEGRAL and a.dtype.kind != "bool" and decimals >= 0:
         return finish("round", xp.asarray(a, copy=True), out)
     if decimals and a.dtype.kind in INTEGRAL:
-        raise ArgumentValueError("round", "decimals is negative for integers", (), "a floating-point dtype")
+        raise ArgumentValueError("round", "decimals is negative for integers", (), "cast to float64 first")
     return finish("round", a.round(decimals) if decimals else xp.round(a), out)
 
 

@@ -67,7 +67,7 @@ class _Joined:
         for part in key if isinstance(key, tuple) else (key,):
             if isinstance(part, str):
                 raise ArgumentValueError(
-                    "r_", f"a directive {part!r}", (), "concatenate, stack or column_stack"
+                    "r_", f"the key is the string {part!r}", (), "call concatenate or stack instead"
                 )
             found = _of_slice(part) if isinstance(part, slice) else as_array(part)
             if self._columns:
@@ -182,7 +182,9 @@ def errstate(**kinds: Any) -> Iterator[None]:
     """Do nothing: no function warns of numbers. Modes that would raise are refused."""
     for kind, mode in kinds.items():
         if mode not in (None, "ignore", "warn"):
-            raise ArgumentValueError("errstate", f"{kind} is {mode!r}", (), "a test by isfinite or isnan")
+            raise ArgumentValueError(
+                "errstate", f"{kind} is {mode!r}", (), "leave it out, and test the result by isfinite"
+            )
     yield
 
 

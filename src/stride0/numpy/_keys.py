@@ -21,7 +21,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     if x is None and y is None:
         return xp.nonzero(condition)
     if x is None or y is None:
-        raise ArgumentValueError("where", "one of x and y is given", (), "both, or neither")
+        raise ArgumentValueError("where", "only one of x and y is given", (), "pass both, or neither")
     condition = condition if condition.dtype is xp.bool else xp.astype(condition, xp.bool)
     chosen = [v if isinstance(v, (Array, *SCALARS)) else array(v) for v in (x, y)]
     return xp.where(condition, *chosen)
@@ -86,7 +86,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Array:
     """Choose each element from one of several arrays."""
     index, parts = array(a), xp.broadcast_arrays(array(a), *_common(choices))[1:]
     if mode == "raise" and bool(xp.any((index < 0) | (index >= len(parts)))):
-        raise ArgumentValueError("choose", "an index is out of bounds", (), "mode='clip' or 'wrap'")
+        raise ArgumentValueError("choose", "an index is out of bounds", (), "pass mode='clip' or 'wrap'")
     index = xp.clip(index, 0, len(parts) - 1) if mode == "clip" else index % len(parts)
     found = parts[0]
     for k, part in enumerate(parts):
@@ -105,7 +105,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Array:
     for condition, value in reversed(list(zip(arrays(condlist), choicelist, strict=True))):
         if condition.dtype is not xp.bool:
             dtype = condition.dtype.name
-            raise ArgumentTypeError("select", f"a condition is of dtype {dtype}", (), "conditions of bool")
+            raise ArgumentTypeError("select", f"a condition is of dtype {dtype}", (), "pass bool conditions")
         found = where(condition, value, found)
     return array(found)
 
@@ -145,7 +145,7 @@ def place(arr: Array, mask: Any, vals: Any) -> None:
 def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
     """Write a value to the diagonal of an array."""
     if wrap or a.ndim < 2 or (a.ndim > 2 and len(set(a.shape)) > 1):
-        raise ArgumentValueError("fill_diagonal", f"the shape is {a.shape}", (), "a matrix, and wrap=False")
+        raise ArgumentValueError("fill_diagonal", f"the shape is {a.shape}", (), "pass a matrix, wrap=False")
     k = xp.arange(builtins.min(a.shape))
     a[(k,) * a.ndim] = val
 
@@ -179,7 +179,7 @@ def ix_(*args: Any) -> tuple[Array, ...]:
     """Return vectors of indices as an open grid."""
     found = [xp.nonzero(a)[0] if a.dtype is xp.bool else a for a in arrays(args)]
     if any(a.ndim != 1 for a in found):
-        raise ShapeError("ix_", "an argument has not one axis", (), "vectors")
+        raise ShapeError("ix_", "an argument does not have exactly one axis", (), "pass vectors")
     given = zip(args, found, strict=True)
     found = [a if a.size or hasattr(x, "dtype") else xp.astype(a, xp.int64) for x, a in given]
     return tuple(

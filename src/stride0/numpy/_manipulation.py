@@ -109,7 +109,7 @@ def concatenate(
     """Join arrays along an axis."""
     parts, wanted = arrays(arrays_), dtype_of("concatenate", dtype)
     if any(part.ndim == 0 for part in parts) and axis is not None:
-        raise ShapeError("concatenate", "a 0-d array is given", (), "stack, or reshape(x, (1,))")
+        raise ShapeError("concatenate", "a 0-d array is given", (), "call stack, or pass reshape(x, (1,))")
     parts = [converted("concatenate", part, wanted, casting) for part in parts]
     return finish("concatenate", xp.concat(parts, axis=axis), out, casting=casting)
 
@@ -158,12 +158,10 @@ def block(arrays: Any) -> Array:
 
     def depth(part: Any) -> int:
         if isinstance(part, tuple):
-            raise ArgumentTypeError("block", "a tuple is given", (), "lists, or arrays")
+            raise ArgumentTypeError("block", "a tuple is given", (), "pass lists or arrays")
         depths = {depth(x) for x in part} if isinstance(part, list) else {-1}
         if len(depths) != 1:
-            raise ArgumentValueError(
-                "block", "lists are empty or not equally deep", (), "blocks at one depth"
-            )
+            raise ArgumentValueError("block", "lists are not equally deep", (), "nest blocks equally deep")
         return depths.pop() + 1
 
     def axes(part: Any) -> int:
@@ -193,7 +191,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     a = array(ary)
     if isinstance(indices_or_sections, int) and a.shape[axis] % indices_or_sections:
         facts = [("size", str(a.shape[axis])), ("parts", str(indices_or_sections))]
-        raise ArgumentValueError("split", "the axis has no such equal parts", facts, "array_split")
+        raise ArgumentValueError("split", "the axis has no such equal parts", facts, "call array_split")
     return array_split(a, indices_or_sections, axis)
 
 
@@ -204,7 +202,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
     size = a.shape[axis]
     if isinstance(indices_or_sections, int):
         if indices_or_sections <= 0:
-            raise ArgumentValueError("array_split", "no parts are asked for", (), "1 or more")
+            raise ArgumentValueError("array_split", "the number of parts is below 1", (), "pass 1 or more")
         each, more = builtins.divmod(size, indices_or_sections)
         sizes = [each + 1] * more + [each] * (indices_or_sections - more)
         ends = [builtins.sum(sizes[:k]) for k in range(1, len(sizes))]
@@ -217,7 +215,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
 def _split(name: str, ary: Any, parts: Any, axis: int, least: int) -> list[Array]:
     a = array(ary)
     if a.ndim < least:
-        raise ShapeError(name, f"there are fewer than {least} axes", [("ary", str(a.shape))], "split")
+        raise ShapeError(name, f"ary has fewer than {least} axes", [("ary", str(a.shape))], "call split")
     return split(a, parts, axis)
 
 
@@ -283,7 +281,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     m = array(m)
     first, second = (axis % m.ndim for axis in axes)
     if first == second:
-        raise AxisError("rot90", "both axes are the same", (), "two axes")
+        raise AxisError("rot90", "both axes are the same", (), "pass two different axes")
     k %= 4
     if k == 0:
         return m[...]
@@ -330,7 +328,9 @@ def pad(
     if mode in ("constant", "empty"):
         return xp.pad(a, pad_width, constant_values=constant_values)
     if mode not in ("edge", "reflect", "symmetric", "wrap", "linear_ramp", *_STATISTICS):
-        accepts = f"constant, empty, edge, reflect, symmetric, wrap, linear_ramp, {', '.join(_STATISTICS)}"
+        accepts = (
+            f"pass constant, empty, edge, reflect, symmetric, wrap, linear_ramp, {', '.join(_STATISTICS)}"
+        )
         raise ArgumentValueError("pad", f"mode is {mode!r}", (), accepts)
     widths, lengths, ends = (
         numpy().broadcast_to(numpy().asarray(x), (a.ndim, 2)).tolist()
@@ -338,7 +338,7 @@ def pad(
     )
     for axis, width in enumerate(widths):
         if a.shape[axis] == 0 and any(width):
-            raise ArgumentValueError("pad", f"axis {axis} is empty", (), "mode='constant' or 'empty'")
+            raise ArgumentValueError("pad", f"axis {axis} is empty", (), "pass mode='constant' or 'empty'")
         if mode in _STATISTICS or mode == "linear_ramp":
             parts = [_beyond(a, axis, k, width[k], mode, lengths[axis][k], ends[axis][k]) for k in (0, 1)]
             a = xp.concat([parts[0], a, parts[1]], axis=axis)
@@ -353,7 +353,7 @@ def _beyond(a: Array, axis: int, side: int, width: Any, mode: str, length: Any, 
     """Return the elements that `pad` adds before (side 0) or behind an axis."""
     width, length = operator.index(width), operator.index(length)
     if min(width, length) < 0:
-        raise ArgumentValueError("pad", f"a width is {width}, a length {length}", (), "numbers from 0 on")
+        raise ArgumentValueError("pad", f"a width is {width}, a length {length}", (), "pass 0 or more")
     before, size = (slice(None),) * axis, a.shape[axis]
     if mode == "linear_ramp":
         edge = a[(*before, 0 if side == 0 else size - 1)]
@@ -361,7 +361,7 @@ def _beyond(a: Array, axis: int, side: int, width: Any, mode: str, length: Any, 
         return xp.flip(ramp, axis=axis) if side else ramp
     kept = min(length, size)
     if not kept and mode in ("maximum", "minimum"):
-        raise ArgumentValueError("pad", "the statistic of no elements", (), "stat_length=1 or more")
+        raise ArgumentValueError("pad", "a statistic has no elements", (), "pass stat_length=1 or more")
     part = a[(*before, slice(0, kept) if side == 0 else slice(size - kept, size))]
     part = (
         part

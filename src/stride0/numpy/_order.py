@@ -63,7 +63,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     falling = bins.size > 1 and bool(bins[0] > bins[-1])
     step = xp.diff(bins)
     if bins.size > 1 and not bool(xp.all(step <= 0 if falling else step >= 0)):
-        raise ArgumentValueError("digitize", "bins rise and fall", (), "sorted bins")
+        raise ArgumentValueError("digitize", "bins are not sorted", (), "pass sort(bins)")
     side: Any = "left" if right else "right"
     if falling:
         return bins.size - xp.searchsorted(xp.flip(bins), x, side=side)

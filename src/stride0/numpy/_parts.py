@@ -73,13 +73,13 @@ def refuse(operation: str, **given: Any) -> None:
     """Raise for arguments of NumPy's functions that we do not take, if they are not None."""
     for name, value in given.items():
         if value is not None:
-            raise ArgumentTypeError(operation, f"{name} is not taken here", (), f"the call without {name}")
+            raise ArgumentTypeError(operation, f"{name} is not supported", (), f"leave {name} out")
 
 
 def check_order(operation: str, order: Any, known: str = "CAK") -> None:
     """Raise for a layout in memory that results do not have."""
     if order is not None and order not in tuple(known):
-        accepts = f"order={known[0]!r}; strided.contiguous(x.T).T makes columns contiguous"
+        accepts = f"pass order={known[0]!r}; for contiguous columns write strided.contiguous(x.T).T"
         raise ArgumentValueError(operation, f"order is {order!r}", (), accepts)
 
 
@@ -96,16 +96,16 @@ def finish(
         (out,) = out
     if out is None:
         if where is not True:
-            accepts = "out=..., or where(mask, f(x), other)"
+            accepts = "pass out, or write where(mask, f(x), other)"
             raise ArgumentValueError(operation, "where is given without out", (), accepts)
         return result
     if not isinstance(out, Array):
-        raise ArgumentTypeError(operation, f"out is of type {type(out).__name__}", (), "an array of stride0")
+        raise ArgumentTypeError(operation, f"out is of type {type(out).__name__}", (), "pass a stride0 array")
     result = converted(operation, result, out.dtype, casting)
     if not exact:
         result = xp.broadcast_to(result, xp.broadcast_shapes(result.shape, out.shape))
     if result.shape != out.shape:
         facts = [("result", str(result.shape)), ("out", str(out.shape))]
-        raise ShapeError(operation, "out has another shape than the result", facts, "an array of that shape")
+        raise ShapeError(operation, "out and result differ in shape", facts, "pass out in this shape")
     out[...] = result if where is True else xp.where(array(where), result, out)
     return out

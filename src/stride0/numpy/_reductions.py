@@ -44,7 +44,7 @@ def _extreme(name: str, a: Any, axis: Any, out: Any, keepdims: bool, initial: An
     if where is not None and where is not True:
         if initial is None:
             raise ArgumentValueError(
-                name, "where is given without initial", (), f"initial=..., the {name} of nothing"
+                name, "where is given without initial", (), f"pass initial, the {name} of no elements"
             )
         a = xp.where(array(where), a, initial)
     better = xp.maximum if name == "max" else xp.minimum
@@ -118,7 +118,7 @@ def _inexact(name: str, dtype: Any) -> Any:
     """Return the dtype of a statistic; NumPy would cut off the elements to integers."""
     wanted = dtype_of(name, dtype)
     if wanted is not None and "floating" not in wanted.kind:
-        raise DTypeError(name, f"the dtype is {wanted.name}", (), "a floating-point dtype")
+        raise DTypeError(name, f"the dtype is {wanted.name}", (), "pass a floating-point dtype")
     return wanted
 
 
@@ -137,7 +137,7 @@ def _deviation(name: str) -> Callable[..., Any]:
     ) -> Any:
         refuse(name, where=where, mean=mean)
         if ddof != 0 and correction is not None:
-            raise ArgumentValueError(name, "ddof and correction are given", (), "one of them")
+            raise ArgumentValueError(name, "ddof and correction are given", (), "pass only one of them")
         return _spread(name, a, axis, dtype, out, ddof if correction is None else correction, keepdims)
 
     return named(name, function)
@@ -207,7 +207,7 @@ def average(
     if weights.shape != a.shape:
         if weights.ndim != 1 or not isinstance(axis, int):
             raise ArgumentTypeError(
-                "average", "the weights have another shape", (), "an axis, and a vector of weights"
+                "average", "the shapes of weights and a differ", (), "pass an axis and a vector of weights"
             )
         weights = xp.reshape(weights, tuple(-1 if k == axis % a.ndim else 1 for k in range(a.ndim)))
         weights = xp.broadcast_to(weights, a.shape)

@@ -18,7 +18,7 @@ def isin(
 ) -> Array:
     """Return which elements are among others."""
     if kind not in (None, "sort", "table"):
-        raise ArgumentValueError("isin", f"kind is {kind!r}", (), "None, 'sort' or 'table'")
+        raise ArgumentValueError("isin", f"kind is {kind!r}", (), "pass kind=None, 'sort' or 'table'")
     return xp.isin(array(element), array(test_elements), invert=invert)
 
 
@@ -27,7 +27,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     a = array(filt)
     axes = range(a.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
     if trim.lower() not in ("f", "b", "fb", "bf"):
-        raise ArgumentValueError("trim_zeros", f"trim is {trim!r}", (), "f, b or fb")
+        raise ArgumentValueError("trim_zeros", f"trim is {trim!r}", (), "pass trim='f', 'b' or 'fb'")
     key: list[Any] = [slice(None)] * a.ndim
     for places, k in ((xp.nonzero(a)[k], k) for k in axes):
         first, last = (int(xp.min(places)), int(xp.max(places)) + 1) if places.size else (a.shape[k], 0)

@@ -84,7 +84,7 @@ class ufunc:
         if len(operands) == self.nin + 1 and out is None:
             *operands, out = operands  # type: ignore[assignment]
         if len(operands) != self.nin:
-            raise ArgumentTypeError(name, f"{len(operands)} operands are given", (), f"{self.nin} operands")
+            raise ArgumentTypeError(name, f"{len(operands)} operands are given", (), f"pass {self.nin}")
         check_order(name, order)
         wanted = dtype_of(name, dtype)
         given = [x if isinstance(x, (Array, *SCALARS)) else array(x) for x in operands]
@@ -93,7 +93,7 @@ class ufunc:
         if wanted is None and self._floating:
             wanted = floating_dtype(given)
             if wanted.kind == "complex floating" and not self._complex:
-                raise DTypeError(name, f"the dtype is {wanted.name}", (), "real numbers")
+                raise DTypeError(name, f"the dtype is {wanted.name}", (), "pass real numbers")
             casting_in = "unsafe"
         else:
             casting_in = casting
@@ -117,9 +117,7 @@ class ufunc:
     ) -> Any:
         """Reduce along an axis, as the reduction of the same operation does."""
         if not self._reduction:
-            raise ArgumentTypeError(
-                self.__name__, "there is no reduction by this function", (), "functools.reduce"
-            )
+            raise ArgumentTypeError(self.__name__, "there is no reduction", (), "call functools.reduce")
         function = getattr(_reductions, self._reduction)
         given = {"dtype": dtype} if dtype is not None else {}
         return function(x, axis=axis, out=out, keepdims=keepdims, **given, **others)
@@ -127,9 +125,7 @@ class ufunc:
     def accumulate(self, x: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """Accumulate along an axis."""
         if not self._scan:
-            raise ArgumentTypeError(
-                self.__name__, "there is no scan by this function", (), "a loop over slices"
-            )
+            raise ArgumentTypeError(self.__name__, "there is no accumulate", (), "write a loop over slices")
         return getattr(_reductions, self._scan)(x, axis=axis, dtype=dtype, out=out)
 
     def outer(self, x1: Any, x2: Any, **others: Any) -> Any:
@@ -147,7 +143,7 @@ class ufunc:
             "minimum": "min",
         }
         if self.__name__ not in method or not isinstance(x, Array):
-            raise ArgumentTypeError(f"{self.__name__}.at", "not for this function", (), "x[i] = f(x[i], y)")
+            raise ArgumentTypeError(f"{self.__name__}.at", "there is no at", (), "write x[i] = f(x[i], y)")
         if not isinstance(indices, tuple):
             indices = array(indices) if isinstance(indices, list) else indices
         value = values if isinstance(values, (Array, *SCALARS)) else array(values)
@@ -192,7 +188,7 @@ def imaginary(x: Array) -> Array:
 
 def _reciprocal(x: Array) -> Array:
     if x.dtype.kind in INTEGRAL:
-        raise DTypeError("reciprocal", f"x is of dtype {x.dtype.name}", (), "1 / x: NumPy's is truncated")
+        raise DTypeError("reciprocal", f"x is of dtype {x.dtype.name}", (), "write 1 / x")
     return xp.reciprocal(x)
 
 
@@ -224,7 +220,7 @@ def _fmod(x1: Any, x2: Any) -> Array:
             rest = xp.where((rest != 0) & ((x1 < 0) != (x2 < 0)), rest - x2, rest)
         return rest
     if x1.dtype.kind != "real floating":
-        raise DTypeError("fmod", f"the operands are of dtype {x1.dtype.name}", (), "real dtypes")
+        raise DTypeError("fmod", f"the operands are of dtype {x1.dtype.name}", (), "pass real arrays")
     # Exact: the remainder of the absolute values is between 0 and the divisor.
     rest = xp.remainder(xp.abs(x1), xp.abs(x2))
     rest = xp.where(xp.isinf(x2) & xp.isfinite(x1), xp.abs(x1), rest)

@@ -47,7 +47,7 @@ def matrix_transpose(x: Any, /) -> Array:
 def outer(x1: Any, x2: Any, /) -> Array:
     """Multiply each pair of elements of two vectors."""
     if any(array(x).ndim != 1 for x in (x1, x2)):
-        raise ArgumentValueError("outer", "an operand has not one axis", (), "vectors")
+        raise ArgumentValueError("outer", "an operand does not have exactly one axis", (), "pass vectors")
     found: Array = _outer(x1, x2)
     return found
 
@@ -76,7 +76,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
 
 def _one_of(name: str, absolute: Any, relative: Any) -> None:
     if absolute is not None and relative is not None:
-        raise ArgumentValueError(name, "two tolerances are given", (), "one tolerance")
+        raise ArgumentValueError(name, "two tolerances are given", (), "pass only one of them")
 
 
 def solve(a: Any, b: Any) -> Array:
@@ -102,7 +102,7 @@ def eigvals(a: Any) -> Array:
 
 def _triangle(name: str, a: Any, UPLO: str) -> Any:
     if UPLO not in ("L", "U", "l", "u"):
-        raise ArgumentValueError(name, f"UPLO is {UPLO!r}", (), "'L' or 'U'")
+        raise ArgumentValueError(name, f"UPLO is {UPLO!r}", (), "pass UPLO='L' or 'U'")
     a = _floating(a)
     if UPLO in "Ll":
         return a
@@ -137,7 +137,7 @@ def qr(a: Any, mode: Any = "reduced") -> Any:
     if mode == "r":
         return xp.linalg.qr(_floating(a), mode="reduced")[1]
     if mode not in ("reduced", "complete"):
-        raise ArgumentValueError("qr", f"mode is {mode!r}", (), "reduced, complete or r")
+        raise ArgumentValueError("qr", f"mode is {mode!r}", (), "pass mode='reduced', 'complete' or 'r'")
     return xp.linalg.qr(_floating(a), mode=mode)
 
 
@@ -171,7 +171,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     """Multiply matrices from left to right."""
     first, *rest = _arrays(arrays)
     if not rest:
-        raise ArgumentValueError("multi_dot", "one matrix is given", (), "two or more")
+        raise ArgumentValueError("multi_dot", "one matrix is given", (), "pass at least two matrices")
     for a in rest:
         first = xp.matmul(first, a)
     if out is not None:
@@ -191,10 +191,10 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     if len(axes) == 1:
         if isinstance(ord, str):
-            raise ArgumentValueError("norm", f"ord is {ord!r} of vectors", (), "a number")
+            raise ArgumentValueError("norm", f"ord is {ord!r} for vectors", (), "pass ord as a number")
         return xp.linalg.vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
     if len(axes) != 2:
-        raise ArgumentValueError("norm", f"there are {len(axes)} axes", (), "one or two")
+        raise ArgumentValueError("norm", f"there are {len(axes)} axes", (), "pass axis as one or two axes")
     if ord is None:
         return xp.linalg.vector_norm(x, axis=axes, keepdims=keepdims)
     moved = xp.moveaxis(x, axes, (-2, -1))
@@ -218,9 +218,7 @@ def cond(x: Any, p: Any = None) -> Array:
     """Return the condition number of matrices."""
     x = _floating(x)
     if x.size == 0:
-        raise LinAlgError(
-            "cond", "the matrices have no elements", [("x", str(x.shape))], "matrices with elements"
-        )
+        raise LinAlgError("cond", "x has no elements", [("x", str(x.shape))], "pass matrices with elements")
     singular: Any = False
     if p in (None, 2, -2):
         values = xp.linalg.svdvals(x)

@@ -106,9 +106,7 @@ def _check_rate(operation: str, rate: object) -> None:
 def _between(operation: str, name: str, value: float) -> float:
     number = as_real(operation, name, value)
     if not 0 <= number < 1:
-        raise ArgumentValueError(
-            operation, f"{name} is {value!r}", accepts="a number from 0 up to, but not, 1"
-        )
+        raise ArgumentValueError(operation, f"{name} is {value!r}", (), "pass a number from 0 to less than 1")
     return number
 
 
@@ -339,20 +337,19 @@ def minimize_lbfgs(
         ) from error
     if options is not None and not isinstance(options, dict):
         raise ArgumentTypeError(
-            "minimize_lbfgs",
-            f"options is {type(options).__name__}",
-            accepts="a dict of SciPy's options, or None",
+            "minimize_lbfgs", f"options is {type(options).__name__}", (), "pass a dict of options, or None"
         )
     check_function("minimize_lbfgs", f)
     leaves, structure = flatten(parameters, 1)
     if not leaves:
-        raise ArgumentValueError("minimize_lbfgs", "parameters holds no array", (), "at least one array")
+        raise ArgumentValueError("minimize_lbfgs", "parameters holds no array", (), "pass at least one array")
     for leaf in leaves:
         if not isinstance(leaf, Array) or leaf.dtype.kind != "real floating":
             raise ArgumentTypeError(
                 "minimize_lbfgs",
                 f"a parameter is {type(leaf).__name__}",
-                accepts="real floating-point arrays",
+                (),
+                "pass real floating-point arrays",
             )
 
     def apart(x: Array) -> Any:

@@ -424,7 +424,7 @@ def _check_depth(seed: Any, levels: int = 64) -> None:
     if isinstance(seed, (list, tuple)):
         if levels == 0:
             raise ArgumentValueError(
-                "random.default_rng", "the seed is nested too deeply", (), "a sequence of integers: [1, 2, 3]"
+                "random.default_rng", "the seed is nested too deeply", (), "pass integers: [1, 2, 3]"
             )
         for item in seed:
             _check_depth(item, levels - 1)
@@ -440,11 +440,11 @@ def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: DType) -> Non
         raise ArgumentTypeError(f"random.{name}", f"out must be an array, not {type(out).__name__}")
     if out.shape != shape:
         raise ShapeError(
-            f"random.{name}", "out is of another shape", [("result", str(shape)), ("out", str(out.shape))]
+            f"random.{name}", "out has the wrong shape", [("result", str(shape)), ("out", str(out.shape))]
         )
     if out.dtype is not dtype:
         raise DTypeError(
-            f"random.{name}", "out is of another dtype", [("result", dtype.name), ("out", out.dtype.name)]
+            f"random.{name}", "out has the wrong dtype", [("result", dtype.name), ("out", out.dtype.name)]
         )
 
 

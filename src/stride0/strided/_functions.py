@@ -126,7 +126,7 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
             "as_strided",
             f"{counted(len(sizes), 'size')} and {counted(len(view_strides), 'stride')}",
             (),
-            "one stride for each axis",
+            "pass one stride per axis",
         )
     first, last = _storage_bounds(x)
     start = 0 if offset is None else normalize_index("as_strided", "offset", offset) + first
@@ -139,7 +139,7 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
                 "as_strided",
                 f"the view would reach from element {low - first} to element {high - first} of the storage",
                 (("shape", str(sizes)), ("strides", str(view_strides))),
-                f"the storage holds the elements 0 to {last - first}",
+                f"choose a shape and strides that stay in elements 0 to {last - first}",
             )
     else:
         start = 0

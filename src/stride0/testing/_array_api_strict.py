@@ -120,10 +120,8 @@ def as_array_api_strict(
         found._remove()
     elif found is not None:
         facts = [("module", shown(getattr(found, "__file__", NAME)))]
-        accepts = "call it first in conftest.py, or pytest -p stride0.strict"
-        raise ArgumentValueError(
-            "as_array_api_strict", "array_api_strict is imported already", facts, accepts
-        )
+        accepts = "call as_array_api_strict() first in conftest.py, or run pytest -p stride0.strict"
+        raise ArgumentValueError("as_array_api_strict", "array_api_strict is imported", facts, accepts)
     if modules is None and not exempt:
         modules, exempt = read_names(MODULES) or None, read_names(EXEMPT)
     return _Module(strict(on, modules=modules, exempt=exempt))
@@ -271,7 +269,7 @@ class _Module(ModuleType):
 
 def _check_version(version: object) -> None:
     if version == VERSIONS[0]:
-        message = f"version {VERSIONS[0]} is taken for {VERSIONS[1]}, without the extension fft"
+        message = f"version {VERSIONS[0]} is treated as {VERSIONS[1]} without the extension fft"
         warnings.warn(message, UserWarning, stacklevel=4)
     elif version == NEXT:
         message = f"version {NEXT} is a draft: its names may change"
@@ -279,7 +277,7 @@ def _check_version(version: object) -> None:
     elif version not in VERSIONS:
         problem = f"api_version is {shown(version)}"
         raise ArgumentValueError(
-            "set_array_api_strict_flags", problem, (), f"one of {', '.join((*VERSIONS, NEXT))}"
+            "set_array_api_strict_flags", problem, (), f"pass one of {', '.join((*VERSIONS, NEXT))}"
         )
 
 
@@ -287,11 +285,11 @@ def _check_extensions(names: Collection[str], version: str) -> None:
     for name in names:
         if name not in EXTENSIONS:
             problem = f"there is no extension {shown(name)}"
-            raise ArgumentValueError("set_array_api_strict_flags", problem, (), ", ".join(EXTENSIONS))
+            raise ArgumentValueError("set_array_api_strict_flags", problem, (), "pass linalg or fft")
         if EXTENSIONS[name] > version:
             problem = f"the extension {name} came with version {EXTENSIONS[name]}"
             raise ArgumentValueError(
-                "set_array_api_strict_flags", problem, (), f'api_version="{EXTENSIONS[name]}" or later'
+                "set_array_api_strict_flags", problem, (), f'pass api_version="{EXTENSIONS[name]}" or later'
             )
 
 
@@ -359,7 +357,7 @@ class _DeviceType(type):
         if device == CPU_NAME or (device != "cpu" and device in DEVICES):
             return Device("cpu" if device == CPU_NAME else device)
         names = ", ".join((CPU_NAME, *list(DEVICES)[1:]))
-        raise DeviceError("Device", f"unknown device {shown(device)}", (), f"one of {names}")
+        raise DeviceError("Device", f"unknown device {shown(device)}", (), f"pass one of {names}")
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, Device)

@@ -96,7 +96,7 @@ def _point(x: object) -> Array:
         return asarray(x)
     except Stride0Error:
         problem = f"an argument is of type {type_name(x)}"
-        raise ArgumentTypeError("check_grad", problem, (), "arrays of float64 or complex128") from None
+        raise ArgumentTypeError("check_grad", problem, (), "pass float64 or complex128 arrays") from None
 
 
 def _random(x: Array, rng: random.Random) -> Array:

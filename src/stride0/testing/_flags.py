@@ -146,21 +146,19 @@ class flags(Setting):
         if strict is not None and not isinstance(strict, strict_mode):
             _check_bool("strict", strict)
         if isinstance(devices, str) or not devices:
-            raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "one or more names")
+            raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "pass at least one name")
         if len(set(devices)) < len(devices):
-            raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "each name once")
+            raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "name each device once")
         if api_version not in (*VERSIONS, DRAFT):
             raise ArgumentValueError(
                 "flags",
                 f"api_version is {shown(api_version)}",
                 (),
-                f"one of {', '.join(VERSIONS)}, or {DRAFT}",
+                f"pass one of {', '.join(VERSIONS)}, or {DRAFT}",
             )
         for name in extensions:
             if name not in EXTENSIONS:
-                raise ArgumentValueError(
-                    "flags", f"there is no extension {shown(name)}", (), "linalg and fft"
-                )
+                raise ArgumentValueError("flags", f"unknown extension {shown(name)}", (), "use linalg or fft")
         dtypes = {
             "default_float": default_float,
             "default_int": default_int,
@@ -212,7 +210,7 @@ class flags(Setting):
 
 def _check_bool(parameter: str, value: object) -> None:
     if not isinstance(value, bool):
-        raise ArgumentTypeError("flags", f"{parameter} is {shown(value)}", (), "True or False")
+        raise ArgumentTypeError("flags", f"{parameter} is {shown(value)}", (), "pass True or False")
 
 
 # Settings that a device may have.
@@ -223,11 +221,14 @@ def _settings(device: str, settings: object) -> dict[str, Any]:
     """Return the settings of a device, by the names of the flags."""
     if not isinstance(settings, Mapping):
         problem = f"the settings of the device {device!r} are {shown(settings)}"
-        raise ArgumentTypeError("flags", problem, (), '{"float64": False}')
+        raise ArgumentTypeError("flags", problem, (), 'pass a dict: {"float64": False}')
     for name in settings:
         if name not in OWN:
             raise ArgumentValueError(
-                "flags", f"the device {device!r} has a setting {shown(name)}", (), ", ".join(OWN)
+                "flags",
+                f"the device {device!r} has an unknown setting {shown(name)}",
+                (),
+                f"use only {', '.join(OWN)}",
             )
     return dict(settings)
 
@@ -242,19 +243,29 @@ def _simulated(device: str, given: Mapping[str, Any]) -> Simulated:
     doubled = real is dt.float64
     imaginary = _dtype("default_complex", given["default_complex"], (dt.complex128, dt.complex64), doubled)
     if not has_double and (real is dt.float64 or imaginary is dt.complex128):
-        raise ArgumentValueError("flags", "a default dtype is double, and float64 is False")
+        raise ArgumentValueError(
+            "flags",
+            "a default dtype is double, and float64 is False",
+            (),
+            "pass float64=True or default_float='float32'",
+        )
     if not has_long and integral is dt.int64:
-        raise ArgumentValueError("flags", "the default dtype of integers is int64, and int64 is False")
+        raise ArgumentValueError(
+            "flags",
+            "the default integer dtype is int64, and int64 is False",
+            (),
+            "pass int64=True or default_int='int32'",
+        )
     if dlpack is not None:
         numbers = isinstance(dlpack, Sequence) and all(type(part) is int and part >= 0 for part in dlpack)
         if not numbers or len(dlpack) != 2 or dlpack[0] not in tuple(DLDeviceType):
-            accepts = "a type of devices and the number of one, (2, 0) for example"
+            accepts = "pass a device type and a device number: (2, 0)"
             raise ArgumentValueError(
                 "flags", f"dlpack of the device {device!r} is {shown(dlpack)}", (), accepts
             )
         dlpack = (dlpack[0], dlpack[1])
     if (device == "cpu") and dlpack not in (None, (DLDeviceType.CPU, 0)):
-        raise ArgumentValueError("flags", 'the device "cpu" is the real one', (), "dlpack of another device")
+        raise ArgumentValueError("flags", '"cpu" is the real device', (), "set dlpack for another device")
     return Simulated(real, integral, imaginary, has_double, has_long, dlpack)
 
 
@@ -266,7 +277,7 @@ def _dtype(parameter: str, value: object, allowed: tuple[DType, DType], wide: bo
         if value is dtype or value == dtype.name:
             return dtype
     names = " or ".join(dtype.name for dtype in allowed)
-    raise ArgumentValueError("flags", f"{parameter} is {shown(value)}", (), names)
+    raise ArgumentValueError("flags", f"{parameter} is {shown(value)}", (), f"pass {names}")
 
 
 # --- names: while a configuration is on, attribute access to the public modules is filtered
@@ -305,7 +316,7 @@ class Filtered(ModuleType):
                     return configuration.api_version
                 if reason := _reason(configuration, ModuleType.__getattribute__(self, "__name__"), name):
                     setting = f"stride0.testing.flags({reason[1]}) is on."
-                    raise StrictAttributeError(name, "the namespace is asked for it", reason[0], setting)
+                    raise StrictAttributeError(name, "it is looked up in the namespace", reason[0], setting)
         # Not `super()`: another thread may end the last configuration, which changes the module's class back.
         return ModuleType.__getattribute__(self, name)
 

@@ -392,7 +392,7 @@ def test_limit_of_the_environment():
     for wrong in ("much", "-1", "1e9", str(1 << 62)):
         done = run(show, STRIDE0_CACHE_LIMIT=wrong)
         assert done.returncode == 1
-        assert f"ImportError: STRIDE0_CACHE_LIMIT: '{wrong}' is no number of bytes" in done.stderr
+        assert f"ImportError: STRIDE0_CACHE_LIMIT: '{wrong}' is not a number of bytes" in done.stderr
 
 
 @pytest.mark.parametrize(

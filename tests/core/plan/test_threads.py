@@ -371,7 +371,7 @@ def test_environment() -> None:
     assert run(ASK, OMP_NUM_THREADS="1", STRIDE0_NUM_THREADS="3") == "1"
     assert run(ASK, OMP_NUM_THREADS="8", STRIDE0_NUM_THREADS="3") == "3"
     for wrong in ("0", "many", "-1", "1.5", "100000"):
-        with pytest.raises(AssertionError, match=f"STRIDE0_NUM_THREADS: '{wrong}' is no number from 1 to"):
+        with pytest.raises(AssertionError, match=f"STRIDE0_NUM_THREADS: '{wrong}' is not a number from 1 to"):
             run(ASK, STRIDE0_NUM_THREADS=wrong)
 
 

@@ -50,7 +50,8 @@ def check_array(operation: str, x: object, name: str = "x") -> Array:
     raise ForeignArrayError(
         operation,
         f"{name} must be a stride0 array, not {type_name(x)}",
-        accepts="Make an array of it first: stride0.asarray(...).",
+        (),
+        "write stride0.asarray(x)",
     )
 
 
@@ -58,7 +59,10 @@ def check_function(operation: str, f: object, name: str = "f") -> None:
     """Raise ArgumentTypeError unless `f` can be called."""
     if not callable(f):
         raise ArgumentTypeError(
-            operation, f"{name} must be a function, not {type_name(f)}", [(name, shown(f))], "a callable"
+            operation,
+            f"{name} must be a function, not {type_name(f)}",
+            [(name, shown(f))],
+            "pass a function or another callable",
         )
 
 
@@ -180,7 +184,7 @@ def kinds_named(operation: str, kind: object) -> tuple[str, ...]:
         )
     if kind not in KINDS:
         raise ArgumentValueError(
-            operation, f"unknown kind {shown(kind)}", accepts="Kinds are " + ", ".join(map(repr, KINDS)) + "."
+            operation, f"unknown kind {shown(kind)}", accepts="pass one of " + ", ".join(map(repr, KINDS))
         )
     return KINDS[kind]
 
@@ -202,7 +206,7 @@ def check_fill(op: str, name: str, value: object, dtype: object) -> tuple[Array 
                 op,
                 f"{name} must be one number",
                 [(name, f"array of shape {value.shape}")],
-                "Shape () will do.",
+                "pass a Python number or a 0-d array",
             )
         target = check_dtype(op, dtype, value.dtype)
         check_cast(op, value.dtype, target)

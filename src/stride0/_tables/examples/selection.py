@@ -113,7 +113,7 @@ Array(2, dtype=int64)
 >>> xp.nanargmin(xp.asarray([xp.nan]))
 Traceback (most recent call last):
     ...
-stride0.ArgumentValueError: nanargmin: there is nothing but NaN in a slice
+stride0.ArgumentValueError: nanargmin: a slice holds only NaN
 ...
 """,
     "nancumprod": """

@@ -132,7 +132,7 @@ def _classified(level: Level, item: Any) -> Any:
             raise BatchingError(
                 "index",
                 "a mask is batched, and the shape of the result depends on its values",
-                accepts="where(mask, x, y); x[mask] = value is allowed where value is one number",
+                accepts="write where(mask, x, y); x[mask] = value works if value is one number",
             )
         is_number = item.ndim == 0 and item.dtype.name != "bool" and not is_batched_array(item)
         return int(item) if is_number else item
@@ -158,7 +158,7 @@ def _axes_taken(item: Any) -> int:
 def _places(x: Array, mask: Array) -> tuple[Array, ...]:
     """Return the indices of the elements that a mask selects."""
     if mask.ndim == 0:
-        raise BatchingError("index", "a mask without axes is not allowed beside batched indices")
+        raise BatchingError("index", "a 0-d mask is not allowed together with batched indices")
     return nonzero(mask)
 
 
@@ -188,9 +188,7 @@ def check_mask(shape: Shape, mask: Array, axis: int) -> None:
     """Refuse a mask whose shape differs from the axes that it selects from, starting with `axis`."""
     if mask.shape != shape[axis : axis + mask.ndim]:
         raise OutOfBoundsError(
-            "index",
-            "the mask has another shape than the array",
-            [("array", str(shape)), ("mask", str(mask.shape))],
+            "index", "the shapes of mask and array differ", [("array", str(shape)), ("mask", str(mask.shape))]
         )
 
 
@@ -199,8 +197,8 @@ def _fill(level: Level, x: Array, mask: Array, value: Any) -> None:
     if isinstance(value, Array) and value.ndim:
         raise BatchingError(
             "setitem",
-            "a mask is batched, and how many elements of the value are used depends on it",
-            accepts="one number; or where(mask, value, x)",
+            "the number of elements that a batched mask selects differs from example to example",
+            accepts="assign one number, or write where(mask, value, x)",
         )
     check_mask(x.shape, mask, 0)
     target = level.value(x)

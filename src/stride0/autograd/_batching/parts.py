@@ -70,7 +70,7 @@ def check(function: Callable[..., Any], *arguments: Any, **more: Any) -> None:
 def natural(function: Callable[..., Any], *arguments: Any, **more: Any) -> NoReturn:
     """Raise the error that a function raises for examples of these shapes."""
     check(function, *arguments, **more)
-    raise BatchingError(function.__name__, "there is no batching rule for a call with such arguments")
+    raise BatchingError(function.__name__, "there is no batching rule for these arguments")
 
 
 @cache

@@ -27,7 +27,7 @@ def _logsumexp(level: Level, a: Any, axis: Any, b: Any, keepdims: bool, return_s
 def _multigammaln(level: Level, a: Array, d: Any) -> Array:
     if level.has(d):
         raise BatchingError(
-            "special.multigammaln", "d is batched, and each d needs another sum", (), "an integer"
+            "special.multigammaln", "d is batched, but sets the number of terms", (), "pass an integer d"
         )
     return special.multigammaln(level.value(a), d)
 

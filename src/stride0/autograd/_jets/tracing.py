@@ -50,7 +50,7 @@ ELEMENTWISE = {**elementwise.RULES, **{f"special.{name}": rule for name, rule in
 
 
 def refuse(problem: str, accepts: str = "") -> NoReturn:
-    raise GradientError("jet", problem, (), accepts or "stop_gradient for what is constant")
+    raise GradientError("jet", problem, (), accepts or "write stop_gradient(x) for an array that is constant")
 
 
 def first_example(x: Array) -> Array:
@@ -133,7 +133,7 @@ class Jets(Configuration):
                     return self._recovered(x) or refuse(
                         f"an operand of {name} has no Taylor series: a function of autograd computed it, or "
                         "it was written to through a view",
-                        "a write to the array itself; stop_gradient for what is constant",
+                        "write to the array itself, or pass stop_gradient(x) if it is constant",
                     )
                 is_outer = True
             level = newest_level([y])
@@ -166,7 +166,7 @@ class Jets(Configuration):
             self._write(kind, name, args, active)
         elif active:
             if _writes(kind, name, args, kwargs):
-                refuse(f"{name} writes into an array", f"the result of {name}, without out")
+                refuse(f"{name} writes into an array", f"call {name} without out")
             return (name, args, kwargs), active
         return None
 
@@ -239,11 +239,11 @@ class Jets(Configuration):
             # The second half of `x @= y` is a call with operands that nobody tracks.
             return
         if is_batched_array(x) and (near or kind == "setitem"):
-            refuse(f"{name} writes into an array", "a new array")
+            refuse(f"{name} writes into an array", "build a new array instead")
         if kind == "setitem":
             others = active.keys() - {id(x), id(args[2])}
             if any(not active[i][1].is_constant for i in others):
-                refuse("setitem has no rule for a sequence of arrays", "stack for the value")
+                refuse("setitem has no rule for a sequence of arrays", "assign stack(arrays)")
             new = active[id(args[2])][1].terms if id(args[2]) in active else [None] * self.order
         else:
             is_outer = any(e.is_outer for _, e in active.values())
@@ -281,7 +281,7 @@ def _follow(terms: list[Any], y: Array, k: int, x: Array, term: Array) -> None:
     """Write a coefficient of an array to coefficients of another array that shares its memory."""
     places = Place(y).common(Place(x))
     if places is None:
-        refuse("a view of components is written to, and the array is in use", "a copy of the view")
+        refuse("a view of components is written to, and the array is in use", "write to a copy of the view")
     if len(places[0]):
         old = terms[k]
         flat = zeros(y.size, dtype=y.dtype) if old is None else reshape(asarray(old, copy=True), (-1,))

@@ -229,9 +229,9 @@ def _unstride(g: Array, x: Array, shape: Any, strides: Any, offset: int | None) 
     if _any(equal(copies[read], 0)):
         raise GradientError(
             "as_strided",
-            "the view reads elements of the storage that lie outside x, and their gradient would be lost",
+            "the view reads elements outside x, and their gradient would be lost",
             (("x", str(x.shape)), ("shape", str(tuple(shape))), ("strides", str(tuple(strides)))),
-            "an x that holds all of them, or stop_gradient(x)",
+            "pass an x that holds all these elements, or write stop_gradient(x)",
         )
     found = put(reshape(g, (-1,)), (size,), read)[own]
     if _max(copies) > 1:

@@ -231,6 +231,6 @@ class Separation:
             f"there is no gradient: {name} repeat{' or are 0' if svd else ''}, their vectors are a matter of "
             "choice, and the result depends on it, or its gradient does: it is not differentiable here",
             [(name, str(self.out[self.at].shape))],
-            "a function of the values, or of all vectors of a repeated value together, such as V @ V.mT; "
+            "use the values only, or V @ V.mT over all vectors of a repeated value; "
             "write stop_gradient(vectors) to drop their gradient",
         )

@@ -81,7 +81,7 @@ def is_whole_up_to(x: Any, bound: float) -> Array:
 def of_real(x: Any, op: str, argument: str) -> None:
     """Refuse complex arguments of a derivative that is known for real arguments only."""
     if is_complex(x):
-        raise GradientError(op, f"the derivative by {argument} is not known where it is complex")
+        raise GradientError(op, f"the derivative with respect to a complex {argument} is not known")
 
 
 def alternating(n: Any) -> Any:

@@ -35,9 +35,7 @@ class Arguments:
         for x in self.leaves:
             if isinstance(x, Array) and is_batched_array(x):
                 raise BatchingError(
-                    operation,
-                    "an argument is batched: sparse matrices have no batches",
-                    accepts="a loop over the examples",
+                    operation, "an argument is batched: sparse matrices have no batches", (), "write a loop"
                 )
 
     def chosen(self, *xs: Any) -> Any:
@@ -75,7 +73,9 @@ class Patterns:
     def _of_result(self, operation: str, y: Array) -> Any:
         """Return the sets of a result's elements."""
         if y.dtype.kind not in FLOATING:
-            raise ArgumentTypeError(operation, f"a result of dtype {y.dtype.name} has no derivative")
+            raise ArgumentTypeError(
+                operation, f"a result of dtype {y.dtype.name} has no derivative", (), "return floating arrays"
+            )
         numbers, _ = self.trace.read(y)
         if numbers is None:
             return np.zeros(y.size, dtype=np.int64)
@@ -114,11 +114,7 @@ def check_scalar(operation: str, results: list[Array]) -> None:
                 if len(results) == 1
                 else "several arrays"
             )
-            raise ShapeError(
-                operation,
-                f"the function returned {found}",
-                accepts="a function that returns one real array without axes",
-            )
+            raise ShapeError(operation, f"the function returned {found}", (), "return one number: sum(y)")
 
 
 def pattern_of(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:

@@ -33,7 +33,7 @@ class Plan:
     ) -> None:
         if not isinstance(mode, str) or mode not in MODES:
             raise ArgumentValueError(
-                operation, f"mode is {shown(mode)}", accepts=f"one of {', '.join(MODES)}"
+                operation, f"mode is {shown(mode)}", accepts=f"pass mode={' or '.join(map(repr, MODES))}"
             )
         self._f, self._argnums, self._mode = f, argnums, mode
         self.patterns = patterns
@@ -49,11 +49,7 @@ class Plan:
     def check_scalar(self, operation: str) -> None:
         """Refuse a function without a Hessian."""
         if self.patterns[1] is None:
-            raise ShapeError(
-                operation,
-                "the function did not return one real array without axes",
-                accepts="the plan of a function that does",
-            )
+            raise ShapeError(operation, "the function did not return a real 0-d array", (), "return sum(y)")
 
     def _recorded(self, operation: str, args: Any, kwargs: Any, of_gradient: bool) -> Linearized:
         return _call(Arguments(operation, self._f, self._argnums, args, kwargs), of_gradient)
@@ -98,7 +94,7 @@ class Plan:
                     "check",
                     f"the pattern of the {name} leaves out a derivative that is not 0",
                     [("row", str(int(bad[0])))],
-                    "a new plan at this point, or a pattern with more entries",
+                    "make a new plan at this point, or pass a pattern with more entries",
                 )
 
 
@@ -110,7 +106,7 @@ def _call(arguments: Arguments, of_gradient: bool) -> Linearized:
             raise GradientError(
                 operation,
                 "an argument is tracked: sparse matrices have no gradients",
-                accepts="jacobian or hessian",
+                accepts="call jacobian or hessian instead",
             )
     f = grad(arguments.chosen, tuple(range(len(arguments.points)))) if of_gradient else arguments.chosen
     call = Linearized(operation, f, arguments.points)
@@ -120,7 +116,7 @@ def _call(arguments: Arguments, of_gradient: bool) -> Linearized:
                 raise ArgumentTypeError(
                     operation,
                     f"{what} is of dtype {x.dtype.name}",
-                    accepts="real floating-point dtypes, or jacobian",
+                    accepts="pass real floating-point arrays, or call jacobian",
                 )
     return call
 
@@ -133,7 +129,7 @@ def _check_shape(operation: str, pattern: Any, shape: tuple[int, int]) -> None:
     if pattern.shape != shape:
         facts = [("pattern", str(pattern.shape)), ("matrix", str(shape))]
         raise ShapeError(
-            operation, "the pattern is of another shape than the matrix", facts, "a plan for these shapes"
+            operation, "the shapes of pattern and matrix differ", facts, "make a new plan for these shapes"
         )
 
 
@@ -155,10 +151,11 @@ def given_pattern(operation: str, sparsity: Any) -> Any:
         raise ArgumentTypeError(
             operation,
             f"sparsity is of type {type(sparsity).__name__}",
-            accepts="a sparse array of SciPy, or a matrix",
+            (),
+            "pass a sparse array or a matrix",
         )
     if sparsity.ndim != 2:
-        raise ShapeError(operation, f"sparsity has the shape {sparsity.shape}", accepts="a matrix")
+        raise ShapeError(operation, f"sparsity has shape {sparsity.shape}", accepts="pass a matrix")
     return ordered(sparsity)
 
 

@@ -149,9 +149,7 @@ def _value_and_grad(name: str, fun: Callable[..., Any], x: Any) -> Any:
     pull, value = pulled(fun, x)
     if not isinstance(value, Array) or value.size != 1 or is_complex(value):
         raise ArgumentTypeError(
-            name,
-            "the result is not one real number",
-            accepts="jacobian, elementwise_grad or holomorphic_grad",
+            name, "the result is not a real number", (), "call jacobian or elementwise_grad"
         )
     return value, pull(xp.ones_like(value))
 
@@ -200,7 +198,7 @@ def elementwise_grad(fun: Callable[..., Any], x: Any) -> Any:
     Array([2., 6.], dtype=float64)"""
     pull, value = pulled(fun, x)
     if is_complex(value):
-        raise ArgumentTypeError("elementwise_grad", "the result is complex", accepts="holomorphic_grad")
+        raise ArgumentTypeError("elementwise_grad", "the result is complex", accepts="call holomorphic_grad")
     return pull(tree_map(xp.ones_like, value))
 
 
@@ -227,7 +225,7 @@ def jacobian(fun: Callable[..., Any], x: Any) -> Any:
     value, matrix = value_and_jacobian(fun)(x)
     if is_complex(value):
         raise ArgumentTypeError(
-            "jacobian", "the result is complex", accepts="stride0.autograd.jacobian for holomorphic functions"
+            "jacobian", "the result is complex", accepts="call stride0.autograd.jacobian if f is holomorphic"
         )
     return conjugate(matrix)
 
@@ -332,7 +330,7 @@ def make_ggnvp(
 
     def unary(fun: Callable[..., Any], x: Any) -> Any:
         if is_complex(x):
-            raise ArgumentTypeError("make_ggnvp", "the argument is complex", accepts="a real argument")
+            raise ArgumentTypeError("make_ggnvp", "the argument is complex", accepts="pass a real array")
         value, push = linearize(fun, x)
         product, _ = make_hvp(g)(value)
         return lambda v: push.transpose(product(push(arrays(v))))[0]

@@ -58,7 +58,9 @@ class primitive:
 
     def _refuse(self, k: int, *_: Any, **__: Any) -> NoReturn:
         name = getattr(self.fun, "__name__", "the function")
-        raise GradientError("primitive", f"argument {k} of {name} has no rule", accepts="defvjp or defjvp")
+        raise GradientError(
+            "primitive", f"argument {k} of {name} has no rule", accepts="define one with defvjp or defjvp"
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function."""

@@ -68,11 +68,11 @@ def start_of(operation: str, x0: Any) -> Array:
     x = asarray(x0) if isinstance(x0, (float, int)) and not isinstance(x0, bool) else x0
     if not isinstance(x, Array):
         raise ArgumentTypeError(
-            operation, f"x0 is of type {type(x0).__name__}", accepts="an array or a number"
+            operation, f"x0 is of type {type(x0).__name__}", accepts="pass a stride0 array or a number"
         )
     if x.dtype.kind != "real floating":
         raise ArgumentTypeError(
-            operation, f"x0 is of dtype {x.dtype.name}", accepts="an array of a real floating-point dtype"
+            operation, f"x0 is of dtype {x.dtype.name}", accepts="pass a real floating-point array"
         )
     return stop_gradient(x)  # type: ignore[no-any-return]
 
@@ -80,7 +80,7 @@ def start_of(operation: str, x0: Any) -> Array:
 def check_linear(operation: str, linear: object) -> None:
     if not isinstance(linear, str) or linear not in LINEAR:
         raise ArgumentValueError(
-            operation, f"linear is {shown(linear)}", accepts=f"one of {', '.join(LINEAR)}"
+            operation, f"linear is {shown(linear)}", accepts=f"pass linear={' or '.join(map(repr, LINEAR))}"
         )
 
 
@@ -89,8 +89,8 @@ def plain_array(operation: str, x: Any) -> Any:
     if isinstance(x, Array) and is_tracked(x):
         raise GradientError(
             operation,
-            "the function uses a tracked array that is none of its arguments",
-            accepts="pass it as an argument: f(x, parameter)",
+            "the function uses a tracked array that is not one of its arguments",
+            accepts="pass the array as an argument: f(x, parameter)",
         )
     return to_numpy(asarray(x))
 

@@ -87,6 +87,6 @@ def _krylov(
             operation,
             f"{method} did not converge",
             [("largest residual", f"{left:.3g}")],
-            "method='gmres', a preconditioner as M, or a larger maxiter",
+            "pass method='gmres', a preconditioner M, or a larger maxiter",
         )
     return asarray(x.reshape(b.shape), dtype=b.dtype, copy=True)

@@ -154,15 +154,15 @@ def _check_matrix(operation: str, equation: Equation, x: Array, params: Any) -> 
         raise GradientError(
             operation,
             "the Jacobian at the solution is not finite",
-            accepts="a solution at which the function is differentiable",
+            accepts="start at another x0, so that f is differentiable at the solution",
         )
     sizes = np.linalg.svd(here, compute_uv=False)
     change = np.linalg.svd(near, compute_uv=False)[-1] - sizes[-1] if np.isfinite(near).all() else 0.0
     if sizes[-1] <= max(4 * len(here) * np.finfo(here.dtype).eps * sizes[0], abs(change)):
         raise GradientError(
             operation,
-            "the Jacobian at the solution is singular: the solution is not a function of the parameters",
-            accepts="an equation with an isolated, simple solution",
+            "the Jacobian at the solution is singular, so the solution has no gradient",
+            accepts="pass an equation whose solution is isolated and simple",
         )
 
 
@@ -214,12 +214,12 @@ def _polished(
     x: Array = asarray(found, dtype=x0.dtype)
     if x.shape != x0.shape:
         facts = [("x0", str(x0.shape)), ("solution", str(x.shape))]
-        raise ArgumentValueError(operation, "the solver returned an array of another shape than x0", facts)
+        raise ArgumentValueError(operation, "the solver's result and x0 have different shapes", facts)
     for _ in range(8):
         value = values(operation, equation(x, *params)).reshape(-1)
         if value.size != x.size:
             facts = [("x", str(x.shape)), ("f(x)", f"{value.size} elements")]
-            raise ArgumentValueError(operation, "f returns another number of elements than x has", facts)
+            raise ArgumentValueError(operation, "f(x) and x have different numbers of elements", facts)
         if not np.isfinite(value).all() or not np.isfinite(to_numpy(x)).all():
             _refuse(operation, value)
         if not value.any() or not value.size:
@@ -259,9 +259,9 @@ def _newton(
 def _refuse(operation: str, value: Any) -> None:
     raise GradientError(
         operation,
-        "the solver did not converge: its result is no solution, and has no gradient",
+        "the solver did not converge, so its result has no gradient",
         [("largest residual", f"{float(numpy().abs(value).max()):.3g}")],
-        "another x0, another method, or more iterations",
+        "pass another x0, another method, or more iterations",
     )
 
 
@@ -280,9 +280,9 @@ class Box:
         if len(pairs) != size:
             raise ArgumentValueError(
                 operation,
-                "bounds are no pairs, one for each element of x0",
+                "bounds must hold one pair for each element of x0",
                 [("elements of x0", str(size))],
-                "[(low, high), ...], with None for no bound",
+                "pass [(low, high), ...], with None for no bound",
             )
         for k, (low, high) in enumerate(pairs):
             self.low[k] = -np.inf if low is None else float(low)
@@ -311,5 +311,5 @@ class Box:
             raise GradientError(
                 self.operation,
                 f"the bound of element {int(at.nonzero()[1][0])} is active: the minimum has no gradient",
-                accepts="wider bounds, or a variable without bounds, such as exp(x) for a positive one",
+                accepts="widen the bounds, or minimize over y with x = exp(y) if x must be positive",
             )

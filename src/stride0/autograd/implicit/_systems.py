@@ -60,16 +60,18 @@ def linear_solve(a: Any, b: Array, *params: Any, method: str = "gmres", **option
         if params or options:
             problem = "parameters" if params else f"the option {next(iter(options))}"
             raise ArgumentValueError(
-                "linear_solve", f"{problem} with a matrix", accepts="a function that multiplies"
+                "linear_solve",
+                f"{problem} with a matrix",
+                accepts="pass a function that multiplies by the matrix: lambda x: a @ x",
             )
         return _solve(a, b)
     check_function("linear_solve", a)
     if method not in LINEAR[1:]:
-        raise ArgumentValueError("linear_solve", f"method is {shown(method)}", accepts="cg or gmres")
+        raise ArgumentValueError("linear_solve", f"method is {shown(method)}", accepts="pass cg or gmres")
     if not isinstance(b, Array):
-        raise ArgumentTypeError("linear_solve", f"b is of type {type(b).__name__}", accepts="an array")
+        raise ArgumentTypeError("linear_solve", f"b is of type {type(b).__name__}", accepts="pass an array")
     if b.dtype.kind != "real floating":
         raise ArgumentTypeError(
-            "linear_solve", f"b is of dtype {b.dtype.name}", accepts="an array of a real floating-point dtype"
+            "linear_solve", f"b is of dtype {b.dtype.name}", accepts="pass a real floating-point array"
         )
     return by_krylov("linear_solve", a, b, params, method, options)

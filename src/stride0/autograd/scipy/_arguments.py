@@ -23,9 +23,7 @@ def floating(operation: str, name: str, x: Any) -> Array:
         return found
     if found.dtype.kind in ("signed integer", "unsigned integer", "bool"):
         return astype(found, float64)
-    raise ArgumentTypeError(
-        operation, f"{name} is of dtype {found.dtype.name}", accepts="an array of numbers"
-    )
+    raise ArgumentTypeError(operation, f"{name} is of dtype {found.dtype.name}", (), "pass numbers")
 
 
 def line(operation: str, name: str, x: Any) -> Array:
@@ -44,19 +42,19 @@ def same_dtype(*arrays: Array) -> list[Array]:
 
 
 def one_of(operation: str, name: str, value: Any, accepted: tuple[Any, ...]) -> Any:
-    """Return the value of an option, or raise where it is not supported."""
+    """Return the value of an option, or raise if it is not supported."""
     if value not in accepted:
         raise ArgumentValueError(
-            operation, f"{name} is {shown(value)}", accepts=f"one of {', '.join(map(repr, accepted))}"
+            operation, f"{name} is {shown(value)}", accepts=f"pass {name}={' or '.join(map(repr, accepted))}"
         )
     return value
 
 
 def untracked(operation: str, name: str, value: Any) -> None:
-    """Raise where an option is tracked that has no derivative."""
+    """Raise if an option without a derivative is tracked."""
     if isinstance(value, Array) and is_tracked(value):
         raise ArgumentTypeError(
-            operation, f"{name} is tracked, and has no derivative", accepts=f"stop_gradient({name})"
+            operation, f"{name} is tracked, but has no derivative", (), f"pass stop_gradient({name})"
         )
 
 
@@ -64,15 +62,20 @@ def count_of(operation: str, name: str, value: Any, least: int) -> int:
     """Return the value of an option that is an integer."""
     number = normalize_index(operation, name, value)
     if number < least:
-        raise ArgumentValueError(operation, f"{name} is {number}", accepts=f"an integer, {least} or more")
+        raise ArgumentValueError(operation, f"{name} is {number}", (), f"pass an integer of {least} or more")
     return number
 
 
 def require(fits: bool, operation: str, name: str, x: Array, accepts: str = "", **others: Array) -> None:
-    """Raise a `ShapeError` unless the shape of an argument fits; `others` are shown with their shapes."""
+    """Raise a `ShapeError` unless the shape of an argument fits.
+
+    `accepts` continues "pass `name` with ..."; the shapes of `others` are shown.
+    """
     if not fits:
         facts = [(other, f"{value.shape}") for other, value in others.items()]
-        raise ShapeError(operation, f"{name} has shape {x.shape}", facts, accepts)
+        raise ShapeError(
+            operation, f"{name} has shape {x.shape}", facts, accepts and f"pass {name} with {accepts}"
+        )
 
 
 def each(operation: str, name: str, value: Any, count: int) -> list[Any]:
@@ -80,7 +83,9 @@ def each(operation: str, name: str, value: Any, count: int) -> list[Any]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         return [value] * count
     if len(value) != count:
-        raise ArgumentValueError(operation, f"{name} has {len(value)} values", accepts=f"one, or {count}")
+        raise ArgumentValueError(
+            operation, f"{name} has {len(value)} values", accepts=f"pass one value, or {count} values"
+        )
     return list(value)
 
 

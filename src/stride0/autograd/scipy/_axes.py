@@ -13,7 +13,7 @@ from stride0._core.array.array import Array
 def axis_of(operation: str, x: Array, axis: Any) -> int:
     """Return the number of an axis, not negative."""
     if x.ndim == 0:
-        raise ShapeError(operation, "x has no axes", accepts="an array with one axis or more")
+        raise ShapeError(operation, "x has no axes", accepts="pass an array with at least one axis")
     return normalize_axis(operation, axis, x.ndim)
 
 

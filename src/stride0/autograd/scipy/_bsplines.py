@@ -90,11 +90,11 @@ class BSpline(Curve):
         count = t.shape[0] - self.k - 1 if t.ndim == 1 else 0
         if count < self.k + 1 or (known[1:] < known[:-1]).any() or known[self.k] == known[count]:
             raise ArgumentValueError(
-                "BSpline", "t is no list of knots", accepts=f"{2 * self.k + 2} or more, sorted"
+                "BSpline", "t is not a list of knots", accepts=f"pass at least {2 * self.k + 2} sorted knots"
             )
         if c.shape[self.axis] < count:
             facts = [("t", f"{t.shape}"), ("c", f"{c.shape}")]
-            raise ShapeError("BSpline", "there are too few coefficients", facts, f"{count} along the axis")
+            raise ShapeError("BSpline", "there are too few coefficients", facts, f"pass {count} on the axis")
         self.t = t
         self._c = xp.moveaxis(c, self.axis, 0)[:count, ...]
         self.extrapolate = one_of("BSpline", "extrapolate", extrapolate, (True, False, None)) is not False
@@ -134,7 +134,7 @@ def _points(operation: str, x: Any, y: Any, axis: int) -> tuple[Array, Array, in
     axis = axis_of(operation, y, axis)
     if y.shape[axis] != x.shape[0]:
         raise ShapeError(
-            operation, "x and y do not fit", [("x", f"{x.shape}"), ("y", f"{y.shape}")], "as many values"
+            operation, "x and y do not fit", [("x", f"{x.shape}"), ("y", f"{y.shape}")], "pass equally many"
         )
     return x, xp.moveaxis(y, axis, 0), axis
 
@@ -194,7 +194,7 @@ def make_interp_spline(
         raise ArgumentValueError(
             name,
             f"{count} coefficients, {x.shape[0]} values and {len(starts) + len(ends)} derivatives",
-            accepts="as many conditions as coefficients",
+            accepts="pass as many values and derivatives as coefficients",
         )
     rows = [_row(knots, k, x[:1], nu) for nu, _ in starts]
     rows.append(_row(knots, k, x, 0))
@@ -204,7 +204,7 @@ def make_interp_spline(
     columns = first[:, None] + xp.arange(k + 1)
     lines = k + xp.arange(count)[:, None] - columns
     if bool(xp.any((lines < 0) | (lines > 2 * k))):
-        raise ArgumentValueError(name, "the knots do not fit the points", accepts="knots among the points")
+        raise ArgumentValueError(name, "knots do not fit the points", (), "choose knots between the points")
     bands = xp.zeros((2 * k + 1, count), dtype=x.dtype)
     bands[lines, columns] = values
     side = xp.concat((*(v[None, ...] for _, v in starts), y, *(v[None, ...] for _, v in ends)))
@@ -252,7 +252,9 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
     """
     name = "make_smoothing_spline"
     if lam is None:
-        raise ArgumentValueError(name, "lam is None: chosen by the values", accepts="a number")
+        raise ArgumentValueError(
+            name, "lam is None, and a lam chosen from the values has no derivative", accepts="pass lam"
+        )
     for which, given in (("x", x), ("w", w), ("lam", lam)):
         untracked(name, which, given)
     x, y, axis = _points(name, x, y, axis)
@@ -286,7 +288,7 @@ class NdBSpline:
             "NdBSpline",
             "c",
             self.c,
-            f"{(*counts, '...')}",
+            f"shape {(*counts, '...')}",
         )
         self.extrapolate = extrapolate is not False
 
@@ -294,7 +296,9 @@ class NdBSpline:
         """Evaluate the splines. Differentiable by `xi`."""
         points = floating("NdBSpline", "xi", xi)
         count = len(self.t)
-        require(points.ndim != 0 and points.shape[-1] == count, "NdBSpline", "xi", points, f"(..., {count})")
+        require(
+            points.ndim != 0 and points.shape[-1] == count, "NdBSpline", "xi", points, f"shape (..., {count})"
+        )
         flat = xp.reshape(points, (-1, count))
         orders = (0,) * count if nu is None else tuple(int(n) for n in nu)
         rest = self.c.shape[count:]

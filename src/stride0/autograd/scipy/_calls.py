@@ -77,8 +77,8 @@ def one_batch(function: Callable[..., Any], level: Level, given: dict[str, Any],
         if name != array and level.has(value):
             raise BatchingError(
                 _name_of(function),
-                f"{name} is batched: SciPy computes no such function for each example",
-                accepts=f"a loop over the examples, or one {name} for all",
+                f"{name} is batched, and SciPy cannot take one {name} per example",
+                accepts=f"loop over the examples, or pass one {name} for all",
             )
 
 

@@ -72,7 +72,7 @@ def _of_nothing(operation: str, x: Array, w: Array, *options: Any) -> Array:
 
 def _no_elements(operation: str, x: Array, w: Array) -> ShapeError:
     facts = [("in1", f"{x.shape}"), ("in2", f"{w.shape}")]
-    return ShapeError(operation, "in1 or in2 has no elements", facts, "arrays with one element or more")
+    return ShapeError(operation, "in1 or in2 has no elements", facts, "pass arrays with at least one element")
 
 
 def _by_method(operation: str, in1: Any, in2: Any, mode: str, method: str) -> Array:
@@ -196,7 +196,7 @@ def medfilt(volume: Any, kernel_size: Any = None) -> Array:
     x = xp.reshape(x, (1,)) if x.ndim == 0 else x
     sizes = each("medfilt", "kernel_size", 3 if kernel_size is None else listed(kernel_size), x.ndim)
     if any(n % 2 == 0 for n in sizes):
-        raise ArgumentValueError("medfilt", f"kernel_size is {kernel_size}", accepts="odd sizes")
+        raise ArgumentValueError("medfilt", f"kernel_size is {kernel_size}", accepts="pass odd sizes")
     count = 1
     for n in sizes:
         count *= n

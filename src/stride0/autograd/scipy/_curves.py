@@ -15,7 +15,7 @@ def increasing(operation: str, name: str, x: Array, least: int) -> None:
     known = item(x)
     if x.ndim != 1 or x.shape[0] < least or not (known[1:] > known[:-1]).all():
         raise ArgumentValueError(
-            operation, f"{name} is not increasing", accepts=f"{least} increasing numbers or more"
+            operation, f"{name} is not increasing", accepts=f"pass at least {least} increasing numbers"
         )
 
 

@@ -40,7 +40,7 @@ def _prototype(order: int, ftype: str, rp: Any, rs: Any) -> tuple[Array, Array, 
     for option, value in needed.items():
         if not isinstance(value, (int, float)):
             raise ArgumentValueError(
-                "iirfilter", f"{option} is no number", accepts="a Python number, in decibels"
+                "iirfilter", f"{option} is not a number", accepts="pass a Python number, in decibels"
             )
     if name.endswith("ap"):
         *roots, gain = getattr(scipy("signal"), name)(order, *needed.values())
@@ -97,15 +97,13 @@ def iirfilter(
         "iirfilter",
         "Wn",
         w,
-        "two frequencies for a band, or one",
+        "two frequencies for a band, otherwise one frequency",
     )
     w = w if w.shape == (2,) else xp.reshape(w, ())
     w = xp.astype(w, xp.float64) * (2 / fs if fs else 1.0)
     known = item(w)
     if (known <= 0).any() or (not analog and (known >= 1).any()):
-        raise ArgumentValueError(
-            "iirfilter", "Wn is out of range", accepts="frequencies above 0, below fs / 2"
-        )
+        raise ArgumentValueError("iirfilter", "Wn is out of range", (), "pass Wn between 0 and fs / 2")
     z, p, k = _prototype(count_of("iirfilter", "N", N, 1), str(ftype).lower(), rp, rs)
     z, p, k = _moved(z, p, k, kind, w if analog else 4.0 * xp.tan(xp.pi * w / 2))
     if not analog:
@@ -169,7 +167,7 @@ def firwin2(
     design = original("signal.firwin2")
     known = item(gains)
     expected = design(numtaps, edges, known, **options)  # It checks the arguments.
-    require(known.shape == edges.shape, "firwin2", "gain", gains, f"{edges.shape}")
+    require(known.shape == edges.shape, "firwin2", "gain", gains, f"shape {edges.shape}")
     # Linear in the gains, but for what it requires to be zero: there the design has no derivative.
     rows = []
     for k in range(known.size):

@@ -116,16 +116,14 @@ def _matched(operation: str, name: str, x: Any, ndim: int) -> Array:
 def _between(operation: str, u: Any, v: Any, w: Any, **options: Any) -> Array:
     u, v = same_dtype(_matched(operation, "u", u, 1), _matched(operation, "v", v, 1))
     if u.shape != v.shape:
-        raise ShapeError(
-            operation, "u and v have different sizes", [("u", f"{u.shape}"), ("v", f"{v.shape}")]
-        )
+        raise ShapeError(operation, "u and v differ in size", [("u", f"{u.shape}"), ("v", f"{v.shape}")])
     return _TABLE[operation](u, v, None if w is None else _weights(operation, w, u), **options)
 
 
 def _weights(operation: str, w: Any, like: Array) -> Array:
     found = floating(operation, "w", w)
     if (item(found) < 0).any():
-        raise ArgumentValueError(operation, "w has a negative weight", accepts="weights of 0 or more")
+        raise ArgumentValueError(operation, "w has a negative weight", accepts="pass weights of 0 or more")
     return xp.astype(found, like.dtype, copy=False)
 
 
@@ -150,7 +148,7 @@ correlation = _pair("correlation", "correlation distance, 1 less the correlation
 def minkowski(u: Any, v: Any, p: float = 2, w: Any = None) -> Array:
     """Compute the norm of a difference: `scipy.spatial.distance.minkowski`. Differentiable by all but `p`."""
     if not p > 0:
-        raise ArgumentValueError("minkowski", f"p is {p}", accepts="a positive number")
+        raise ArgumentValueError("minkowski", f"p is {p}", accepts="pass a positive p")
     return _between("minkowski", u, v, w, p=p)
 
 
@@ -184,10 +182,12 @@ def _options(operation: str, name: str, x: Array, y: Array | None, options: dict
     found = {key: value for key, value in options.items() if value is not None}
     unknown = found.keys() - own.get(name, set()) - {"w"}
     if unknown:
-        raise ArgumentValueError(operation, f"{min(unknown)} is no option of {name}")
+        raise ArgumentValueError(
+            operation, f"{min(unknown)} is not an option of {name}", accepts=f"leave {min(unknown)} out"
+        )
     w = found.pop("w", None)
     if w is not None and name in ("seuclidean", "mahalanobis", "jensenshannon"):
-        raise ArgumentValueError(operation, f"w is no option of {name}")
+        raise ArgumentValueError(operation, f"w is not an option of {name}", accepts="leave w out")
     if name == "minkowski":
         found.setdefault("p", 2)
     points = x if y is None else xp.concat((x, y))
@@ -199,7 +199,7 @@ def _options(operation: str, name: str, x: Array, y: Array | None, options: dict
             raise ShapeError(
                 operation,
                 f"{count} vectors of {size} elements have a singular covariance matrix",
-                accepts=f"{size + 1} vectors or more, or VI=",
+                accepts=f"pass at least {size + 1} vectors, or VI",
             )
         apart = points - xp.mean(points, axis=0)
         found["VI"] = xp.matrix_transpose(xp.linalg.inv(xp.matmul(apart.T, apart) / (points.shape[0] - 1)))
@@ -212,7 +212,7 @@ def _metric(operation: str, metric: Any) -> str:
     name = _ALSO.get(str(metric).lower(), str(metric).lower())
     if callable(metric) or name not in _TABLE:
         names = ", ".join(sorted(_TABLE))
-        raise ArgumentValueError(operation, f"metric is {metric!r}", accepts=f"one of {names}")
+        raise ArgumentValueError(operation, f"metric is {metric!r}", accepts=f"pass one of {names}")
     return name
 
 
@@ -225,7 +225,7 @@ def cdist(XA: Any, XB: Any, metric: str = "euclidean", **options: Any) -> Array:
     name = _metric("cdist", metric)
     x, y = same_dtype(_matched("cdist", "XA", XA, 2), _matched("cdist", "XB", XB, 2))
     if x.shape[1] != y.shape[1]:
-        raise ShapeError("cdist", "vectors of different sizes", [("XA", f"{x.shape}"), ("XB", f"{y.shape}")])
+        raise ShapeError("cdist", "the vectors differ in size", [("XA", f"{x.shape}"), ("XB", f"{y.shape}")])
     return _TABLE[name](x[:, None, :], y[None, :, :], **_options("cdist", name, x, y, options))
 
 

@@ -93,7 +93,7 @@ def real(operation: str, name: str, x: Any) -> Array:
     """Return an argument as a float64 array: SciPy computes in float64."""
     found = floating(operation, name, x)
     if found.dtype.kind == "complex floating":
-        raise ArgumentTypeError(operation, f"{name} is complex", accepts="an array of real numbers")
+        raise ArgumentTypeError(operation, f"{name} is complex", accepts="pass an array of real numbers")
     return xp.astype(found, xp.float64, copy=False)
 
 
@@ -299,7 +299,7 @@ class Distribution:
                 problem = f"{wrong[0]} is {'given twice' if wrong[0] in given else 'not supported'}"
             elif missing:
                 problem = f"{missing[0]} is missing"
-            raise ArgumentTypeError(operation, problem, accepts=f"a value, then {', '.join(order)}")
+            raise ArgumentTypeError(operation, problem, accepts=f"pass a value, then {', '.join(order)}")
         found = {"loc": 0.0, "scale": 1.0} | given | named
         values = {name: real(operation, name, found[name]) for name in order}
         loc = values.pop("loc")

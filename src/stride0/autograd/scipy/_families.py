@@ -35,11 +35,11 @@ def _factor(cov: Any, d: int, allow_singular: bool) -> Array:
     """Return the Cholesky factor of a covariance matrix, given as SciPy takes it."""
     operation = "multivariate_normal"
     if allow_singular:
-        raise ArgumentValueError(operation, "allow_singular is true", accepts="a positive definite cov")
+        raise ArgumentValueError(operation, "allow_singular is true", accepts="pass a positive definite cov")
     cov = real(operation, "cov", cov)
     if cov.ndim < 2:
         cov = xp.eye(d, dtype=cov.dtype) * cov
-    require(cov.shape == (d, d), operation, "cov", cov, f"({d}, {d})")
+    require(cov.shape == (d, d), operation, "cov", cov, f"shape ({d}, {d})")
     return xp.linalg.cholesky((cov + cov.T) / 2)
 
 
@@ -67,7 +67,7 @@ class _Normal:
         mean = real("multivariate_normal", "mean", 0.0 if mean is None else mean)
         if x.ndim == 0 or (d == 1 and x.ndim == 1):
             x = x[..., None]
-        require(x.shape[-1] == d, "multivariate_normal", "x", x, f"(..., {d})")
+        require(x.shape[-1] == d, "multivariate_normal", "x", x, f"shape (..., {d})")
         factor = _factor(cov, d, allow_singular)
         apart = xp.reshape(x - mean, (-1, d))
         whitened = xp.linalg.solve_triangular(factor, apart.T, upper=False)
@@ -90,14 +90,16 @@ class _Dirichlet:
     def logpdf(x: Any, alpha: Any) -> Array:
         """Return the logarithm of the density at points, whose first axis has K or K - 1 parts of 1."""
         alpha, x = real("dirichlet", "alpha", alpha), real("dirichlet", "x", x)
-        require(alpha.ndim == 1, "dirichlet", "alpha", alpha, "(K,)")
+        require(alpha.ndim == 1, "dirichlet", "alpha", alpha, "shape (K,)")
         k = alpha.shape[0]
         if x.ndim and x.shape[0] == k - 1:
             x = xp.concat([x, 1 - xp.sum(x, axis=0, keepdims=True)])
-        require(x.ndim > 0 and x.shape[0] == k, "dirichlet", "x", x, f"({k}, ...)")
+        require(x.ndim > 0 and x.shape[0] == k, "dirichlet", "x", x, f"shape ({k}, ...)")
         if bool(xp.any(alpha <= 0)) or bool(xp.any(x < 0)) or bool(xp.any(abs(xp.sum(x, axis=0) - 1) > 1e-8)):
             raise ArgumentValueError(
-                "dirichlet", "alpha or x is not positive, or x does not sum to 1", accepts="x / sum(x)"
+                "dirichlet",
+                "alpha or x is not positive, or x does not sum to 1",
+                accepts="pass positive numbers, and x / sum(x) for x",
             )
         powers = xp.reshape(alpha - 1, (k, *(1,) * (x.ndim - 1)))
         constant = xp.sum(xp.special.gammaln(alpha)) - xp.special.gammaln(xp.sum(alpha))

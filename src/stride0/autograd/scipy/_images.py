@@ -47,7 +47,7 @@ def rotate(
     x = floating("rotate", "input", input)
     first, second = sorted(axis_of("rotate", x, k) for k in axes)
     if first == second:
-        raise ArgumentValueError("rotate", f"axes is {axes}", accepts="two different axes")
+        raise ArgumentValueError("rotate", f"axes is {axes}", accepts="pass two different axes")
     radians = floating("rotate", "angle", angle) * (math.pi / 180)
     # SciPy's are exact at multiples of 90 degrees.
     special = scipy("special")
@@ -198,7 +198,7 @@ def generic_filter1d(
     size = count_of("generic_filter1d", "filter_size", filter_size, 1)
     before = size // 2 + options["origin"]
     if not 0 <= before < size:
-        raise ArgumentValueError("generic_filter1d", "origin lies outside of the window")
+        raise ArgumentValueError("generic_filter1d", "origin lies outside the window", (), "pass origin=0")
     if x.size == 0:
         return xp.asarray(x, copy=True)
     longer = extended(
@@ -223,7 +223,9 @@ def _multiplied(name: str, what: str, parameter: str) -> Any:
         input: Any, own: Any = None, n: int = -1, axis: int = -1, output: Any = None, **named: Any
     ) -> Array:
         if named.keys() != ({parameter} if own is None else set()):
-            raise ArgumentTypeError(name, f"{parameter} is missing, or given twice", accepts=f"{parameter}=")
+            raise ArgumentTypeError(
+                name, f"{parameter} is missing or given twice", accepts=f"pass {parameter} once"
+            )
         x = floating(name, "input", input)
         ones = item(xp.ones(x.shape, dtype=xp.complex128))
         given = named[parameter] if own is None else own

@@ -150,8 +150,8 @@ def solve_ivp(
     span = [xp.asarray(t, dtype=xp.float64) for t in t_span]
     everything = [y0, times, span, args]
     if batched(everything):
-        problem = "an argument is batched: SciPy chooses the steps of one example"
-        raise BatchingError("solve_ivp", problem, accepts="a loop over the examples")
+        problem = "an argument is batched, but SciPy chooses steps for one example"
+        raise BatchingError("solve_ivp", problem, accepts="loop over the examples")
 
     def f(t: Array, y: Array, *given: Any) -> Array:
         slope = fun(t, xp.expand_dims(y, axis=1) if vectorized else y, *given)
@@ -178,11 +178,11 @@ def solve_ivp(
     if differentiable:
         if not name:
             problem = f"the steps of {getattr(method, '__name__', method)} have no gradient"
-            accepts = "method='RK45' or method='DOP853', or method='Radau' for a stiff equation"
+            accepts = "pass method='RK45' or method='DOP853', or method='Radau' for a stiff equation"
             raise GradientError("solve_ivp", problem, accepts=accepts)
         if not found.success:
             problem = "the solver failed: its result has no gradient"
-            raise GradientError("solve_ivp", problem, [("message", found.message)], "another method or rtol")
+            raise GradientError("solve_ivp", problem, [("message", found.message)], "try another method")
     if not name or not (differentiable or dense_output):
         fields = {key: found[key] for key in ("t", "y", "t_events", "y_events") if found[key] is not None}
         return updated(found, **tree_map(xp.asarray, fields))
@@ -276,7 +276,7 @@ def odeint(
     """
     t = xp.asarray(t, dtype=xp.float64)
     if t.ndim != 1 or t.size < 2:
-        raise ArgumentTypeError("odeint", f"t has shape {t.shape}", accepts="a vector of two times or more")
+        raise ArgumentTypeError("odeint", f"t has shape {t.shape}", (), "pass a vector of at least two times")
     rtol, atol = (1.49012e-8 if tolerance is None else tolerance for tolerance in (rtol, atol))
     f = func if tfirst else lambda t, y, *given: func(y, t, *given)
     found = solve_ivp(f, (t[0], t[-1]), y0, "DOP853", t, args=args, rtol=rtol, atol=atol)

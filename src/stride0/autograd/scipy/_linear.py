@@ -274,7 +274,7 @@ def extended(
     """Return an array with more elements at both ends of an axis, by SciPy's names for what they are."""
     if not isinstance(mode, str) or mode not in (*EXTENSIONS, *_CONSTANT):
         names = ", ".join(sorted([*EXTENSIONS, *_CONSTANT]))
-        raise ArgumentValueError(operation, f"mode is {mode!r}", accepts=f"one of {names}")
+        raise ArgumentValueError(operation, f"mode is {mode!r}", accepts=f"pass one of {names}")
     n = x.shape[axis]
     if before == after == 0:
         return x

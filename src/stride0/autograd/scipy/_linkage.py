@@ -35,13 +35,11 @@ def linkage(
     """
     one_of("linkage", "method", method, tuple(_SHARES))
     x = floating("linkage", "y", y)
-    require(x.ndim in (1, 2), "linkage", "y", x, "observations, or distances of one axis")
+    require(x.ndim in (1, 2), "linkage", "y", x, "two axes for observations, or one axis for distances")
     known = original("cluster.hierarchy.linkage")(item(x), method, metric, optimal_ordering)
     by_means = method in ("centroid", "median", "ward")
     if by_means and x.ndim == 1:
-        raise ArgumentTypeError(
-            "linkage", f"distances have no gradient with {method}", accepts="observations"
-        )
+        raise ArgumentTypeError("linkage", f"distances have no gradient by {method}", (), "pass observations")
     joins = known.shape[0]
     count = joins + 1
     # The observations of each cluster, and their weights in it.

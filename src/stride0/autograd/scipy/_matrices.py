@@ -40,7 +40,7 @@ def matrix(operation: str, name: str, x: Any, square: bool = True) -> Array:
     """Return an argument as a matrix, or a stack of such."""
     found = floating(operation, name, x)
     if found.ndim < 2 or (square and found.shape[-1] != found.shape[-2]):
-        accepts = "a square matrix, or a stack of such" if square else "a matrix"
+        accepts = "pass a square matrix, or a stack of them" if square else "pass a matrix"
         raise ShapeError(operation, f"{name} has shape {found.shape}", accepts=accepts)
     return found
 
@@ -86,7 +86,9 @@ def _of_triangle(operation: str, a: Any, lower: bool) -> Array:
 
 def _plain_problem(operation: str, b: Any) -> None:
     if b is not None:
-        raise ArgumentValueError(operation, "b is given", accepts="None: the plain eigenvalue problem")
+        raise ArgumentValueError(
+            operation, "b is given", accepts="pass b=None: only the standard eigenvalue problem is supported"
+        )
 
 
 def cholesky(a: Any, lower: bool = False) -> Array:
@@ -137,7 +139,7 @@ def pinv(a: Any, *, atol: float | None = None, rtol: float | None = None) -> Arr
     """
     x = matrix("pinv", "a", a, square=False)
     if atol:
-        raise ArgumentValueError("pinv", f"atol is {atol}", accepts="rtol alone")
+        raise ArgumentValueError("pinv", f"atol is {atol}", accepts="pass only rtol")
     if rtol is None:
         rtol = 0.0 if atol is not None else max(x.shape[-2:]) * xp.finfo(x.dtype).eps
     return xp.linalg.pinv(x, rtol=float(rtol))
@@ -212,7 +214,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     axes = tuple(range(x.ndim)) if axis is None else ((axis,) if isinstance(axis, int) else tuple(axis))
     if len(axes) == 1:
         return xp.linalg.vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
-    require(len(axes) == 2, "norm", "a", x, "one axis or two, or axis=")
+    require(len(axes) == 2, "norm", "a", x, "one or two axes, or pass axis")
     numbers = sorted(k % x.ndim for k in axes)
     moved = xp.moveaxis(x, tuple(k % x.ndim for k in axes), (-2, -1))
     found = xp.linalg.matrix_norm(moved, ord="fro" if ord is None else ord)

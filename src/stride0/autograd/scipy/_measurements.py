@@ -60,7 +60,7 @@ class _Regions:
         self.operation = operation
         self.input = floating(operation, "input", x)
         if self.input.dtype.kind != "real floating":
-            raise ArgumentTypeError(operation, "input is complex", accepts="real numbers")
+            raise ArgumentTypeError(operation, "input is complex", accepts="pass real numbers")
         # True for one region. Of several regions, some may be empty.
         self.single = labels is None or index is None or not hasattr(index, "__len__")
         if labels is None:
@@ -124,7 +124,7 @@ class _Regions:
         if self.single:
             if not known.size:
                 raise ArgumentValueError(
-                    self.operation, "the region has no elements", accepts="a label that occurs in labels"
+                    self.operation, "the region has no elements", accepts="pass an index in labels"
                 )
             # The place of a NaN, if there is one.
             place = known.argmax() if name == "maximum" else known.argmin()
@@ -204,7 +204,7 @@ def labeled_comprehension(
     Differentiable by `input`. `func` takes arrays of stride0.
     """
     if labels is None and index is not None:
-        raise ArgumentValueError("labeled_comprehension", "index is given without labels", accepts="labels")
+        raise ArgumentValueError("labeled_comprehension", "index is given without labels", (), "pass labels")
     regions = _Regions("labeled_comprehension", input, labels, index)
     dtype = dtype_of("labeled_comprehension", out_dtype)
 

@@ -44,7 +44,7 @@ def minimize(
     """
     if options.pop("constraints", ()):
         problem = "a minimum with constraints has no gradient"
-        raise ArgumentValueError("minimize", problem, accepts="a penalty")
+        raise ArgumentValueError("minimize", problem, accepts="add a penalty to fun instead")
     args, start, bounds, hessp = (
         as_tuple(args),
         started(x0),

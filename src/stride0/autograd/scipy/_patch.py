@@ -262,9 +262,9 @@ def _call_form(name: str, original: Any, args: tuple[Any, ...], kwargs: dict[str
         elif key not in _WITHOUT_EFFECT and value is not parameter.default:
             raise ArgumentTypeError(
                 name,
-                f"{key} is not supported where an array is tracked",
+                f"{key} is not supported if an array is tracked",
                 [(key, shown(value))],
-                f"{key}={shown(parameter.default)}",
+                f"pass {key}={shown(parameter.default)}",
             )
     return form(*positional, **named)
 

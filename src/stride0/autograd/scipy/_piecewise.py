@@ -32,7 +32,7 @@ class PPoly(Curve):
         name = self._name
         c, x = same_dtype(floating(name, "c", c), floating(name, "x", x))
         increasing(name, "x", x, 2)
-        require(c.ndim >= 2, name, "c", c, "two axes or more")
+        require(c.ndim >= 2, name, "c", c, "at least two axes")
         axis = axis_of(name, c[0, ...], axis)
         c = xp.moveaxis(c, (axis, axis + 1), (0, 1))
         if c.shape[1] != x.shape[0] - 1:
@@ -132,7 +132,7 @@ class BPoly(PPoly):
         return found
 
     def antiderivative(self, nu: int = 1) -> PPoly:
-        raise ArgumentTypeError("BPoly.antiderivative", "it is not supported", accepts="PPoly")
+        raise ArgumentTypeError("BPoly.antiderivative", "it is not supported", accepts="build a PPoly")
 
 
 class CubicHermiteSpline(PPoly):
@@ -160,7 +160,7 @@ class CubicHermiteSpline(PPoly):
                 self._name,
                 f"y has {y.shape[axis]} elements along axis {axis}",
                 [("x", f"{x.shape}"), ("y", f"{y.shape}")],
-                "as many as x",
+                "pass as many values as x has",
             )
         return x, xp.moveaxis(y, axis, 0), axis
 
@@ -234,7 +234,7 @@ def _slopes(x: Array, y: Array, ends: tuple[str, ...]) -> Array:
 
 def _real_values(name: str, y: Array) -> None:
     if y.dtype.kind != "real floating":
-        raise ArgumentTypeError(name, "y is complex", accepts="real values")
+        raise ArgumentTypeError(name, "y is complex", accepts="pass real values")
 
 
 def _rises(x: Array, y: Array) -> tuple[Array, Array]:

@@ -25,7 +25,7 @@ def vector(operation: str, name: str, x: Any) -> Array:
 
 def sections_of(operation: str, sos: Any) -> Array:
     found = floating(operation, "sos", sos)
-    require(found.ndim == 2 and found.shape[1] == 6, operation, "sos", found, "(n_sections, 6)")
+    require(found.ndim == 2 and found.shape[1] == 6, operation, "sos", found, "shape (n_sections, 6)")
     return found
 
 
@@ -110,7 +110,9 @@ def _grouped_roots(known: Any, roots: Array) -> list[Array]:
             terms = [one, *(-root for root in chosen)]
         found.append(xp.real(xp.stack([*none, *terms])))
     if left:
-        raise ArgumentValueError("zpk2sos", "roots are too near to each other for a gradient")
+        raise ArgumentValueError(
+            "zpk2sos", "roots are too close to each other for a gradient", accepts="pass distinct roots"
+        )
     return found
 
 

@@ -50,7 +50,7 @@ class Window:
         if footprint is None:
             if size is None:
                 raise ArgumentValueError(
-                    operation, "neither size nor footprint is given", accepts="one of them"
+                    operation, "neither size nor footprint is given", accepts="pass size or footprint"
                 )
             sizes = [int(n) for n in each(operation, "size", listed(size), len(numbers))]
             self.marks = None
@@ -58,13 +58,18 @@ class Window:
             self.marks = item(xp.asarray(footprint)).astype(bool)
             sizes = list(self.marks.shape)
         if len(sizes) != len(numbers) or min(sizes, default=1) < 1:
-            raise ShapeError(operation, f"footprint has shape {tuple(sizes)}", [("input", f"{x.shape}")])
+            raise ShapeError(
+                operation,
+                f"footprint is {(*sizes,)}",
+                [("input", f"{x.shape}")],
+                "pass one size per axis",
+            )
         origins = each(operation, "origin", listed(origin), len(numbers))
         modes = each(operation, "mode", mode, len(numbers))
         self.sizes, self.before, self.modes = [1] * x.ndim, [0] * x.ndim, ["reflect"] * x.ndim
         for axis, n, o, m in zip(numbers, sizes, origins, modes, strict=True):
             if not 0 <= n // 2 + o < n:
-                raise ArgumentValueError(operation, "origin lies outside of the window")
+                raise ArgumentValueError(operation, "origin lies outside the window", accepts="pass origin=0")
             self.sizes[axis], self.before[axis], self.modes[axis] = n, n // 2 + o, m
         if self.marks is not None:
             self.marks = self.marks.reshape(self.sizes)
@@ -111,7 +116,9 @@ class Window:
             place = xp.where(hit, number, place)
             slot = xp.where(hit, k, slot)
         if bool(xp.any(place < 0)):
-            raise ArgumentValueError(self.operation, "input has a NaN", accepts="numbers")
+            raise ArgumentValueError(
+                self.operation, "input has a NaN", accepts="replace NaN first: where(isnan(x), 0, x)"
+            )
         result = xp.reshape(xp.take(self.elements(x), xp.reshape(place, (-1,))), x.shape)
         if flat is None:
             return result
@@ -135,7 +142,7 @@ def listed(value: Any) -> Any:
 def real_input(operation: str, x: Any) -> Array:
     found = floating(operation, "input", x)
     if found.dtype.kind != "real floating":
-        raise ArgumentTypeError(operation, f"input is of dtype {found.dtype.name}", accepts="real numbers")
+        raise ArgumentTypeError(operation, f"input is of dtype {found.dtype.name}", (), "pass real numbers")
     return found
 
 

@@ -43,9 +43,7 @@ def _recursive(a: Array, x: Array, axis: int) -> Array:
 def coefficients(operation: str, b: Any, a: Any, x: Any) -> list[Array]:
     found = same_dtype(line(operation, "b", b), line(operation, "a", a), floating(operation, "x", x))
     if item(found[1])[0] == 0:
-        raise ArgumentValueError(
-            operation, "a[0] is zero", accepts="a denominator whose a[0] is another number"
-        )
+        raise ArgumentValueError(operation, "a[0] is zero", accepts="pass a denominator with a[0] != 0")
     return found
 
 
@@ -59,7 +57,11 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     zi = floating("lfilter", "zi", zi)
     wanted = (*x.shape[:axis], order, *x.shape[axis + 1 :])
     require(
-        zi.ndim == x.ndim and zi.shape[axis] == order, "lfilter", "zi", zi, f"{wanted}, or what broadcasts"
+        zi.ndim == x.ndim and zi.shape[axis] == order,
+        "lfilter",
+        "zi",
+        zi,
+        f"shape {wanted}, or one that broadcasts to it",
     )
     zi = xp.broadcast_to(zi, wanted)
     if order == 0:
@@ -95,7 +97,7 @@ def extended_signal(operation: str, x: Array, axis: int, padtype: Any, edge: int
         raise ShapeError(
             operation,
             f"x has {x.shape[axis]} elements along axis {axis}",
-            accepts=f"more than padlen, {edge}",
+            accepts=f"pass more than {edge} elements, or a smaller padlen",
         )
     mode = "nearest" if padtype == "constant" else "mirror"
     longer = extended(operation, x, axis, edge, edge, mode)
@@ -113,9 +115,7 @@ def _gain(operation: str, b: Array, a: Array) -> Array:
     """Return what a filter multiplies a constant by."""
     below = xp.sum(a)
     if item(below) == 0:
-        raise ArgumentValueError(
-            operation, "the filter has a pole at 1", accepts="one whose a does not add up to 0"
-        )
+        raise ArgumentValueError(operation, "the filter has a pole at 1", (), "use a filter with sum(a) != 0")
     return xp.sum(b) / below
 
 
@@ -185,7 +185,9 @@ by_lanes(_sectioned, "x")
 def _sections(operation: str, sos: Any, x: Any) -> list[Array]:
     found = same_dtype(sections_of(operation, sos), floating(operation, "x", x))
     if (item(found[0])[:, 3] != 1).any():
-        raise ArgumentValueError(operation, "sos[:, 3] is not 1", accepts="sections whose a[0] is 1")
+        raise ArgumentValueError(
+            operation, "sos[:, 3] is not 1", accepts="divide each section by its a[0]: sos / sos[:, 3:4]"
+        )
     return found
 
 
@@ -210,7 +212,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     zi = floating("sosfilt", "zi", zi)
     if zi.ndim != y.ndim + 1 or zi.shape[0] != sos.shape[0]:
         wanted = (sos.shape[0], *y.shape[:axis], 2, *y.shape[axis + 1 :])
-        raise ShapeError("sosfilt", f"zi has shape {zi.shape}", accepts=f"{wanted}")
+        raise ShapeError("sosfilt", f"zi has shape {zi.shape}", accepts=f"pass shape {wanted}")
     states = []
     for k in range(sos.shape[0]):
         y, state = lfilter(sos[k, :3], sos[k, 3:], y, axis, zi=zi[k, ...])

@@ -45,7 +45,7 @@ def savgol_filter(
         raise ShapeError(
             "savgol_filter",
             f"x has {n} elements along axis {axis}",
-            accepts=f"window_length, {window_length}, or more",
+            accepts=f"pass at least window_length elements: {window_length}",
         )
     # SciPy's filter of the units of one window: rows of the polynomials at both ends.
     units = to_numpy(xp.eye(window_length))

@@ -97,7 +97,12 @@ def into_output(function: Function) -> Function:
             return astype(found, dtype_of(function.__name__, output))
         if output.shape != found.shape:
             facts = [("output", f"{output.shape}"), ("result", f"{found.shape}")]
-            raise ShapeError(function.__name__, "output has another shape than the result", facts)
+            raise ShapeError(
+                function.__name__,
+                "output and the result have different shapes",
+                facts,
+                "pass an output of the shape of the result",
+            )
         output[...] = astype(found, output.dtype, copy=False)
         return output
 
@@ -110,7 +115,5 @@ def dtype_of(operation: str, output: Any) -> Any:
     names = {"float": "float64", "int": "int64", "complex": "complex128"}
     found = getattr(dtypes, names.get(name, name), None)
     if found is None or not hasattr(found, "kind"):
-        raise ArgumentTypeError(
-            operation, f"output is {shown(output)}", accepts="an array of stride0, or a dtype"
-        )
+        raise ArgumentTypeError(operation, f"output is {shown(output)}", accepts="pass an array or a dtype")
     return found

@@ -114,9 +114,9 @@ def _check(name: str, result: Any) -> None:
     if not success and not (name == "minimize" and result.status == 2):
         raise GradientError(
             name,
-            "the solver did not converge: its result is no solution, and has no gradient",
+            "the solver did not converge, so its result has no gradient",
             [("message", str(getattr(result, "message", getattr(result, "flag", ""))))],
-            "another start, another method, or more iterations",
+            "pass another start, another method, or more iterations",
         )
 
 
@@ -124,7 +124,7 @@ def refuse(name: str, options: dict[str, Any], *keys: str) -> None:
     """Raise if an option is given that the form does not support; drop it otherwise."""
     for key in keys:
         if options.pop(key, None):
-            raise ArgumentTypeError(name, f"{key} is not supported", accepts=f"no {key}")
+            raise ArgumentTypeError(name, f"{key} is not supported", accepts=f"leave {key} out")
 
 
 def updated(result: Any, **fields: Any) -> Any:

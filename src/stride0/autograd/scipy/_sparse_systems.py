@@ -53,8 +53,8 @@ def _places(name: str, a: Any, n: int) -> tuple[Array, Any, Any]:
             rows, columns = (np.asarray(x) for x in rest[0])
         scipy("sparse").coo_array((np.zeros(np.shape(data)), (rows, columns)), shape=(n, n))
     except (TypeError, ValueError, IndexError) as error:
-        accepts = "(data, (rows, columns)), or (data, indices, indptr)"
-        raise ArgumentTypeError(name, f"A is no matrix of {n} rows: {error}", accepts=accepts) from None
+        accepts = "pass (data, (rows, columns)), or (data, indices, indptr)"
+        raise ArgumentTypeError(name, f"A is not a matrix of {n} rows: {error}", accepts=accepts) from None
     return floating(name, "data", data), rows, columns
 
 
@@ -125,7 +125,7 @@ def _iterative(name: str, what: str) -> Any:
                 **options,
             )
             if info and (transposed or moving([data, b])):
-                accepts = "a larger maxiter, a preconditioner as M, or a larger rtol"
+                accepts = "pass a larger maxiter, a preconditioner M, or a larger rtol"
                 raise GradientError(name, "the iteration did not converge", [("info", str(info))], accepts)
             status[0] = info
             return found

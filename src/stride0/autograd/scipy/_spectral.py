@@ -31,7 +31,7 @@ def window_of(operation: str, window: Any, nperseg: int | None, n: int, default:
         operation,
         "window",
         found,
-        "one axis, of size nperseg",
+        "one axis of size nperseg",
     )
     return found, found.shape[0]
 
@@ -59,7 +59,7 @@ class Frames:
         overlap = self.size // 2 if noverlap is None else count_of(operation, "noverlap", noverlap, 0)
         if overlap >= self.size:
             raise ArgumentValueError(
-                operation, f"noverlap is {overlap}", accepts=f"less than nperseg, {self.size}"
+                operation, f"noverlap is {overlap}", accepts=f"pass less than nperseg, which is {self.size}"
             )
         self.hop = self.size - overlap
         self.nfft = self.size if nfft is None else count_of(operation, "nfft", nfft, self.size)

@@ -157,10 +157,15 @@ def map_coordinates(input: Any, coordinates: Any, **options: Any) -> Array:
     x = floating("map_coordinates", "input", input)
     t = floating("map_coordinates", "coordinates", coordinates)
     require(
-        t.ndim >= 2 and t.shape[0] == x.ndim, "map_coordinates", "coordinates", t, f"({x.ndim}, ...)", input=x
+        t.ndim >= 2 and t.shape[0] == x.ndim,
+        "map_coordinates",
+        "coordinates",
+        t,
+        f"shape ({x.ndim}, ...)",
+        input=x,
     )
     if t.dtype.kind == "complex floating":
-        raise ArgumentTypeError("map_coordinates", "coordinates are complex", accepts="real coordinates")
+        raise ArgumentTypeError("map_coordinates", "coordinates are complex", accepts="pass real coordinates")
     return _interpolated("map_coordinates", x, t, **options)
 
 
@@ -168,7 +173,7 @@ def _interpolated(
     operation: str, x: Array, t: Array, order: int, mode: str, cval: float, prefilter: bool
 ) -> Array:
     if x.size == 0 and t.size:
-        require(mode == "constant", operation, "input", x, 'mode="constant"')
+        require(mode == "constant", operation, "input", x, 'elements, or mode="constant"')
         return xp.full(t.shape[1:], cval, dtype=x.dtype)
     coefficients, margin = _prepared(operation, x, order, mode, prefilter)
     points = xp.reshape(t, (t.shape[0], math.prod(t.shape[1:])))
@@ -263,7 +268,7 @@ def affine_transform(
     Differentiable by `input`, and by `matrix` and `offset` if they are arrays.
     """
     x, a = floating("affine_transform", "input", input), floating("affine_transform", "matrix", matrix)
-    require(a.shape == (x.ndim, x.ndim), "affine_transform", "matrix", a, f"({x.ndim}, {x.ndim})")
+    require(a.shape == (x.ndim, x.ndim), "affine_transform", "matrix", a, f"shape ({x.ndim}, {x.ndim})")
     shape = x.shape if output_shape is None else tuple(output_shape)
     indices = [xp.reshape(k, (-1,)) for k in xp.meshgrid(*(xp.arange(n) for n in shape), indexing="ij")]
     grid = xp.astype(xp.stack(indices), a.dtype)

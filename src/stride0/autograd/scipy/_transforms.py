@@ -111,7 +111,7 @@ def istft(
     """Compute the inverse of `stft`: `scipy.signal.istft`. Differentiable by `Zxx` and an array `window`."""
     one_of("istft", "scaling", scaling, ("spectrum", "psd"))
     z = floating("istft", "Zxx", Zxx)
-    require(z.ndim >= 2, "istft", "Zxx", z, "two axes or more")
+    require(z.ndim >= 2, "istft", "Zxx", z, "at least two axes")
     time, frequency = axis_of("istft", z, time_axis), axis_of("istft", z, freq_axis)
     z = xp.moveaxis(z, (time, frequency), (-2, -1))
     usual = 2 * (z.shape[-1] - 1) if input_onesided else z.shape[-1]
@@ -165,7 +165,7 @@ def czt(
     """Compute the Fourier transform at the points of a spiral: `scipy.signal.czt`. Differentiable by `x`."""
     x = floating("czt", "x", x)
     number = axis_of("czt", x, axis)
-    require(x.shape[number] != 0, "czt", "x", x, "one element or more along the axis")
+    require(x.shape[number] != 0, "czt", "x", x, "at least one element along the axis")
     count = x.shape[number] if m is None else count_of("czt", "m", m, 1)
     ratio = complex(xp.exp(xp.asarray(-2j * xp.pi / count))) if w is None else complex(w)
     return _czt(x, count, ratio, complex(a), number)

@@ -15,7 +15,7 @@ __all__ = ["kmeans", "kmeans2", "vq"]
 
 def _data(operation: str, name: str, x: Any) -> Array:
     found = floating(operation, name, x)
-    require(found.ndim in (1, 2), operation, name, found, "one axis or two")
+    require(found.ndim in (1, 2), operation, name, found, "one or two axes")
     return found
 
 
@@ -48,9 +48,7 @@ def _means(operation: str, x: Array, known: Any, guess: Any) -> tuple[Array, Arr
         book = xp.where(empty, guess, book)
     if abs(item(book) - known).max() > 1e-8 * (1 + abs(known).max()):
         raise GradientError(
-            operation,
-            "the iteration ended before the codes were the means of the observations nearest to them",
-            accepts="more iterations, or fewer codes",
+            operation, "the iteration ended before it converged", (), "pass more iterations, or fewer codes"
         )
     return book, codes
 

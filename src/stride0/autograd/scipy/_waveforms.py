@@ -48,9 +48,9 @@ def chirp(
         slope = (f1 - f0) / t1**2
         cycles = f0 * t + slope * t**3 / 3 if vertex_zero else f1 * t + slope * ((t1 - t) ** 3 - t1**3) / 3
     elif kind == "hyperbolic" and bool(f0 * f1 == 0):
-        raise ArgumentValueError("chirp", "f0 or f1 is zero", accepts="frequencies that are not zero")
+        raise ArgumentValueError("chirp", "f0 or f1 is zero", accepts="pass frequencies other than 0")
     elif kind == "logarithmic" and bool(f0 * f1 <= 0):
-        raise ArgumentValueError("chirp", "f0 and f1 have not the same sign", accepts="two of one sign")
+        raise ArgumentValueError("chirp", "f0 and f1 have different signs", (), "pass two of one sign")
     elif level:
         # A series in the difference of the frequencies: right derivatives by both of them, to second order.
         share, apart = t / t1, f1 / f0 - 1

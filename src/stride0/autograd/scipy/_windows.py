@@ -31,14 +31,14 @@ def _correlated(operation: str, x: Array, weights: Array, first: list[int], mode
     """Return the products of weights with windows, of which `first` elements are in front of the element."""
     for axis, (size, before) in enumerate(zip(weights.shape, first, strict=True)):
         if not 0 <= before < max(size, 1):
-            raise ArgumentValueError(operation, "origin lies outside of the weights")
+            raise ArgumentValueError(operation, "origin lies outside the weights", accepts="pass origin=0")
         x = extended(operation, x, axis, before, size - 1 - before, mode, cval)
     return valid(x, weights)
 
 
 def _operands(operation: str, input: Any, weights: Any) -> tuple[Array, Array]:
     x, w = floating(operation, "input", input), floating(operation, "weights", weights)
-    require(w.size != 0, operation, "weights", w, "one element or more")
+    require(w.size != 0, operation, "weights", w, "at least one element")
     return x, xp.astype(w, x.dtype, copy=False) if w.dtype.kind == "real floating" else w
 
 
@@ -56,7 +56,10 @@ def _of_windows(
     numbers = normalize_axes(operation, axes, x.ndim)
     if w.ndim != len(numbers):
         raise ShapeError(
-            operation, f"weights has {w.ndim} axes", [("input", f"{x.shape}")], f"{len(numbers)} axes"
+            operation,
+            f"weights has {w.ndim} axes",
+            [("input", f"{x.shape}")],
+            f"pass weights with {len(numbers)} axes",
         )
     origins = dict(zip(numbers, each(operation, "origin", origin, len(numbers)), strict=True))
     sizes = dict(zip(sorted(numbers), w.shape, strict=True))

@@ -48,7 +48,9 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
         x = floating("simpson", "x", x)
         if x.ndim == 1:
             x = xp.reshape(x, lane(y, axis))
-        require(x.ndim == y.ndim and x.shape[axis] == n, "simpson", "x", x, "one axis, or that of y", y=y)
+        require(
+            x.ndim == y.ndim and x.shape[axis] == n, "simpson", "x", x, "one axis, or the shape of y", y=y
+        )
         steps = picked(x, 1, n) - picked(x, 0, n - 1)
     if n == 2:
         return xp.sum(steps * (picked(y, 0, 1) + picked(y, 1, 2)) / 2, axis=axis)

@@ -60,9 +60,9 @@ def _on_grid(
         operation,
         "values",
         y,
-        f"{(*(p.size for p in grid), '...')}",
+        f"shape {(*(p.size for p in grid), '...')}",
     )
-    require(t.ndim != 0 and t.shape[-1] == count, operation, "xi", t, f"(..., {count})")
+    require(t.ndim != 0 and t.shape[-1] == count, operation, "xi", t, f"shape (..., {count})")
     where = xp.reshape(t, (-1, count))
     rest = (1,) * (y.ndim - count)
     outside = xp.zeros(where.shape[:1], dtype=xp.bool)
@@ -70,7 +70,11 @@ def _on_grid(
         increasing(operation, "points", p, 2)
         beyond = (where[:, axis] < p[0]) | (where[:, axis] > p[-1])
         if bounded and bool(xp.any(beyond)):
-            raise ArgumentValueError(operation, f"points of xi lie outside of the grid along axis {axis}")
+            raise ArgumentValueError(
+                operation,
+                f"points of xi lie outside the grid along axis {axis}",
+                accepts="pass points inside the grid, or bounds_error=False",
+            )
         outside = outside | beyond
     if method in _DEGREES:
         found = _of_splines(grid, y, where, _DEGREES[method])
@@ -179,14 +183,14 @@ class interp1d:
         below, above = t < self.x[0], t > self.x[-1]
         if self.bounds_error and bool(xp.any(below | above)):
             raise ArgumentValueError(
-                "interp1d", "a point lies beyond the ends", accepts="points between the ends"
+                "interp1d", "a point lies beyond the ends", accepts="pass bounds_error=False, or other points"
             )
         found = xp.reshape(self._value(t), (-1, *rest))
         fill = math.nan if self.fill_value is None else self.fill_value
         ends = list(zip((below, above), fill if isinstance(fill, tuple) else (fill, fill), strict=True))
         if isinstance(fill, str):
             if fill != "extrapolate":
-                raise ArgumentTypeError("interp1d", f"fill_value is {fill!r}", accepts="'extrapolate'")
+                raise ArgumentTypeError("interp1d", f"fill_value is {fill!r}", (), "pass 'extrapolate'")
             # NaN before the first value and behind the last value.
             ends = {"previous": [(below, math.nan)], "next": [(above, math.nan)]}.get(str(self.kind), [])
         for outside, value in ends:

@@ -133,7 +133,7 @@ def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Array:
             "solve_banded",
             "the shapes do not fit",
             [("ab", f"{ab.shape}"), ("b", f"{b.shape}")],
-            f"({lower + upper + 1}, M) with (M,) or (M, N)",
+            f"pass ab of shape ({lower + upper + 1}, M), and b of shape (M,) or (M, N)",
         )
     found = _banded(ab, b[:, None] if b.ndim == 1 else b, (lower, upper))
     return found[:, 0] if b.ndim == 1 else found
@@ -179,7 +179,13 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
     """Solve ``a @ x + x @ b == q``: `scipy.linalg.solve_sylvester`. Differentiable by `a`, `b` and `q`."""
     a, b = matrix("solve_sylvester", "a", a), matrix("solve_sylvester", "b", b)
     a, b, q = same_dtype(a, b, matrix("solve_sylvester", "q", q, square=False))
-    require(q.shape == (a.shape[-1], b.shape[-1]), "solve_sylvester", "q", q, f"{(a.shape[-1], b.shape[-1])}")
+    require(
+        q.shape == (a.shape[-1], b.shape[-1]),
+        "solve_sylvester",
+        "q",
+        q,
+        f"shape {(a.shape[-1], b.shape[-1])}",
+    )
     return _sylvester(a, b, q)
 
 
@@ -223,7 +229,7 @@ def sqrtm(a: Any) -> Array:
 def _single(operation: str, a: Any) -> Array:
     """Return one matrix."""
     found = matrix(operation, "a", a)
-    require(found.ndim == 2, operation, "a", found, "one matrix")
+    require(found.ndim == 2, operation, "a", found, "two axes")
     return found
 
 

@@ -182,6 +182,6 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> NoReturn:
     """
     raise GradientError(
         "linear_sum_assignment",
-        "an assignment is integers, which have no derivative by the costs",
-        accepts="rows, columns = linear_sum_assignment(stop_gradient(costs)), xp.sum(costs[rows, columns])",
+        "the assignment is integers, which have no derivative",
+        accepts="rows, columns = linear_sum_assignment(stop_gradient(costs)); sum(costs[rows, columns])",
     )

@@ -33,13 +33,13 @@ def procrustes(data1: Any, data2: Any) -> tuple[Array, Array, Array]:
             "procrustes",
             "the shapes do not fit",
             [("data1", f"{x.shape}"), ("data2", f"{y.shape}")],
-            "(M, N) twice",
+            "pass two arrays of one shape (M, N)",
         )
     x, y = (a - xp.mean(a, axis=0) for a in (x, y))
     norms = [xp.linalg.vector_norm(a) for a in (x, y)]
     if not all(item(n) for n in norms):
         raise ArgumentValueError(
-            "procrustes", "all points of one set are the same", accepts="points that differ"
+            "procrustes", "all points of one set are the same", accepts="pass at least two different points"
         )
     x, y = x / norms[0], y / norms[1]
     u, s, vh = xp.linalg.svd(xp.matmul(x.T, y), full_matrices=False)

@@ -37,7 +37,9 @@ def boxcox(x: Any, lmbda: Any = None, alpha: None = None) -> Array:
     Differentiable by `x`, and by `lmbda` if it is an array. `alpha` is not supported.
     """
     if lmbda is None or alpha is not None:
-        raise ArgumentValueError("boxcox", "lmbda is None: chosen by the numbers", accepts="a number")
+        raise ArgumentValueError(
+            "boxcox", "lmbda is None, and an lmbda chosen from x has no derivative", accepts="pass lmbda"
+        )
     x = floating("boxcox", "x", x)
     return xp.special.boxcox(x, xp.asarray(lmbda, dtype=x.dtype))
 
@@ -51,14 +53,16 @@ class gaussian_kde:
     def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
         x = floating("gaussian_kde", "dataset", dataset)
         x = x[None, :] if x.ndim == 1 else x
-        require(x.ndim == 2 and x.shape[1] >= 2, "gaussian_kde", "dataset", x, "(D, N) with N of 2 or more")
+        require(
+            x.ndim == 2 and x.shape[1] >= 2, "gaussian_kde", "dataset", x, "shape (D, N), and N of 2 or more"
+        )
         self.dataset = x
         self.d, self.n = x.shape
         if weights is None:
             self.weights = xp.full((self.n,), 1 / self.n, dtype=x.dtype)
         else:
             w = floating("gaussian_kde", "weights", weights)
-            require(w.shape == (self.n,), "gaussian_kde", "weights", w, f"({self.n},)")
+            require(w.shape == (self.n,), "gaussian_kde", "weights", w, f"shape ({self.n},)")
             self.weights = w / xp.sum(w)
         self.neff = 1 / xp.sum(self.weights * self.weights)
         if bw_method is None or isinstance(bw_method, str):
@@ -79,7 +83,7 @@ class gaussian_kde:
         points = xp.reshape(points, (1, -1)) if points.ndim < 2 else points
         if points.shape[0] != self.d:
             # SciPy takes one point, if the shape is that of one.
-            require(points.shape == (1, self.d), "gaussian_kde", "x", points, f"({self.d}, M)")
+            require(points.shape == (1, self.d), "gaussian_kde", "x", points, f"shape ({self.d}, M)")
             points = points.T
         factor = xp.linalg.cholesky(self.covariance)
         apart = points[:, :, None] - data[:, None, :]
@@ -115,8 +119,8 @@ class _WithoutProbability:
     def pvalue(self) -> Array:
         raise GradientError(
             self._operation,
-            "the p-value has no derivative: the distribution of the statistic is a series of SciPy",
-            accepts="the statistic, or stop_gradient(x)",
+            "the p-value has no derivative, because SciPy computes it by a series",
+            accepts="use the statistic, or pass stop_gradient(x)",
         )
 
 
@@ -137,7 +141,7 @@ def _of_distribution(x: Array, what: str, name: str, args: tuple[int, ...]) -> A
 
 def _of_density(g: Array, x: Array, what: str, name: str, args: tuple[int, ...]) -> Array:
     if what == "pdf":
-        raise GradientError("ks_1samp", "the p-value has no second derivative", accepts="the statistic")
+        raise GradientError("ks_1samp", "the p-value has no second derivative", accepts="use the statistic")
     return -g * _of_distribution(x, "pdf", name, args)
 
 
@@ -183,6 +187,6 @@ def cramervonmises(rvs: Any, cdf: Any, args: tuple[Any, ...] = ()) -> Any:
     x, values = _sample("cramervonmises", rvs, cdf, args)
     n = x.shape[0]
     if n < 2:
-        raise ArgumentTypeError("cramervonmises", "one observation", accepts="two or more")
+        raise ArgumentTypeError("cramervonmises", "there is only one observation", (), "pass at least two")
     middles = (2 * xp.arange(n, dtype=values.dtype) + 1) / (2 * n)
     return _WithoutProbability("cramervonmises", 1 / (12 * n) + xp.sum((middles - values) ** 2))
