@@ -615,7 +615,7 @@ def searchsorted(
     if x1.ndim != 1:
         raise ShapeError(op, "x1 must have one axis", [("x1", str(x1.shape))])
     if not isinstance(side, str) or side not in ("left", "right"):
-        raise ArgumentValueError(op, f"unknown side {shown(side)}", (), "side must be 'left' or 'right'.")
+        raise ArgumentValueError(op, f"unknown side {shown(side)}", (), "pass side='left' or side='right'")
     if sorter is not None:
         x1 = _put_in_order(x1, sorter)
     if beyond:
@@ -743,9 +743,9 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
         if x.ndim != 1:
             raise ShapeError(
                 "take",
-                f"the array has {x.ndim} axes and none is named",
+                f"the array has {x.ndim} axes, and axis is not given",
                 (("shape", str(x.shape)),),
-                "axis=..., or an array of one axis",
+                "pass axis, or an array with one axis",
             )
         axis = 0
     taken = gather(x, found, normalize_axis("take", axis, x.ndim))
@@ -759,7 +759,7 @@ def _check_indices(operation: str, indices: object) -> Array:
             operation,
             f"Unsupported dtype {found.dtype.name} of indices",
             (),
-            "indices take integer dtypes",
+            "pass integers: astype(indices, int64)",
         )
     return found
 

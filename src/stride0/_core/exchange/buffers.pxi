@@ -81,7 +81,7 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     if not x.c_contiguous and (flags & PyBUF_STRIDES != PyBUF_STRIDES or flags & PyBUF_C_CONTIGUOUS == PyBUF_C_CONTIGUOUS):
         raise BufferError("buffer: the array is not contiguous in C order")
     if flags & PyBUF_ANY_CONTIGUOUS == PyBUF_ANY_CONTIGUOUS and not x.c_contiguous and not is_f_contiguous(x):
-        raise BufferError("buffer: the array is contiguous in no order")
+        raise BufferError("buffer: the array is not contiguous")
     if flags & PyBUF_F_CONTIGUOUS == PyBUF_F_CONTIGUOUS and x.ndim > 1 and not is_f_contiguous(x):
         raise BufferError("buffer: the array is not contiguous in Fortran order")
     buffer.buf = data_of(x)
@@ -176,20 +176,20 @@ cdef Array from_buffer(object source, str operation):
         view = PyMemoryView_FromObject(source)
     except (ValueError, BufferError, TypeError) as error:
         # NumPy's dtypes without a buffer format: times, variable-width strings.
-        raise DTypeError(operation, f"Unsupported dtype: {error}", (), "the dtypes of the standard") from None
+        raise DTypeError(operation, f"Unsupported dtype: {error}", (), "cast first: source.astype('float64')") from None
     buffer = PyMemoryView_GET_BUFFER(view)
     step = buffer.itemsize
     if buffer.suboffsets is not NULL:
-        raise ExchangeError(operation, "the buffer is indirect: its rows are pointers", (), "a buffer of one block of memory")
+        raise ExchangeError(operation, "the buffer is indirect: its rows are pointers", (), "copy it to one block of memory first")
     code = code_of_format(buffer.format, buffer.itemsize)
     if code < 0:
         text = "?" if buffer.format is NULL else (<bytes>buffer.format).decode("ascii", "replace")
         raise DTypeError(operation, f"Unsupported dtype (buffer format {text!r}, {counted(buffer.itemsize, 'byte')})", (),
-                         "bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and complex128")
+                         "cast first, to bool, integers of 8 to 64 bits, float16, float32, float64, complex64 or complex128")
     if is_swapped(buffer.format) and buffer.itemsize > 1:
         return None
     if buffer.ndim > MAX_NDIM:
-        raise ShapeError(operation, f"{buffer.ndim} axes are too many", (), f"an array has at most {MAX_NDIM} axes")
+        raise ShapeError(operation, f"{buffer.ndim} axes are too many", (), f"use at most {MAX_NDIM} axes")
     x = blank(code)
     set_ndim(x, buffer.ndim)
     for axis in range(buffer.ndim - 1, -1, -1):

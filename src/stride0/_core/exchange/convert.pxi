@@ -6,8 +6,8 @@ def namespace_for(api_version):
     if configuration is not None:
         configuration.check_version(api_version)
     if api_version is not None and api_version not in VERSIONS and api_version != DRAFT:
-        raise ArgumentValueError("__array_namespace__", f"there is no version {api_version!r} of the Array API standard here", (),
-                                 f"one of {', '.join(VERSIONS)}, or {DRAFT}")
+        raise ArgumentValueError("__array_namespace__", f"unknown version {api_version!r} of the Array API standard", (),
+                                 f"pass one of {', '.join(VERSIONS)}, or {DRAFT}")
     return sys.modules["stride0"]
 
 
@@ -36,7 +36,7 @@ cdef Array unusual_array(object source, object copy, str operation):
     cdef DType stored = formatless(source)
     if isinstance(source, (str, bytes)) or not is_array_like(source):
         raise DTypeError(operation, f"Unsupported type {type(source).__name__}", (),
-                         "arrays, Python scalars, nested sequences of them, or objects with the buffer protocol, __dlpack__ or __array__")
+                         "pass an array, a Python scalar, nested sequences of them, or an object with the buffer protocol, __dlpack__ or __array__")
     if stored is not None:
         import numpy
 
@@ -46,7 +46,7 @@ cdef Array unusual_array(object source, object copy, str operation):
         return copy_array(x, x.code, False) if copy is None and is_numpy_scalar(source) else x
     kind = getattr(getattr(source, "dtype", None), "kind", None) if type(source).__module__ == "numpy" else None
     if kind is not None and kind not in "biufc":
-        raise DTypeError(operation, f"Unsupported dtype {source.dtype}", (), "the dtypes of the standard")
+        raise DTypeError(operation, f"Unsupported dtype {source.dtype}", (), "cast first: source.astype('float64')")
     if not exports_buffer(source):
         if hasattr(type(source), "__dlpack__"):
             try:
@@ -59,7 +59,7 @@ cdef Array unusual_array(object source, object copy, str operation):
     x = from_buffer(source, operation)
     if x is None:
         if copy is False:
-            raise ArgumentValueError(operation, "copy=False, but the memory is byte-swapped or unaligned and has to be copied")
+            raise ArgumentValueError(operation, "copy=False, but the memory is byte-swapped or unaligned and has to be copied", (), "pass copy=None")
         import numpy
 
         source = numpy.asarray(source)
@@ -126,6 +126,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     Traceback (most recent call last):
         ...
     stride0.ArgumentValueError: asarray: copy=False, but float64 has to be cast to float32
+    ...
     """
     cdef int code = NO_DTYPE
     cdef Array x
@@ -136,7 +137,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     if dtype is not None:
         code = (<DType?>dtype_argument("asarray", dtype)).code
     if copy is not None and not isinstance(copy, bool):
-        raise ArgumentTypeError("asarray", f"copy is {copy!r}", (), "True, False or None")
+        raise ArgumentTypeError("asarray", f"copy is {copy!r}", (), "pass True, False or None")
     if type(obj) is Array:
         x = <Array>obj
         if (copy is True or code >= 0 and code != x.code) and needs_tape(x):
@@ -145,17 +146,17 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
             return copy_array(x, x.code if code < 0 else code, False)
     elif is_python_scalar(obj):
         if copy is False:
-            raise ArgumentValueError("asarray", "copy=False, but a Python scalar has to be copied")
+            raise ArgumentValueError("asarray", "copy=False, but a Python scalar has to be copied", (), "pass copy=None")
         return scalar_array(obj, scalar_code(obj) if code < 0 else code, "asarray")
     elif isinstance(obj, (list, tuple, range)):
         if copy is False:
-            raise ArgumentValueError("asarray", "copy=False, but a sequence has to be copied")
+            raise ArgumentValueError("asarray", "copy=False, but a sequence has to be copied", (), "pass copy=None")
         return from_sequence(obj, code, 0)
     else:
         x = foreign_array(obj, copy, "asarray")
     if code >= 0 and x.code != code:
         if copy is False:
-            raise ArgumentValueError("asarray", f"copy=False, but {dtype_at(x.code).name} has to be cast to {dtype_at(code).name}")
+            raise ArgumentValueError("asarray", f"copy=False, but {dtype_at(x.code).name} has to be cast to {dtype_at(code).name}", (), "pass copy=None")
         return copy_array(x, code, False)
     return x
 
@@ -178,8 +179,8 @@ def dtype_argument(str operation, value):
     if type(value) is DType:
         return value
     found = known_dtype(value)
-    check_standard(operation, "a dtype that is no object of the namespace", "Data types: dtypes are objects of the namespace")
+    check_standard(operation, "a dtype that is not an object of the namespace", "Data types: dtypes are objects of the namespace")
     if found is None:
         raise DTypeError(operation, f"Unsupported dtype {shown(value)}",
-                         (), f"The dtypes are {', '.join([dtype_at(code).name for code in range(N_DTYPES)])}, as attributes of stride0.")
+                         (), f"pass one of {', '.join([dtype_at(code).name for code in range(N_DTYPES)])}, as an attribute of stride0")
     return found

@@ -166,7 +166,7 @@ cdef object export_capsule(Array x, object max_version, object copy):
         if locked:
             # The old layout has no flag for read-only memory, so a consumer could write to it.
             raise ExchangeError("__dlpack__", "the memory of the array is read-only or broadcast, and DLPack before 1.0 cannot say so",
-                                (), "max_version=(1, 0) or copy=True")
+                                (), "pass max_version=(1, 0) or copy=True")
         root = begin_lending(x)
         old = <DLManagedTensor*>malloc(sizeof(DLManagedTensor) + more)
         if old is NULL:
@@ -194,18 +194,18 @@ cdef tuple pair_of(object value, str argument):
         first, second = value
         return operator.index(getattr(first, "value", first)), operator.index(second)
     except (TypeError, ValueError) as error:
-        raise ArgumentTypeError("dlpack", f"{argument} is {value!r}", (), "a pair of integers") from error
+        raise ArgumentTypeError("dlpack", f"{argument} is {value!r}", (), "pass a pair of integers") from error
 
 
 cdef object export_dlpack(Array x, object stream, object max_version, object dl_device, object copy):
     if stream is not None:
-        raise ArgumentValueError("__dlpack__", f"stream is {stream!r}", (), "None: the CPU has no streams")
+        raise ArgumentValueError("__dlpack__", f"stream is {stream!r}", (), "pass stream=None: the CPU has no streams")
     if copy is not None and not isinstance(copy, bool):
-        raise ArgumentTypeError("__dlpack__", f"copy is {copy!r}", (), "True, False or None")
+        raise ArgumentTypeError("__dlpack__", f"copy is {copy!r}", (), "pass True, False or None")
     if max_version is not None:
         max_version = pair_of(max_version, "max_version")
     if dl_device is not None and pair_of(dl_device, "dl_device") != (kDLCPU, 0):
-        raise ExchangeError("__dlpack__", f"there is no way to the device {tuple(dl_device)}", (), "the CPU, (1, 0)")
+        raise ExchangeError("__dlpack__", f"the device {tuple(dl_device)} is not supported", (), "pass the CPU: dl_device=(1, 0)")
     return export_capsule(x, max_version, copy)
 
 
@@ -244,7 +244,7 @@ def __dlpack__(Array self not None, /, *, stream=None, max_version=None, dl_devi
     if dl_device is None:
         refuse_device(self, "__dlpack__")
     elif self.storage.device and copy is False:
-        raise ExchangeError("__dlpack__", f"copy=False, and the array is on the device {str(self.device)!r}", (), "copy=None")
+        raise ExchangeError("__dlpack__", f"copy=False, and the array is on the device {str(self.device)!r}", (), "pass copy=None")
     return export_dlpack(self, stream, max_version, dl_device, True if self.storage.device else copy)
 
 

@@ -44,7 +44,7 @@ cdef int check_tensor(const DLTensor* tensor, Py_ssize_t itemsize, str operation
     cdef Py_ssize_t limit = (<Py_ssize_t>1) << 62, count = itemsize, reach, step
     cdef bint empty = False
     if tensor.ndim < 0 or tensor.ndim > MAX_NDIM:
-        raise ExchangeError(operation, f"a tensor of {tensor.ndim} axes", (), f"0 to {MAX_NDIM} axes")
+        raise ExchangeError(operation, f"a tensor of {tensor.ndim} axes", (), f"pass a tensor of at most {MAX_NDIM} axes")
     if tensor.shape is NULL and tensor.ndim > 0:
         raise ExchangeError(operation, "a tensor without a shape")
     for axis in range(tensor.ndim):
@@ -88,14 +88,14 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         # The standard specifies this exception.
         raise AttributeError(f"{operation}: a {type(x).__name__} has no __dlpack__ and __dlpack_device__")
-    where_to = pair_of(x.__dlpack_device__(), "what __dlpack_device__ gives")
+    where_to = pair_of(x.__dlpack_device__(), "the result of __dlpack_device__")
     if where_to[0] != kDLCPU and device is None:
-        raise ExchangeError(operation, f"the memory is on the device {where_to}", (), "memory of the CPU, or device='cpu'")
+        raise ExchangeError(operation, f"the memory is on the device {where_to}", (), "move it to the CPU first, or pass device='cpu'")
     capsule = request_capsule(x, device, copy)
     with cython.critical_section(capsule):
         take_tensor(owner, capsule)
     if owner.new is NULL and owner.old is NULL:
-        raise ExchangeError(operation, f"{type(x).__name__}.__dlpack__ gave no fresh DLPack capsule")
+        raise ExchangeError(operation, f"{type(x).__name__}.__dlpack__ did not return a new DLPack capsule")
     return array_on(owner, copy, operation, x)
 
 
@@ -110,22 +110,22 @@ cdef Array array_on(ImportedTensor owner, object copy, str operation, object exp
     if owner.new is not NULL:
         if owner.new.version.major > DLPACK_MAJOR:
             raise ExchangeError(operation, f"the capsule is of DLPack {owner.new.version.major}.{owner.new.version.minor}", (),
-                                f"DLPack up to {DLPACK_MAJOR}.x")
+                                f"export it with max_version=({DLPACK_MAJOR}, 0)")
         tensor = &owner.new.dl_tensor
         copied = owner.new.flags & DLPACK_IS_COPIED
         # A copy made on request is not shared, so it is writable.
         readonly = owner.new.flags & DLPACK_READ_ONLY and not (copied and copy is True)
         if copied and copy is False:
-            raise ExchangeError(operation, f"copy=False, but {type(exporter).__name__}.__dlpack__ made a copy")
+            raise ExchangeError(operation, f"copy=False, but {type(exporter).__name__}.__dlpack__ made a copy", (), "pass copy=None")
     else:
         tensor = &owner.old.dl_tensor
     if tensor.device.device_type != kDLCPU:
-        raise ExchangeError(operation, "the capsule's memory is not on the CPU", (), "memory of the CPU")
+        raise ExchangeError(operation, "the capsule's memory is not on the CPU", (), "move it to the CPU first")
     code = code_of_tensor(tensor)
     if code < 0:
         raise ExchangeError(
             operation, f"Unsupported dtype (DLPack code {tensor.dtype.code}, {counted(tensor.dtype.bits, 'bit')}, {counted(tensor.dtype.lanes, 'lane')})", (),
-            "bool, integers of 8 to 64 bits, float16, bfloat16, float32, float64, complex64 and complex128")
+            "cast first, to bool, integers of 8 to 64 bits, float16, bfloat16, float32, float64, complex64 or complex128")
     empty = check_tensor(tensor, itemsize_at(code), operation)
     itemsize = step = itemsize_at(code)
     out = blank(code)
@@ -143,7 +143,7 @@ cdef Array array_on(ImportedTensor owner, object copy, str operation, object exp
     set_foreign_storage(out, owner, readonly)
     if not is_aligned(out):
         if copy is False:
-            raise ExchangeError(operation, "copy=False, but the memory is unaligned and has to be copied")
+            raise ExchangeError(operation, "copy=False, but the memory is unaligned and has to be copied", (), "pass copy=None")
         return copy_unaligned(out)
     # A producer older than `copy` may have shared its memory.
     return copy_array(out, code, False) if copy is True and not copied else out
@@ -228,7 +228,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
         return intercept("function", "from_dlpack", from_dlpack, (x,), {"device": device, "copy": copy})
     check_device("from_dlpack", device)
     if copy is not None and not isinstance(copy, bool):
-        raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "True, False or None")
+        raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "pass True, False or None")
     if type(x) is Array and (<Array>x).storage.device:
         # For a simulated device, the interceptor sets the result's device.
         refuse_tracked(<Array>x, "from_dlpack", ExchangeError)

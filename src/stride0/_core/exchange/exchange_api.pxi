@@ -12,7 +12,7 @@ cdef Array exported(void* object_, bint* copied):
     """The array to export: the object itself, or a copy if it is on a simulated device."""
     cdef Array x
     if type(<object>object_) is not Array:
-        raise ArgumentTypeError(NAME, f"the object is a {type(<object>object_).__name__}", (), "an array of stride0")
+        raise ArgumentTypeError(NAME, f"the object is a {type(<object>object_).__name__}", (), "pass a stride0 array")
     x = <Array>object_
     reads_value(NAME)
     refuse_device(x, NAME)
@@ -50,7 +50,7 @@ cdef int borrow_array(void* object_, DLTensor* out) except -1:
     cdef Array x = exported(object_, &copied)
     if copied or is_locked(x, False):
         raise ExchangeError(NAME, "the memory of the array is read-only, broadcast or on another device, and a DLTensor cannot say so", (),
-                            "managed_tensor_from_py_object_no_sync")
+                            "call managed_tensor_from_py_object_no_sync")
     data_of(x)
     # Compute deferred results that read the memory, before the caller may write.
     s0_count_int((<Storage>begin_export(x)).exports, -1)

@@ -58,7 +58,7 @@ cdef object rounded(Array x, ndigits):
         return x.round(ndigits)
     value = single(x, "round")
     if isinstance(value, complex):
-        raise DTypeError("round", "a complex array has no integer value", (), "a real-valued or boolean array, or a number of digits")
+        raise DTypeError("round", "a complex array has no integer value", (), "pass the number of digits, or take real(x) first")
     return value.__round__()
 
 
@@ -94,7 +94,7 @@ def to_device(Array self not None, device, /, *, stream=None):
         beyond_standard("to_device", "device is None", BY_NAME)
     cdef int number = 0 if is_only_device(device) else check_device("to_device", device).number
     if stream is not None:
-        raise DeviceError("to_device", f"stream is {stream!r}", (), "None: the CPU has no streams")
+        raise DeviceError("to_device", f"stream is {stream!r}", (), "pass stream=None: the CPU has no streams")
     if number == self.storage.device:
         return self
     # With the device, so that a test configuration checks the dtype.
@@ -124,7 +124,7 @@ def __round__(Array self not None, ndigits=None):
 
 @add_special
 def __bytes__(Array self not None):
-    beyond_standard("bytes", "bytes are made of an array", "Array object: arrays have no method __bytes__")
+    beyond_standard("bytes", "an array is converted to bytes", "Array object: arrays have no method __bytes__")
     if not guarding and not self.storage.logged:
         return c_bytes(self)
     return memoryview(as_bits(self)).tobytes()

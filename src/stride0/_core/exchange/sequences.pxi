@@ -25,7 +25,7 @@ cdef bint collect(object item, int outside, int depth, Nesting* found, list leav
     if not isinstance(item, (list, tuple, range)):
         return False
     if outside + depth >= MAX_NDIM:
-        raise ShapeError("asarray", "the sequences are nested too deeply", (), f"an array has at most {MAX_NDIM} axes")
+        raise ShapeError("asarray", "the sequences are nested too deeply", (), f"nest at most {MAX_NDIM} sequences")
     length = length_of_range(item) if type(item) is range else len(item)
     if found.shape[depth] < 0:
         found.shape[depth] = length
@@ -145,7 +145,7 @@ cdef Array from_parts(object source, int code, int depth):
     for item in source:
         part = from_sequence(item, code, depth + 1) if isinstance(item, (list, tuple, range)) else asarray(item)
         if parts and not same_shape(part, <Array>parts[0]):
-            raise ShapeError("asarray", f"shapes {shape_tuple(<Array>parts[0])} and {shape_tuple(part)} side by side", (), "items of one shape")
+            raise ShapeError("asarray", f"shapes {shape_tuple(<Array>parts[0])} and {shape_tuple(part)} in one sequence", (), "pass items of one shape")
         found = part.code if found < 0 else promote_codes(found, part.code)
         parts.append(part)
     if not parts:

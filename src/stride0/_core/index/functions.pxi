@@ -7,7 +7,7 @@ cdef Array operand(PyObject* x, str operation, str name="x"):
 cdef Array indices_argument(PyObject* x, str operation):
     cdef Array indices = operand(x, operation, "indices")
     if letter_at(indices.code) != c"i" and letter_at(indices.code) != c"u":
-        raise DTypeError(operation, f"Unsupported dtype {dtype_at(indices.code).name} of indices", (), "indices take integer dtypes")
+        raise DTypeError(operation, f"Unsupported dtype {dtype_at(indices.code).name} of indices", (), "pass integers: astype(indices, int64)")
     return indices
 
 
@@ -17,8 +17,8 @@ cdef object take(str name, PyObject** given):
     cdef int axis = 0
     if given[2] is <PyObject*>None:
         if x.ndim != 1:
-            raise ShapeError("take", f"the array has {x.ndim} axes and none is named", (("shape", f"{x.shape}"),),
-                             "axis=..., or an array of one axis")
+            raise ShapeError("take", f"the array has {x.ndim} axes, and axis is not given", (("shape", f"{x.shape}"),),
+                             "pass axis, or an array with one axis")
     elif not read_axis(given[2], x.ndim, &axis):
         axis = convert_axis(given[2], x.ndim, "take")
     out = gather(x, indices, axis)
@@ -37,7 +37,7 @@ cdef object take_along_axis(str name, PyObject** given):
         at = convert_axis(given[2], x.ndim, "take_along_axis")
     if x.ndim != indices.ndim:
         raise ShapeError("take_along_axis", f"indices have {counted(indices.ndim, 'axis', 'axes')}, the array has {x.ndim}",
-                         (("x", f"{x.shape}"), ("indices", f"{indices.shape}")), "as many axes in both")
+                         (("x", f"{x.shape}"), ("indices", f"{indices.shape}")), "pass arrays with equally many axes")
     for axis in range(x.ndim):
         shape[axis] = indices.shape_[axis]
         if axis == at:
@@ -50,7 +50,7 @@ cdef object take_along_axis(str name, PyObject** given):
                 raise BroadcastError("take_along_axis", [("x", x.shape), ("indices", indices.shape)])
         empty = empty or shape[axis] == 0
     if differ and not empty:
-        pairs = [("x beside the axis", beside(x, at)), ("indices beside it", beside(indices, at))]
+        pairs = [("x without the axis", beside(x, at)), ("indices without it", beside(indices, at))]
         check_broadcasting("take_along_axis", pairs, tuple([shape[axis] for axis in range(x.ndim) if axis != at]))
     out = new_array(x.code, x.ndim, shape, NULL, False)
     indices = unchecked_indices(indices, x.shape_[at], at)
@@ -98,7 +98,7 @@ cdef object put_along_axis(str name, PyObject** given):
 cdef object nonzero_indices(str name, PyObject** given):
     cdef Array x = array_argument(given[0], name, "x")
     if x.ndim == 0:
-        raise ShapeError(name, "x must have at least one axis", [("x", "()")], "A 0-d array has no indices.")
+        raise ShapeError(name, "x must have at least one axis", [("x", "()")], "insert an axis: x[None]")
     return nonzero(x)
 
 

@@ -14,7 +14,8 @@ cdef Array checked_indices(Array index, Py_ssize_t size, int axis, bint check):
         # A uint64 above the greatest int64 would become negative, an index from the end.
         greatest = reduce_array("max", index, tuple(range(index.ndim)), False, None) if index.size else None
         if greatest is not None and <uint64_t>read_scalar(data_of(<Array>greatest), UINT64) >= <uint64_t>size:
-            raise OutOfBoundsError("index", f"{int(greatest)} is out of bounds for axis {axis} with size {size}")
+            raise OutOfBoundsError("index", f"{int(greatest)} is out of bounds for axis {axis} with size {size}", (),
+                                   f"pass indices from {-size} to {size - 1}" if size else "pass no index: the axis is empty")
     if check:
         thread = release_lock(out.size)
         bad = not s0_are_within(values, out.size, size)
@@ -40,7 +41,7 @@ cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1:
 cdef int refuse_changed_indices(Array index, Py_ssize_t size, int axis) except -1:
     """Raise the error for an index array in which an index was out of bounds."""
     refuse_indices(index, size, axis)
-    raise OutOfBoundsError("index", "an index array was changed while it was used, to something out of bounds")
+    raise OutOfBoundsError("index", "an index array was changed during the call, to an index out of bounds", (), "pass a copy of the index array")
 
 
 cdef Array positive_indices(Array index, Py_ssize_t size, int axis):

@@ -17,12 +17,12 @@ cdef Py_ssize_t index_value(object item, Py_ssize_t size, int axis) except? -1:
         index += size
     if index < 0 or index >= size:
         raise OutOfBoundsError("index", f"{given} is out of bounds for axis {axis} with size {size}", (),
-                               f"indices from {-size} to {size - 1}" if size else "no index: the axis is empty")
+                               f"pass indices from {-size} to {size - 1}" if size else "pass a slice: the axis is empty")
     return index
 
 
 cdef object refuse_index(str what):
-    raise OutOfBoundsError("index", f"{what} is no index", (), "integers, slices, ..., None, and integer or boolean arrays")
+    raise OutOfBoundsError("index", f"{what} is not an index", (), "use integers, slices, ..., None, and integer or boolean arrays")
 
 
 cdef object plain_slice(object item):
@@ -67,7 +67,7 @@ cdef object classify(object item):
         try:
             a = hooks.convert(item, NO_DTYPE)
         except (RangeError, DTypeError, ShapeError) as error:
-            raise OutOfBoundsError("index", f"a {type(item).__name__} is no index: {error.problem}") from error
+            raise OutOfBoundsError("index", f"a {type(item).__name__} is not an index: {error.problem}") from error
         if a.size == 0 and not is_array:
             # An empty sequence has no dtype of its own; as an index it means integers.
             a = copy_array(a, INT64, True)
@@ -116,10 +116,10 @@ cdef tuple classified(Array x, object key, Counts* out):
             taken += axes_indexed(item)
             out.arrays += type(item) is Array
     if dots > 1:
-        raise OutOfBoundsError("index", "more than one ... in the key", (), "at most one ...")
+        raise OutOfBoundsError("index", "more than one ... in the key", (), "write ... once")
     out.missing = x.ndim - taken
     if out.missing < 0:
-        raise OutOfBoundsError("index", f"{counted(taken, 'index', 'indices')} for an array of {counted(x.ndim, 'axis', 'axes')}", (("shape", f"{shape_tuple(x)}"),))
+        raise OutOfBoundsError("index", f"{counted(taken, 'index', 'indices')} for an array of {counted(x.ndim, 'axis', 'axes')}", (("shape", f"{shape_tuple(x)}"),), f"pass at most {counted(x.ndim, 'index', 'indices')}")
     check_axes(x.ndim + extra)
     return items
 
@@ -228,5 +228,5 @@ cdef int take_axes(Selection* into, Array x, int first, int last) noexcept:
 
 cdef int check_axes(int ndim) except -1:
     if ndim > MAX_NDIM:
-        raise OutOfBoundsError("index", f"the result would have {ndim} axes", (), f"an array has at most {MAX_NDIM} axes")
+        raise OutOfBoundsError("index", f"the result would have {ndim} axes", (), f"use at most {MAX_NDIM} axes")
     return 0

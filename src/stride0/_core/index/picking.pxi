@@ -81,8 +81,8 @@ cdef bint pick_mask(Picked* out, list kept, Array x, Array mask, int axis) excep
         # The standard allows a size of 0: such a mask selects nothing.
         if mask.shape_[d] != x.shape_[axis + d] and mask.shape_[d] != 0:
             raise OutOfBoundsError(
-                "index", f"the mask has size {mask.shape_[d]} where the array has size {x.shape_[axis + d]}, at axis {axis + d}",
-                (("array", f"{shape_tuple(x)}"), ("mask", f"{shape_tuple(mask)}")), "write a mask whose axes have the sizes of the axes that it selects from")
+                "index", f"the mask has size {mask.shape_[d]} and the array size {x.shape_[axis + d]} at axis {axis + d}",
+                (("array", f"{shape_tuple(x)}"), ("mask", f"{shape_tuple(mask)}")), "pass a mask whose sizes equal the sizes of the axes that it selects from")
         merged = merged and (axis + d == last or x.strides_[axis + d] == x.shape_[axis + d + 1] * x.strides_[axis + d + 1])
     if merged:
         flat = view_of(flat, data_of(flat), 1, &flat.size, &one)
@@ -142,7 +142,7 @@ cdef int move_picked(const Picked* at, Array x, Array other, int mode) except -1
     if not move_lanes(&lanes, x.code, mode):
         for k in range(at.count):
             refuse_indices(<Array>at.indices[k], at.picks[k].size, at.picks[k].axis)
-        raise OutOfBoundsError("index", "an index array was changed while it was used, to something out of bounds")
+        raise OutOfBoundsError("index", "an index array was changed during the call, to an index out of bounds", (), "pass a copy of the index array")
     return 0
 
 

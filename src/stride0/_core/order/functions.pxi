@@ -113,7 +113,7 @@ cdef object searchsorted(str name, PyObject** given):
     right = side is not LEFT
     if right and not (isinstance(side, str) and side == "right"):
         if not (isinstance(side, str) and side == "left"):
-            raise ArgumentValueError("searchsorted", f"unknown side {shown(side)}", (), "side must be 'left' or 'right'.")
+            raise ArgumentValueError("searchsorted", f"unknown side {shown(side)}", (), "pass side='left' or side='right'")
         right = False
     if given[3] is not <PyObject*>None:
         x1 = apply_sorter(x1, <object>given[3])
