@@ -112,7 +112,7 @@ class custom_vjp:
         self.backward: Callable[..., Any] | None = None
         # For `custom_jvp`: computes the tangents of the results from the tangents of the arguments.
         self.derivative: Derivative | None = None
-        # The function of one example, if this is a function of batches.
+        # The function of one example, if this object is a function of batches.
         self.original = self
         functools.update_wrapper(self, f)
 

@@ -38,8 +38,8 @@ def checkpoint_loop(step: Callable[[Any], Any], state: Any, n: int, snapshots: i
     Parameters
     ----------
     step : callable
-        Takes a state, returns the next state: arrays, or a nested structure of them. It does the same each
-        time that it is called with the same state.
+        Takes a state, returns the next state: arrays, or a nested structure of them. For equal states it must
+        do the same.
     state : nested structure of arrays
         The first state.
     n : int
@@ -56,7 +56,7 @@ def checkpoint_loop(step: Callable[[Any], Any], state: Any, n: int, snapshots: i
     Raises
     ------
     ArgumentTypeError, ArgumentValueError
-        If `n` or `snapshots` is no integer, or too small.
+        If `n` or `snapshots` is not an integer, or is too small.
     GradientError
         As `checkpoint`, if an array that `step` closes over was overwritten.
 

@@ -191,7 +191,7 @@ def linear_transpose(f: Callable[..., Any], *xs: Any) -> Callable[[Any], tuple[A
 
 
 def _points(leaves: list[Any], structure: Structure, step: float) -> list[Any]:
-    """Return arguments of irregular numbers of both signs."""
+    """Return arguments filled with irregular numbers of both signs."""
     points: list[Any] = []
     for leaf in leaves:
         x = asarray(leaf) if isinstance(leaf, (float, complex)) else leaf

@@ -191,7 +191,7 @@ def _by_rows(call: Linearized, points: list[Array]) -> list[list[Array]]:
 
 
 def _by_columns(call: Linearized, points: list[Array]) -> list[list[Array]]:
-    """Return the same by columns, from unit tangents."""
+    """Return the derivatives by columns, from unit tangents."""
     blocks: list[list[Array]] = [[] for _ in call.values]
     zero: list[Array] = [zeros(x.shape, dtype=x.dtype) for x in points]
     for k, x in enumerate(points):

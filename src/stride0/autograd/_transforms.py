@@ -62,8 +62,8 @@ def value_and_grad(
     -------
     callable
         Takes the arguments of `f`, returns ``(value, gradient)``, or ``((value, aux), gradient)``. The
-        gradient is structured like the argument, with new arrays of its shapes and dtypes; a tuple of
-        such where `argnums` is a sequence.
+        gradient is structured like the argument, with new arrays of its shapes and dtypes; a tuple of such
+        structures if `argnums` is a sequence.
 
     Raises
     ------

@@ -89,7 +89,7 @@ class Key:
         return tuple(items)
 
     def arranged(self, found: Array, batched: bool) -> Array:
-        """Return what that key reads, batch axis first and the other axes in the order of an example."""
+        """Return the elements at this key, batch axis first and the other axes in the order of an example."""
         if (not self.is_batched and self.stays) or self.is_basic:
             return found
         if not batched:

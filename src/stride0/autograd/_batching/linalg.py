@@ -79,7 +79,7 @@ def _vecdot(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
 def _einsum(level: Level, subscripts: Any, operands: tuple[Any, ...], optimize: Any) -> Array:
     arrays, read = read_subscripts("einsum", subscripts, operands)
     if len(arrays) > 2:
-        # Steps of an example: with the label of the batch there may be too many labels to find a path.
+        # Find the steps for an example: the label of the batch could exceed the number of labels for paths.
         steps = read_steps("einsum", subscripts, operands, optimize)
         optimize = [(first,) if second < 0 else (first, second) for first, second, _ in steps]
     return _contraction(level, list(zip(arrays, read.inputs, strict=True)), read.output, optimize)

@@ -139,7 +139,7 @@ def _clip(call: Call, outs: list[Any]) -> Found:
 
 
 def _compositions(series: list[Series], k: int) -> Iterator[tuple[int, ...]]:
-    """Yield the numbers of coefficients, one of each series, whose sum is k."""
+    """Yield tuples of coefficient numbers, one per series, whose sum is k."""
     if len(series) == 1:
         if k == 0 or series[0][k] is not None:
             yield (k,)
@@ -172,7 +172,7 @@ def _multilinear(call: Call, outs: list[Any]) -> Found:
 
 
 def _joined(x: Series, y: Series) -> Series:
-    """Return two series behind each other along the last axis."""
+    """Concatenate two series along the last axis."""
 
     def rule(k: int) -> Any:
         parts = [(s[k], s[0]) for s in (x, y)]
@@ -244,7 +244,7 @@ def _spread(call: Call, outs: list[Any]) -> Found:
     by = 2 / divisor(x[0].shape, axis, given["correction"])
     if call.name == "var":
         return [along_axes(outs[0], x, lambda y: apart.mapped(lambda c: conj(c) * by), axis)]
-    # By the deviation itself: its square could leave the range.
+    # Use the deviation itself: its square could leave the range.
     return [
         along_axes(outs[0], x, lambda y: direction(apart, y).mapped(lambda c: conj(c) * (by * 0.5)), axis)
     ]
@@ -300,7 +300,7 @@ def _exponentials(call: Call, outs: list[Any]) -> Found:
 
     if call.name == "special.logsumexp":
         return [along_axes(out, x, slopes, axis)]
-    # Its first coefficient is not used: shares depend on the derivatives only.
+    # Its first coefficient is unused: shares depend only on the derivatives.
     along_axes(sum(first, axis=axis), x, slopes, axis)
     found = shares[0] if call.name == "special.softmax" else x - wide[0]
     return [found.starting(out)]

@@ -93,10 +93,10 @@ def power(x: Series, n: Series, y: Any) -> Series:
 
 
 def _power_at_zero(x: Series, n: Series, usual: Any, at_zero: Any, k: int) -> Any:
-    """Return a coefficient of a power, of which some bases are 0: NaN unless the power is a polynomial."""
+    """Return a coefficient of a power with some bases 0: NaN there unless the power is a polynomial."""
 
     def flat(s: Series) -> Any:
-        """Tell where a base is 0 and a series does not change."""
+        """Return a mask: where a base is 0 and a series is constant."""
         terms = [s[j] for j in range(1, k + 1) if s[j] is not None]
         return functools.reduce(operator.and_, (el.equal(term, 0) for term in terms), at_zero)
 

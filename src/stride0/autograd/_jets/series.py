@@ -1,12 +1,13 @@
 """Taylor series whose coefficients are arrays, and equations that determine them.
 
 Note [Series]
-    A series computes a coefficient when somebody asks for it, from coefficients of lower orders. So a series
+    A series computes a coefficient when it is first read, from coefficients of lower orders. So a series
     may occur in its own definition: `solved` takes a function's differential equation, and most functions
     are one line. Sums of products of coefficients make the cost grow as the square of the order.
 
-    The coefficient None is zero for all elements: an argument is often a straight line. In a product with a
-    coefficient that is zero for some elements, infinite factors do not count: Note [Zero in, zero out].
+    The coefficient None is zero for all elements, as in the frequent case of a straight line. In a product
+    with a coefficient that is zero for some elements, infinite factors do not
+    count: Note [Zero in, zero out].
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from typing import Any
 from stride0._chapters.elementwise import add
 from stride0.autograd._rules.parts import product
 
-# All series of a rule that runs: they refer to each other in circles, which are cut afterwards.
+# All series of the running rule: their reference cycles are broken afterwards.
 MADE: ContextVar[list[Series]] = ContextVar("stride0.series")
 
 
 class Series:
-    """A Taylor series: `rule` computes a coefficient from its number, from 1 on; without it, a constant."""
+    """A Taylor series: `rule` computes coefficient k for k >= 1; without a rule, the series is a constant."""
 
     __slots__ = ("known", "rule", "slopes")
 
@@ -80,7 +81,7 @@ class Series:
 
 
 def _terms(x: Series, y: Series, k: int) -> Iterable[Any]:
-    """Return the products of coefficients whose numbers have the sum k."""
+    """Return the products of coefficients whose numbers add to k."""
     if x is y:
         yield from (times(scaled(x[k - j], 2), x[j]) for j in range((k + 1) // 2))
         yield times(x[k // 2], x[k // 2]) if k % 2 == 0 else None

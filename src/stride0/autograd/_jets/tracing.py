@@ -3,8 +3,8 @@
 Note [Jets]
     A configuration sees each call of the function (Note [Interceptors]), and the rule of the called function
     computes the series of its results. Series belong to array objects. The arguments are tracked by a tape,
-    too: a tracked array without a series was computed in a way that nobody saw, and is refused. So a missing
-    rule is an error, never a constant.
+    too: a tracked array without a series was computed by a call that the configuration did not see, and is
+    refused. So a missing rule is an error, never a constant.
 
     Coefficients of a view are views of coefficients if the rule made them so; coefficients of other arrays
     share no memory. So a write to an array writes to its coefficients as well. If another array shares the
@@ -54,7 +54,7 @@ def refuse(problem: str, accepts: str = "") -> NoReturn:
 
 
 def first_example(x: Array) -> Array:
-    """Return the array, of a batched array its first example."""
+    """Return the array, or the first example of a batched array."""
     while (level := newest_level([x])) is not None:
         x = level.value(x)[0]
     return x
@@ -106,7 +106,7 @@ class Jets(Configuration):
         return out
 
     def copied(self, view: Array) -> Array:
-        """Find the series of a view that a property made."""
+        """Find the series of a view that a property returned."""
         if self.around is not None and not self.around.views:
             view = self.around.copied(view)
         with Setting(CONFIGURATION, self.around):
@@ -191,7 +191,7 @@ class Jets(Configuration):
             with Setting(STRICT, False), Setting(BROADCASTING, 0):
                 call = arrays.Call(name, args, kwargs)
                 call.series = {key: entry.series(x) for key, (x, entry) in active.items()}
-                # Rules read the results, which the tape need not see.
+                # Rules read the results without the tape.
                 plain = outs if any(e.is_outer for _, e in active.values()) else [detach(x) for x in outs]
                 found = self._series(call, plain)
                 return [
@@ -236,7 +236,7 @@ class Jets(Configuration):
         alive = [(other, y) for other in list(self.known.values()) if (y := other.x()) is not None]
         near = [(other, y) for other, y in alive if y is not x and shares(y, x)]
         if not active and (not near or name == "matmul"):
-            # The second half of `x @= y` is a call with operands that nobody tracks.
+            # The second half of `x @= y` is a call with untracked operands.
             return
         if is_batched_array(x) and (near or kind == "setitem"):
             refuse(f"{name} writes into an array", "build a new array instead")
@@ -254,7 +254,7 @@ class Jets(Configuration):
         if entry is None:
             entry = self.put(x, [None] * self.order, False)
             if not near and not is_batched_array(x) and x.nbytes != storage_nbytes(x):
-                # Other views of the memory may be used later: this one shows all of it.
+                # Other views of the memory may be used later; this view shows all of the memory.
                 with Setting(STRICT, False):
                     count = storage_nbytes(x) // x.itemsize
                     self.whole.append(as_strided(detach(x), (count,), (1,), 0))

@@ -68,7 +68,7 @@ def _bessel(name: str, g: Array, v: Any, z: Any, factor: float, plus: float) -> 
 
 
 def _spherical(name: str, g: Array, n: Any, z: Any, before: float, after: float) -> LazyProduct:
-    """Return the same for a spherical Bessel function, without a division by `z`."""
+    """Return the cotangent of the argument of a spherical Bessel function, without a division by `z`."""
     function = getattr(special, name)
     terms = before * n * of_lower(n, lambda m: function(m, z)) + after * (n + 1) * function(n + 1, z)
     return along(g, terms / (2.0 * n + 1.0))

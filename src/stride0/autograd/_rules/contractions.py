@@ -1,7 +1,7 @@
 """Gradient rules of `einsum` and `tensordot`.
 
-The cotangent of an operand is a contraction too: of the result's cotangent and the other operand, to the
-labels of the operand.
+The cotangent of an operand is a contraction too: it contracts the result's cotangent with the other operand
+to the labels of the operand.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _cotangent(g: Labelled, shape: Shape, labels: Labels, other: Labelled | None
     added = tuple(k for k in range(len(labels)) if k not in first or labels[k] not in known)
     if added:
         found = expand_dims(found, axis=added)
-    # Along summed axes that only the operand has, or in which it is longer, all elements have the same
+    # Along summed axes that only this operand has, or in which it is longer, all elements have the same
     # cotangent.
     sizes = tuple((found.shape[k] if n == 1 else n) if k in first else 1 for k, n in enumerate(shape))
     if sizes != found.shape:

@@ -276,7 +276,7 @@ def _svd(g: tuple[Array | None, Array | None, Array | None], out: Any) -> Array 
     pv: Any = None if gv is None else after(adjoint(v), gv)
     both = pv if pu is None else pu if pv is None else pu + pv
     change = -pv if pu is None else pu if pv is None else pu - pv
-    # Numerators, denominators, and the functions that give the denominators' change as values separate.
+    # Numerators, denominators, and functions that return the denominators' change as values separate.
     parts = [(_skew(both), differences(s), differences), ((change - adjoint(change)) / 2, _sums(s), _sums)]
     if gu is not None and rows > k:
         parts.append((gu - after(u, pu), _rows(s), _rows))

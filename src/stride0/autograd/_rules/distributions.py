@@ -1,7 +1,8 @@
 """Gradient rules of the incomplete gamma and beta functions, and of the distributions composed of them.
 
 The derivatives by the last argument are densities. The derivatives by parameters are functions of
-`stride0.special._parameters`, of any order. Inverse functions use the implicit function theorem.
+`stride0.special._parameters`, of any order. Rules of inverse functions follow from the implicit function
+theorem.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def _share(r: Any) -> tuple[Any, Any]:
 
 
 def _f_ratio(dfn: Any, dfd: Any, x: Any) -> tuple[Any, Any]:
-    """Return where `x` is infinite, and ``dfn / dfd * x`` elsewhere; constant in the parameters if x is 0."""
+    """Return a mask of infinite `x`, and ``dfn / dfd * x`` elsewhere; constant if x is 0."""
     end = isinf(x)
     return end, product(where(end, 1, x), dfn / dfd)
 
@@ -147,7 +148,7 @@ def _t_by_freedom(df: Any, t: Any) -> Any:
     quotient = t / sqrt(df)
     large = greater(abs(quotient), 1)
     near, inverse = where(large, 0, quotient), 1.0 / where(large, quotient, 1)
-    # The quotient divided by hypot(1, quotient), and 1 minus the square of that.
+    # s = quotient / hypot(1, quotient), and 1 - s**2.
     root = where(large, sign(inverse), near) / sqrt(1.0 + where(large, inverse * inverse, near * near))
     other = where(large, inverse * inverse, 1) / (1.0 + where(large, inverse * inverse, near * near))
     found = 0.25 * odd_betainc_b(0.5 * df, root, other, 1) - t * t_density(df, t) / (2.0 * df)

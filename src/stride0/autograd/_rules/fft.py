@@ -2,7 +2,7 @@
 
 Transforms are linear. The adjoint of a transform is the opposite transform with the norms' factors exchanged.
 Half a spectrum represents a whole one: each element counts twice, for itself and its mirror image, except the
-first one and, if the length is even, the last one. Hence the weights 2 and 1/2.
+first element and, if the length is even, the last element. Hence the weights 2 and 1/2.
 """
 
 from __future__ import annotations

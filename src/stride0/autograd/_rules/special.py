@@ -1,7 +1,7 @@
 """Gradient rules of `stride0.special`: a table of formulas.
 
 A rule calls public functions, which have rules themselves, so the table holds for derivatives of any order.
-If no formula is known for an argument, `UNKNOWN` says so, and tracked arrays are refused there. Rules of the
+If no formula is known for an argument, `UNKNOWN` has the reason, and a tracked array is refused. Rules of the
 incomplete gamma and beta functions and of distributions are in `distributions`, of Bessel functions in
 `bessel`, of polynomials in `polynomials`, of `logsumexp` and `softmax` in `exponentials`.
 
@@ -79,7 +79,7 @@ def is_whole_up_to(x: Any, bound: float) -> Array:
 
 
 def of_real(x: Any, op: str, argument: str) -> None:
-    """Refuse complex arguments of a derivative that is known for real arguments only."""
+    """Refuse complex arguments of a derivative that is known only for real arguments."""
     if is_complex(x):
         raise GradientError(op, f"the derivative with respect to a complex {argument} is not known")
 
@@ -524,7 +524,7 @@ VJP: dict[str, dict[str, Rule]] = {
         "x2": lambda g, x1, x2: times(g, _boxcox(log1p(x1), x2)),
     },
     "special.inv_boxcox": {
-        # Not by the logarithm of the result, which is inaccurate near 1.
+        # The logarithm of the result would be inaccurate near 1.
         "x1": lambda g, x1, x2: times(g, exp((1.0 - x2) * log1p(special.inv_boxcox1p(x1, x2)))),
         "x2": lambda g, x1, x2: _inverse_boxcox(g, special.inv_boxcox1p(x1, x2), x2),
     },

@@ -114,7 +114,7 @@ def std_slope(x: Array, axis: Axis, correction: float, out: Array) -> Array:
 
 
 def divisor(shape: Shape, axis: Axis, correction: float) -> float:
-    """Return the number that divided the sum of squares."""
+    """Return the divisor of the sum of squares."""
     found = count(shape, axis) - correction
     return found if found > 0 else math.nan
 

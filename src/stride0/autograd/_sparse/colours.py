@@ -1,7 +1,7 @@
 """Colourings of patterns: columns, rows or unknowns of one colour share one product with the matrix.
 
 A set of colours is an integer with one bit per colour; the next colour is the lowest bit that no neighbour
-has. So the time is proportional to the number of entries, however many colours there are.
+has. So the time is proportional to the number of entries, for any number of colours.
 """
 
 from __future__ import annotations

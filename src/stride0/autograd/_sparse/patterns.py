@@ -23,7 +23,7 @@ __all__ = ["Arguments", "Patterns", "check_scalar", "ordered", "pattern_of"]
 
 
 class Arguments:
-    """The arguments of a call, some of which are differentiated by."""
+    """The arguments of a call, with the chosen ones to differentiate by."""
 
     def __init__(
         self, operation: str, f: Callable[..., Any], argnums: Argnums, args: tuple[Any, ...], kwargs: Any

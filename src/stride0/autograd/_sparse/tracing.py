@@ -9,9 +9,9 @@ Note [Patterns]
     all other arrays on this memory.
 
     The tape tells whether a result depends on the arguments at all. If the tape tracks a result, but no rule
-    has seen its memory, the result depends on everything: an operation without a rule, or one that the
-    interceptor did not see, is dense and never empty. All memory that has sets is kept until the function
-    ends, so no address is used twice.
+    has seen its memory, the result depends on everything: an operation without a rule, or unseen by the
+    interceptor, counts as dense, never as empty. All memory that has sets is kept until the function ends, so
+    no address is used twice.
 
     Untracked results that were computed from tracked operands (comparisons, positions, `stop_gradient`) are
     recorded as well: they are constants of this call, but their values differ in the next call. Zeros in them
@@ -52,7 +52,7 @@ class Block:
     def __init__(self, start: int, end: int, unit: int, keep: Any) -> None:
         self.start, self.end, self.unit, self.keep = start, end, unit, [keep]
         self.numbers = np.full((end - start) // unit, UNSEEN, dtype=np.int64)
-        # Units that are no longer distinguished, with the set of all of them.
+        # Units that are no longer distinguished, with their common set.
         self.weak: list[tuple[Any, int]] = []
 
     def view(self, place: Place) -> Any:
@@ -113,7 +113,7 @@ class Trace:
         self.starts: list[int] = []
         # Pairs of sets, each as one integer.
         self.bent: list[Any] = []
-        # A write was not seen, so nothing is known any more.
+        # An unseen write: nothing is known any more.
         self.lost = False
 
     # --- memory

@@ -1,6 +1,6 @@
 """HIPS/autograd's names: ``from stride0.autograd.hips import grad, elementwise_grad``.
 
-Operators take NumPy arrays, Python floats and arrays of stride0, and return arrays of stride0. Gradients with
+Operators take NumPy arrays, Python floats and stride0 arrays, and return stride0 arrays. Gradients with
 respect to complex arguments follow HIPS's convention, the conjugate of stride0's. `numpy` is `stride0.numpy`,
 `misc` has `flatten`, `optimizers` and `fixed_points`, `builtins` has Python's own `tuple`, `list` and `dict`.
 

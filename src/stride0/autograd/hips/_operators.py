@@ -47,7 +47,7 @@ def conjugate(tree: Any) -> Any:
 
 
 def arrays(tree: Any, scalars: tuple[type, ...] = (float, complex)) -> Any:
-    """Return a structure with arrays in place of NumPy arrays of numbers, and of Python scalars."""
+    """Return a structure in which stride0 arrays replace numeric NumPy arrays and Python scalars."""
     np = numpy()
 
     def converted(x: Any) -> Any:

@@ -107,7 +107,7 @@ def _define(kind: str, fun: primitive, rules: Sequence[Any], argnums: Sequence[i
 
 
 def defvjp(fun: primitive, *makers: Any, argnums: Sequence[int] | None = None) -> None:
-    """Define how cotangents of the result of a `primitive` are pulled back.
+    """Define the gradient of a `primitive`.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Solutions of equations and minima as differentiable functions of parameters.
 
-SciPy, or a solver of yours, finds the solution; the implicit function theorem gives its derivatives, in
+SciPy, or your own solver, finds the solution; the implicit function theorem gives its derivatives, in
 both modes and to any order. The memory of the derivative does not depend on the number of iterations.
 
 Examples

@@ -38,7 +38,7 @@ LINEAR = ("dense", "cg", "gmres")
 
 
 def chosen(f: Callable[..., Any], args: Any) -> tuple[list[int], Callable[..., Any]]:
-    """Return the numbers of the arguments that have floating-point arrays, and `f` as a function of those."""
+    """Return the numbers of arguments with floating-point arrays, and `f` as a function of them."""
     at = [k for k, p in enumerate(args) if any(map(_is_floating, flatten(p)[0]))]
 
     def of_chosen(*given: Any) -> Any:
@@ -55,7 +55,7 @@ def _is_floating(x: Any) -> bool:
 
 
 def scipy_module(operation: str, name: str) -> Any:
-    """Return a module of SciPy."""
+    """Return a SciPy module."""
     try:
         return importlib.import_module(f"scipy.{name}")
     except ImportError as error:
@@ -85,7 +85,7 @@ def check_linear(operation: str, linear: object) -> None:
 
 
 def plain_array(operation: str, x: Any) -> Any:
-    """Return a result of the caller's function as a NumPy array; refuse one that is tracked."""
+    """Return a result of the caller's function as a NumPy array; refuse a tracked result."""
     if isinstance(x, Array) and is_tracked(x):
         raise GradientError(
             operation,
@@ -103,7 +103,7 @@ def detached_array(operation: str, x: Any) -> Any:
 def on_flat(
     operation: str, f: Callable[..., Any], like: Array, params: tuple[Any, ...]
 ) -> Callable[[Any], Any]:
-    """Return `f` as a function of a vector of NumPy, in double precision."""
+    """Return `f` as a function of a NumPy vector, in double precision."""
     np = numpy()
 
     def flat(x: Any) -> Any:
@@ -115,7 +115,7 @@ def on_flat(
 
 
 def for_each(solve: Callable[..., Any], *args: Any) -> Any:
-    """Call a solver for each example of a batch, as often as batches are nested."""
+    """Call a solver for each example of a batch; batches may be nested."""
     leaves, structure = flatten(list(args))
     level = newest_level(leaves)
     if level is None:
@@ -137,7 +137,7 @@ def flat(x: Array) -> Any:
 def on_flat_matrix(
     operation: str, f: Callable[..., Any], like: Array, params: tuple[Any, ...]
 ) -> Callable[[Any], Any]:
-    """Return the Jacobian of `f` as a function of a vector of NumPy."""
+    """Return the Jacobian of `f` as a function of a NumPy vector."""
     np = numpy()
     matrix = jacobian(lambda x: reshape(asarray(f(x, *params)), (-1,)))
 

@@ -43,7 +43,7 @@ def by_krylov(
 
     def backward(kept: Any, g: Array) -> tuple[Any, ...]:
         x, given = kept
-        # The matrix of conjugate gradients is symmetric.
+        # Conjugate gradients need a symmetric matrix.
         matrix = product if method == "cg" else transposed
         weights = by_krylov(operation, matrix, g, tuple(given), method, options)
         cotangents: list[Any] = [None] * len(given)
@@ -81,7 +81,7 @@ def _krylov(
         given = {"restart": min(b.size, 100), "maxiter": 100, **given}
     x, info = solver(operator, right, **given)
     left = np.abs(np.reshape(flat(x), -1) - right).max()
-    # Below what rounding allows, the solver goes on in vain.
+    # The solver cannot reach a tolerance below the rounding errors.
     if info != 0 and left > max(given["rtol"], 1e-9) * np.abs(right).max():
         raise GradientError(
             operation,

@@ -1,8 +1,8 @@
 """Solutions of equations as functions of parameters: the common part of the functions of `implicit`.
 
 A solution is a function of `custom_jvp`. Its derivative in a direction solves one linear system with the
-Jacobian of the equation at the solution, which is differentiable again. So reverse mode, higher derivatives
-and batches follow from the rule, whatever the steps of the solver were.
+Jacobian at the solution, and can be differentiated again. So reverse mode, higher derivatives and batches
+follow from this rule and do not depend on the solver's steps.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def solution(
     found_at: list[tuple[Array, Any]] = []
 
     def solved(x0: Array, *params: Any) -> Array:
-        # The rule asks for the solution again.
+        # The rule needs the solution again.
         leaves = flatten([x0, *params])[0]
         key = tuple(to_numpy(x).tobytes() if isinstance(x, Array) else id(x) for x in leaves)
         if key not in known:
@@ -108,10 +108,10 @@ def corrected(
     params: tuple[Any, ...] = (),
     box: Box | None = None,
 ) -> Array:
-    """Return a solution that was found, with derivatives by all that the equation uses, to third order.
+    """Return a known solution with derivatives, up to third order, by all arrays that the equation uses.
 
-    The function may use tracked arrays that are not among its arguments. Each step of Newton's method with a
-    constant matrix adds an order of derivatives; the value stays.
+    The function may use tracked arrays that are not among its arguments. Each Newton step with a constant
+    matrix adds an order of derivatives; the value does not change.
     """
     plain = stop_gradient(params)
     start = x = _settled(operation, equation, found, plain, x0, "dense", box, detached_array)
@@ -141,12 +141,12 @@ def _derivative(equation: Equation) -> Callable[..., Any]:
     return product
 
 
-# How far from a solution its Jacobian must not become singular, relative to the size of the solution.
+# The distance from a solution, relative to its size, within which the Jacobian must not be singular.
 NEAR = 1e-6
 
 
 def _check_matrix(operation: str, equation: Equation, x: Array, params: Any) -> None:
-    """Refuse a solution near which the Jacobian is singular, as it is at double roots and in valleys."""
+    """Refuse a solution with a nearly singular Jacobian, as at double roots and in valleys of minima."""
     np = numpy()
     there = x + asarray(NEAR * (1 + np.abs(to_numpy(x))), dtype=x.dtype)
     here, near = (detached_array(operation, _matrix(equation, point, params)) for point in (x, there))
@@ -176,11 +176,11 @@ def _settled(
     box: Box | None,
     values: Callable[[str, Any], Any] = plain_array,
 ) -> Array:
-    """Return the result of a solver after some of Newton's steps, or at the bounds that are active."""
+    """Return the result of a solver after some Newton steps; active bounds are kept."""
     if box is None:
         return _polished(operation, equation, x, params, x0, linear, values)
     point = to_numpy(x).reshape(-1)
-    # At a bound the equation does not hold.
+    # The equation does not hold at a bound.
     if box.active(point).any():
         return asarray(x, copy=True)
     try:
@@ -206,9 +206,8 @@ def _polished(
     linear: str,
     values: Callable[[str, Any], Any] = plain_array,
 ) -> Array:
-    """Return the result of a solver after some of Newton's steps; raise if it is no solution.
-
-    `values` says what becomes of a tracked result of the equation.
+    """Return the result of a solver after some Newton steps; raise if it is not a solution. `values` converts
+    a result of the equation, which may be tracked.
     """
     np = numpy()
     x: Array = asarray(found, dtype=x0.dtype)
@@ -229,7 +228,7 @@ def _polished(
         except (GradientError, ValueError, ArithmeticError):
             step = None
         if step is None or not np.isfinite(step).all():
-            # A singular Jacobian: there is no step to judge the solution by. Its derivative raises.
+            # With a singular Jacobian no step can test the solution. Its derivative raises.
             start = np.abs(values(operation, equation(x0, *params))).max()
             if not np.abs(value).max() <= np.finfo(value.dtype).eps ** 0.5 * start:
                 _refuse(operation, value)
@@ -289,14 +288,14 @@ class Box:
             self.high[k] = np.inf if high is None else float(high)
 
     def active(self, x: Any) -> Any:
-        """Return which elements of minima are at a bound."""
+        """Return a mask of the elements of minima at a bound."""
         np = numpy()
         values = np.reshape(x, (-1, len(self.low)))
         near = 1e-9 * (1 + np.abs(values))
         return (values - self.low <= near) | (self.high - values <= near)
 
     def pushed(self, x: Any, slope: Any) -> Any:
-        """Return which elements of a point are near a bound at which the function grows inwards."""
+        """Return a mask of elements near a bound at which the function grows inwards."""
         near = 1e-3 * (1 + numpy().abs(x))
         return ((x - self.low <= near) & (slope > 0)) | ((self.high - x <= near) & (slope < 0))
 

@@ -1,11 +1,11 @@
-"""Differentiable forms of functions that SciPy computes with NumPy alone.
+"""Differentiable forms of functions that SciPy computes with NumPy only.
 
-The modules have SciPy's names, the functions SciPy's parameters, which SciPy's documentation describes. A
-docstring says what differs, and by which arguments a function is differentiable. Each function takes arrays,
-tracked or not, and returns new arrays. A call that a function does not support raises an error. SciPy is
-imported when a function needs it; the functions are those of SciPy 1.17.
-Functions of SciPy that compute with the functions of the namespace, `scipy.signal.fftconvolve` and
-`scipy.integrate.trapezoid` for example, have gradients as they are and no counterpart here.
+Modules and parameters have SciPy's names, and SciPy's documentation describes them. A docstring says what
+differs, and with respect to which arguments a function is differentiable. Each function takes arrays, tracked
+or not, and returns new arrays. A call that a function does not support raises an error. SciPy is imported
+when a function needs it; the functions are those of SciPy 1.17. SciPy functions that compute with the array
+namespace, such as `scipy.signal.fftconvolve` and `scipy.integrate.trapezoid`, have gradients already and no
+counterpart here.
 
 Examples
 --------
@@ -38,7 +38,7 @@ from stride0.autograd.scipy._distributions import DISTRIBUTIONS as _DISTRIBUTION
 from stride0.autograd.scipy._families import FAMILIES as _FAMILIES
 from stride0.autograd.scipy._patch import patch, patched, unpatch
 
-# Functions of parts of SciPy that are objects, or modules of modules: `scipy.stats.norm.pdf`.
+# Functions in objects or submodules of SciPy's modules: `scipy.stats.norm.pdf`.
 _PARTS: dict[str, dict[str, Any]] = {
     "cluster": {"vq": cluster.vq, "hierarchy": cluster.hierarchy},
     "sparse": {"linalg": sparse.linalg},

@@ -1,4 +1,4 @@
-"""Arguments of functions: their arrays, options and checks; quotients and roots whose gradients end at 0."""
+"""Conversions and checks of arguments; quotients and roots with gradient 0 at 0."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ def ratio(x: Array, y: Array) -> Array:
 
 
 def root(x: Array, power: float = 0.5) -> Array:
-    """Return the square root, or another one; where it is 0, its gradient is 0: Note [Divided by zero]."""
+    """Return the square root, or another root; where it is 0, its gradient is 0: Note [Divided by zero]."""
     none = x == 0
     inside = xp.where(none, 1.0, x)
     return xp.where(none, 0.0, xp.sqrt(inside) if power == 0.5 else inside**power)
 
 
 def item(x: Array) -> Any:
-    """Return a view of the values of an array that may be tracked, as one of NumPy: for decisions alone."""
+    """Return the values of a possibly tracked array as a NumPy array; use them only for decisions."""
     return to_numpy(detach(x))

@@ -1,4 +1,4 @@
-"""Axes of arrays: their numbers, keys and shapes along one axis, and arrays that are longer along it."""
+"""Numbers of axes, keys and shapes along one axis, and arrays extended along it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def lane(x: Array, axis: int) -> Shape:
 
 
 def blank(x: Array, axis: int, count: int, value: float = 0.0) -> Array:
-    """Return an array like another one, with a number of zeros, or of another value, along an axis."""
+    """Return a filled array in the shape of `x`, except along one axis; by default it holds zeros."""
     return xp.full((*x.shape[:axis], count, *x.shape[axis + 1 :]), value, dtype=x.dtype)
 
 
 def lengthened(x: Array, axis: int, n: int) -> Array:
-    """Return an array with zeros behind it, if it has fewer than `n` elements along an axis."""
+    """Pad an array with zeros at the end of an axis, up to `n` elements."""
     missing = n - x.shape[axis]
     return xp.concat((x, blank(x, axis, missing)), axis=axis) if missing > 0 else x

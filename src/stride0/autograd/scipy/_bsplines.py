@@ -1,4 +1,4 @@
-"""Splines in the basis of B-splines, of `stride0.autograd.scipy.interpolate`.
+"""B-splines of `stride0.autograd.scipy.interpolate`.
 
 References
 ----------
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def _knot_interval(t: Array, k: int, x: Array) -> Array:
-    """Return the last knot up to each point, among those of the base interval but its last one."""
+    """Return the index of the last knot up to each point, except the last knot of the base interval."""
     found = xp.searchsorted(xp.asarray(item(t)), xp.asarray(item(x)), side="right") - 1
     return xp.clip(found, k, t.shape[0] - k - 2)
 
@@ -54,7 +54,7 @@ def _basis(t: Array, k: int, x: Array, at: Array) -> list[Array]:
 
 
 def _differentiated(t: Array, k: int, c: list[Array], at: Array, nu: int) -> list[Array]:
-    """Return the coefficients of a derivative at each point, from those of the spline that matter there."""
+    """Return the coefficients of a derivative at each point, given the spline's coefficients there."""
     for d in range(1, nu + 1):
         degree = k - d + 1
         new = []
@@ -67,7 +67,7 @@ def _differentiated(t: Array, k: int, c: list[Array], at: Array, nu: int) -> lis
 
 
 def _valued(t: Array, c: Array, k: int, x: Array, nu: int) -> Array:
-    """Return values of a spline, or of a derivative: the first axis of `c` is that of the coefficients."""
+    """Return values of a spline, or of a derivative; the first axis of `c` has the coefficients."""
     at = _knot_interval(t, k, x)
     if nu > k:
         return 0 * xp.reshape(x, (-1,) + (1,) * (c.ndim - 1)) * c[:1, ...]
@@ -148,7 +148,7 @@ def _clamped_knots(x: Array, inner: Array, k: int) -> Array:
 
 
 def _conditions(operation: str, given: Any, rest: tuple[int, ...], dtype: Any) -> list[tuple[int, Array]]:
-    """Return which derivatives have which values at an end."""
+    """Return the orders of the derivatives that are given at an end, and their values."""
     if given is None:
         return []
     if isinstance(given, str):
@@ -213,7 +213,7 @@ def make_interp_spline(
 
 
 def _row(t: Array, k: int, x: Array, nu: int) -> tuple[Array, Array]:
-    """Return the first B-spline that matters at each point, and derivatives of it and those behind it."""
+    """Return the first nonzero B-spline at each point, and derivatives of it and the next `k` B-splines."""
     at = _knot_interval(t, k, x)
     units = xp.eye(k + 1, dtype=t.dtype)
     rows = [xp.broadcast_to(units[j, :], (x.shape[0], k + 1)) for j in range(k + 1)]
@@ -224,7 +224,7 @@ def _row(t: Array, k: int, x: Array, nu: int) -> tuple[Array, Array]:
 
 
 def make_lsq_spline(x: Any, y: Any, t: Any, k: int = 3, w: Any = None, axis: int = 0) -> BSpline:
-    """Make the spline with given knots that is nearest to values: `scipy.interpolate.make_lsq_spline`.
+    """Fit a spline with given knots to values by least squares: `scipy.interpolate.make_lsq_spline`.
 
     Differentiable by `x`, `y`, `t` and `w`. Solves by a dense matrix, with a row for each value and a column
     for each coefficient.
@@ -258,7 +258,7 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
     for which, given in (("x", x), ("w", w), ("lam", lam)):
         untracked(name, which, given)
     x, y, axis = _points(name, x, y, axis)
-    # Linear in the values: the columns are the splines of units.
+    # The spline is linear in the values: column j is the spline through unit vector j.
     given = None if w is None else item(floating(name, "w", w))
     spline = original(f"interpolate.{name}")(item(x), item(xp.eye(x.shape[0])), given, lam)
     values = xp.reshape(y, (x.shape[0], -1))

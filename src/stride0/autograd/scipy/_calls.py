@@ -1,4 +1,4 @@
-"""Calls of SciPy that the tape records: SciPy itself, functions with gradient rules and batching rules."""
+"""Recorded calls of SciPy, and their gradient and batching rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def scipy(module: str) -> Any:
 
 
 def original(name: str) -> Any:
-    """Return a function of SciPy, "signal.lfilter": SciPy's own, where `patched` has replaced it."""
+    """Return SciPy's own function, "signal.lfilter", even if `patched` has replaced it."""
     module, _, attribute = name.rpartition(".")
     found = getattr(scipy(module), attribute)
     return getattr(found, "stride0_original", found)
@@ -42,14 +42,14 @@ def found_by(name: str) -> Any:
 
 
 def recorded(module: str) -> Callable[[Function], Function]:
-    """Let the tape record a function, which is called with arrays that are not tracked, and has `rules`."""
+    """Let the tape record a function. It is called with untracked arrays, and needs `rules`."""
     return primitive_in(f"scipy.{module}")
 
 
 def rules(function: Callable[..., Any], **by_parameter: Callable[..., Any]) -> None:
     """Define the gradient rules of a recorded function, written like those of `stride0.autograd.VJP`.
 
-    They call functions that the tape records, so that there are derivatives of any order.
+    They call recorded functions, so that derivatives of any order exist.
     """
     define(_name_of(function), function, by_parameter)
 
@@ -60,7 +60,7 @@ def batched(function: Callable[..., Any], rule: Callable[..., Any]) -> None:
 
 
 def by_lanes(function: Callable[..., Any], array: str) -> None:
-    """Define the batching rule of a function of the lanes of one array, the only one that is batched."""
+    """Define the batching rule of a function of the lanes of one array. Only this array may be batched."""
     names = list(inspect.signature(function).parameters)
 
     def rule(level: Level, *values: Any) -> Any:
@@ -72,7 +72,7 @@ def by_lanes(function: Callable[..., Any], array: str) -> None:
 
 
 def one_batch(function: Callable[..., Any], level: Level, given: dict[str, Any], array: str) -> None:
-    """Raise where another argument than one array is batched."""
+    """Raise if an argument other than the array is batched."""
     for name, value in given.items():
         if name != array and level.has(value):
             raise BatchingError(

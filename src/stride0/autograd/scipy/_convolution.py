@@ -30,7 +30,7 @@ __all__ = [
 
 
 def _part(whole: Array, first: tuple[int, ...], second: tuple[int, ...], mode: str, axes: Any) -> Array:
-    """Return what a mode keeps of a whole convolution."""
+    """Return the part of a whole convolution that a mode keeps."""
     key: list[Any] = [slice(None)] * whole.ndim
     for k in axes:
         n, m = first[k], second[k]
@@ -95,7 +95,7 @@ def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> A
 
 
 def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:
-    """Convolve two arrays of which one is much longer: `scipy.signal.oaconvolve`.
+    """Convolve two arrays, one of them much longer: `scipy.signal.oaconvolve`.
 
     Differentiable by `in1` and `in2`. Computed by one transform of the whole length.
     """
@@ -131,7 +131,7 @@ def _plane(
         x = extended(operation, x, axis, n - 1, n - 1, _BOUNDARIES[boundary], fillvalue)
     found = valid(x, kernel)
     if flipped and mode == "same":
-        # Of a kernel with an even size, SciPy takes the other one of the two middles.
+        # For a kernel of even size, SciPy takes the other middle element.
         (n, m), (k, j) = shapes
         return found[k // 2 : k // 2 + n, j // 2 : j // 2 + m]
     found = _part(found, *shapes, mode, range(2))

@@ -1,4 +1,4 @@
-"""What the functions of one coordinate share, of `stride0.autograd.scipy.interpolate`."""
+"""The common base of functions of one coordinate in `stride0.autograd.scipy.interpolate`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stride0.autograd.scipy._arguments import count_of, floating, item
 
 
 def increasing(operation: str, name: str, x: Array, least: int) -> None:
-    """Raise where coordinates are not increasing."""
+    """Raise if coordinates are not increasing."""
     known = item(x)
     if x.ndim != 1 or x.shape[0] < least or not (known[1:] > known[:-1]).all():
         raise ArgumentValueError(
@@ -20,30 +20,30 @@ def increasing(operation: str, name: str, x: Array, least: int) -> None:
 
 
 def interval(x: Array, t: Array) -> Array:
-    """Return in which interval each point lies; in the first or the last one, if it lies beyond."""
+    """Return the interval of each point; a point beyond the ends counts to the first or last interval."""
     found = xp.searchsorted(xp.asarray(item(x)), xp.asarray(item(t)), side="right") - 1
     return xp.clip(found, 0, x.shape[0] - 2)
 
 
 def placed(found: Array, ndim: int, axis: int) -> Array:
-    """Return an array whose first axes, those of the points, have moved to where the values had theirs."""
+    """Return an array whose first axes, the axes of the points, have moved to the axis of the values."""
     moved = tuple(range(ndim))
     return xp.moveaxis(found, moved, tuple(axis + k for k in moved)) if ndim else found
 
 
 class Curve:
-    """What functions of one coordinate share: they are evaluated, and have NaN or go on beyond their ends."""
+    """A function of one coordinate. Beyond its ends it returns NaN or extrapolates."""
 
     _name: str
     axis: int
     extrapolate: bool
 
     def _evaluated(self, t: Array, nu: int) -> Array:
-        """Return the values of a derivative at points of one axis, which is the first one of the result."""
+        """Return the values of a derivative at a vector of points, along the first axis of the result."""
         raise NotImplementedError
 
     def _ends(self) -> tuple[Array, Array]:
-        """Return the first and the last coordinate that is no extrapolation."""
+        """Return the first and the last coordinate without extrapolation."""
         raise NotImplementedError
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: bool | None = None) -> Array:

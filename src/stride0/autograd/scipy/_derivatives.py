@@ -1,4 +1,4 @@
-"""Filters of `stride0.autograd.scipy.ndimage` that estimate derivatives, made of those along one axis."""
+"""Filters of `stride0.autograd.scipy.ndimage` that estimate derivatives, made of filters along one axis."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _length(x: Array, parts: list[Array]) -> Array:
 
 
 def _slope(operation: str, input: Any, axis: int, mode: Any, cval: float, across: Any) -> Array:
-    """Return differences along one axis, smoothed along the others."""
+    """Return differences along one axis, smoothed along the other axes."""
     x = floating(operation, "input", input)
     axis = axis_of(operation, x, axis)
     modes = each(operation, "mode", mode, x.ndim)
@@ -95,7 +95,7 @@ def laplace(
 
 
 def _gaussian(sigma: Any, order: int, cval: float, options: Any) -> Callable[[Array, int, str], Array]:
-    """Return the derivative of a given order along an axis, of an array that is smoothed along all."""
+    """Return the derivative of a given order along an axis of an array that is smoothed along all axes."""
 
     def derivative(x: Array, axis: int, mode: str) -> Array:
         orders = [order * (k == axis) for k in range(x.ndim)]
@@ -129,7 +129,7 @@ def gaussian_gradient_magnitude(input: Any, sigma: Any, **options: Any) -> Array
 
 
 def _called(operation: str, input: Any, function: Any, **options: Any) -> tuple[Array, list[Array]]:
-    """Return what a function gives along each axis: it writes to its output, or returns the result."""
+    """Return the results of a function along each axis; it writes to its output, or returns the result."""
     args, kwargs = options["extra_arguments"], options["extra_keywords"] or {}
 
     def derivative(x: Array, axis: int, mode: str) -> Array:
@@ -157,7 +157,7 @@ def _generic_options(
 def generic_laplace(input: Any, derivative2: Any, **options: Any) -> Array:
     """Estimate the Laplacian by a function for second derivatives: `scipy.ndimage.generic_laplace`.
 
-    Differentiable by `input`. `derivative2` takes and returns arrays of stride0, like `correlate1d`.
+    Differentiable by `input`. `derivative2` takes and returns stride0 arrays, like `correlate1d`.
     """
     return _sum(*_called("generic_laplace", input, derivative2, **options))
 
@@ -167,7 +167,7 @@ def generic_laplace(input: Any, derivative2: Any, **options: Any) -> Array:
 def generic_gradient_magnitude(input: Any, derivative: Any, **options: Any) -> Array:
     """Estimate the length of the gradient by a function: `scipy.ndimage.generic_gradient_magnitude`.
 
-    Differentiable by `input`. If the length is 0, its gradient is 0. `derivative` takes and returns arrays of
-    stride0, like `correlate1d`.
+    Differentiable by `input`. If the length is 0, its gradient is 0. `derivative` takes and returns stride0
+    arrays, like `correlate1d`.
     """
     return _length(*_called("generic_gradient_magnitude", input, derivative, **options))

@@ -1,4 +1,4 @@
-"""Design of filters in `stride0.autograd.scipy.signal`, by their frequencies or by gains, and their delay."""
+"""Design of filters in `stride0.autograd.scipy.signal`, by frequencies or by gains; group delay."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _prototype(order: int, ftype: str, rp: Any, rs: Any) -> tuple[Array, Array, 
         *roots, gain = getattr(scipy("signal"), name)(order, *needed.values())
     else:
         *roots, gain = scipy("signal").besselap(order, name)
-    # SciPy's elliptic filter of order 1 has a pole without an axis.
+    # SciPy returns the pole of the elliptic filter of order 1 as a 0-d array.
     z, p = (xp.reshape(xp.asarray(x, dtype=xp.complex128), (-1,)) for x in roots)
     return z, p, float(gain)
 
@@ -57,7 +57,7 @@ def _gain_of(z: Array, p: Array, at: Any) -> Array:
 
 
 def _moved(z: Array, p: Array, k: Any, kind: str, w: Array) -> tuple[Array, Array, Any]:
-    """Return an analogue filter with other frequencies than the low-pass filter that it is made of."""
+    """Return the analogue filter of a band, given the low-pass filter with frequency 1."""
     more = p.shape[0] - z.shape[0]
     if kind == "lowpass":
         return z * w, p * w, k * w**more
@@ -120,7 +120,7 @@ def iirfilter(
 
 
 def _kind(ftype: str, what: str, first: str = "", second: str = "") -> Any:
-    """Return the function that designs filters of one kind; the names are of parameters in front of Wn."""
+    """Return the function that designs filters of one kind; `names` are the parameters in front of Wn."""
     names = [name for name in (first, second) if name]
 
     def design(N: int, *args: Any, norm: str = "phase", **options: Any) -> Any:
@@ -168,7 +168,8 @@ def firwin2(
     known = item(gains)
     expected = design(numtaps, edges, known, **options)  # It checks the arguments.
     require(known.shape == edges.shape, "firwin2", "gain", gains, f"shape {edges.shape}")
-    # Linear in the gains, but for what it requires to be zero: there the design has no derivative.
+    # Linear in the gains, except for gains that must be zero: the design has no derivative with respect to
+    # them.
     rows = []
     for k in range(known.size):
         unit = known * 0

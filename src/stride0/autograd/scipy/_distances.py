@@ -1,4 +1,4 @@
-"""Distances of `stride0.autograd.scipy.spatial.distance`: one table of formulas for pairs and for sets."""
+"""Distances of `stride0.autograd.scipy.spatial.distance`: one table of formulas serves pairs and sets."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _power(u: Array, v: Array, w: Any, p: Any) -> Array:
     return root(_sum(d**p, w), 1 / p)
 
 
-# Distances along the last axis, with weights or None; arrays broadcast against each other.
+# Distances along the last axis, with weights or None; the arrays broadcast.
 _TABLE: dict[str, Callable[..., Array]] = {
     "euclidean": lambda u, v, w: root(_sum((u - v) ** 2, w)),
     "sqeuclidean": lambda u, v, w: _sum((u - v) ** 2, w),
@@ -88,7 +88,7 @@ _TABLE: dict[str, Callable[..., Array]] = {
     "mahalanobis": lambda u, v, w, VI: _square_form(u, v, VI),
     "jensenshannon": lambda u, v, w, base=None: _divergence(u, v, base),
 }
-# Abbreviations that SciPy has.
+# SciPy's abbreviations.
 _ALSO = {
     short: name
     for name, abbreviations in {
@@ -146,7 +146,7 @@ correlation = _pair("correlation", "correlation distance, 1 less the correlation
 
 
 def minkowski(u: Any, v: Any, p: float = 2, w: Any = None) -> Array:
-    """Compute the norm of a difference: `scipy.spatial.distance.minkowski`. Differentiable by all but `p`."""
+    """Compute the norm of a difference: `scipy.spatial.distance.minkowski`. Differentiable except by `p`."""
     if not p > 0:
         raise ArgumentValueError("minkowski", f"p is {p}", accepts="pass a positive p")
     return _between("minkowski", u, v, w, p=p)
@@ -177,7 +177,7 @@ def jensenshannon(
 
 
 def _options(operation: str, name: str, x: Array, y: Array | None, options: dict[str, Any]) -> dict[str, Any]:
-    """Return what a metric needs besides the vectors: given, or what SciPy computes of them."""
+    """Return the further operands of a metric: given, or computed from the vectors as in SciPy."""
     own = {"minkowski": {"p"}, "seuclidean": {"V"}, "mahalanobis": {"VI"}, "jensenshannon": {"base"}}
     found = {key: value for key, value in options.items() if value is not None}
     unknown = found.keys() - own.get(name, set()) - {"w"}
@@ -217,10 +217,10 @@ def _metric(operation: str, metric: Any) -> str:
 
 
 def cdist(XA: Any, XB: Any, metric: str = "euclidean", **options: Any) -> Array:
-    """Compute the distances of all vectors of one set to all of another: `scipy.spatial.distance.cdist`.
+    """Compute the distances between the vectors of two sets: `scipy.spatial.distance.cdist`.
 
-    Differentiable by `XA`, `XB` and the arrays among ``w``, ``V`` and ``VI``. Takes the names of metrics of
-    real vectors, and no functions. Needs memory for M K N elements, for the gradient.
+    Differentiable by `XA`, `XB` and the arrays among ``w``, ``V`` and ``VI``. The metric must be the name of
+    a metric of real vectors, not a function. Needs memory for M K N elements, for the gradient.
     """
     name = _metric("cdist", metric)
     x, y = same_dtype(_matched("cdist", "XA", XA, 2), _matched("cdist", "XB", XB, 2))

@@ -1,9 +1,9 @@
-"""Distributions of `stride0.autograd.scipy.stats`: formulas of standard distributions, moved and scaled.
+"""Distributions of `stride0.autograd.scipy.stats`: formulas of standard distributions, shifted and scaled.
 
 Note [Parameters of distributions]
     Functions of `scipy.stats` return NaN where a parameter is invalid: a `scale` or a shape that is 0,
-    negative or NaN. The formulas get valid parameters at these places, and the result is masked at the end.
-    Otherwise infinite derivatives of masked values would spoil products in further derivatives.
+    negative or NaN. The formulas get valid parameters instead, and the result is masked at the end. Otherwise
+    infinite derivatives of masked values would spoil products in further derivatives.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Formula = Callable[..., Array]
 
 
 class _Formulas(NamedTuple):
-    """A standard distribution: functions of a value within the support, and of the shapes.
+    """A standard distribution: functions of a value within the support, and of the shape parameters.
 
     `ppf` and `isf` are functions of a probability.
     """
@@ -128,7 +128,7 @@ def _laplace_quantile(p: Array) -> Array:
 
 
 def _cauchy_quantile(p: Array) -> Array:
-    """Return ``tan(pi * (p - 1/2))``, accurately near 0 and 1."""
+    """Return ``tan(pi * (p - 1/2))``, accurate near 0 and 1."""
     near = xp.abs(p - 0.5) < 0.25
     # The distance from the nearest end, with the sign of the quantile.
     apart = xp.where(near, 0.25, xp.where(p > 0.5, 1 - p, -p))
@@ -136,7 +136,7 @@ def _cauchy_quantile(p: Array) -> Array:
 
 
 def _log_beta_tail(p: Array, a: Array, b: Array | float) -> tuple[Array, Array]:
-    """Return the logarithm of the quantile of the beta distribution near 0, and where that formula holds.
+    """Return the logarithm of the quantile of the beta distribution near 0, and a mask of valid results.
 
     There, the probability is ``x**a / (a * beta(a, b))`` to all digits. The inverse functions of
     `scipy.special` return NaN, infinity or a wrong number for such probabilities.
@@ -263,9 +263,9 @@ _TABLE: dict[str, _Formulas] = {
 
 
 class Distribution:
-    """A continuous distribution, with the functions of `scipy.stats` for it.
+    """A continuous distribution, with its functions in `scipy.stats`.
 
-    They take a value, the shapes of the distribution, and `loc` and `scale`, which move and scale it. All
+    They take a value, the shapes of the distribution, and `loc` and `scale`, which shift and scale it. All
     arrays among these arguments are differentiable. Results are float64, and NaN where a shape or `scale`
     is not positive: Note [Parameters of distributions].
 
@@ -287,7 +287,7 @@ class Distribution:
         return f"<distribution {self.name}>"
 
     def _parameters(self, operation: str, args: tuple[Any, ...], named: dict[str, Any]) -> _Parameters:
-        """Return the shapes, `loc` and `scale`: Note [Parameters of distributions]."""
+        """Return the shape parameters, `loc` and `scale`: Note [Parameters of distributions]."""
         names = self._formulas.shapes
         order = (*names, "loc", "scale")
         given = dict(zip(order, args, strict=False))
@@ -311,7 +311,7 @@ class Distribution:
     def _at(
         self, what: str, x: Any, args: Any, named: Any, below: float, above: float, scaled: Any = None
     ) -> Array:
-        """Return a formula at a moved and scaled value, or its value beyond the ends."""
+        """Return a formula at a shifted and scaled value, or its value beyond the ends."""
         operation = f"{self.name}.{what}"
         parameters = self._parameters(operation, args, named)
         z = _divided(real(operation, "x", x) - parameters.loc, parameters.scale)

@@ -16,7 +16,7 @@ __all__ = ["FAMILIES"]
 
 
 class Family:
-    """A distribution of `scipy.stats` that is not of one real number; its functions are its attributes."""
+    """A distribution of vectors or counts; its functions are attributes."""
 
     def __init__(self, name: str, *functions: Callable[..., Array]) -> None:
         self.name = name
@@ -32,7 +32,7 @@ class Family:
 
 
 def _factor(cov: Any, d: int, allow_singular: bool) -> Array:
-    """Return the Cholesky factor of a covariance matrix, given as SciPy takes it."""
+    """Return the Cholesky factor of a covariance matrix, in any form that SciPy takes."""
     operation = "multivariate_normal"
     if allow_singular:
         raise ArgumentValueError(operation, "allow_singular is true", accepts="pass a positive definite cov")
@@ -48,7 +48,7 @@ def _size(factor: Array) -> Array:
 
 
 def _dimension(mean: Any, cov: Any) -> int:
-    """Return the number of variables, as SciPy finds it from the parameters only."""
+    """Return the number of variables, which SciPy takes from the parameters only."""
     shapes = [xp.asarray(x).shape for x in (mean, cov) if x is not None]
     return max((shape[-1] for shape in shapes if shape), default=1)
 
@@ -88,7 +88,7 @@ class _Normal:
 class _Dirichlet:
     @staticmethod
     def logpdf(x: Any, alpha: Any) -> Array:
-        """Return the logarithm of the density at points, whose first axis has K or K - 1 parts of 1."""
+        """Return the logarithm of the density at points; the first axis has K or K - 1 shares of 1."""
         alpha, x = real("dirichlet", "alpha", alpha), real("dirichlet", "x", x)
         require(alpha.ndim == 1, "dirichlet", "alpha", alpha, "shape (K,)")
         k = alpha.shape[0]
@@ -128,7 +128,7 @@ class _Poisson:
 
     @staticmethod
     def cdf(k: Any, mu: Any, loc: int = 0) -> Array:
-        """Return the probability of a count or a smaller one; differentiable by `mu`."""
+        """Return the probability of at most a count; differentiable by `mu`."""
         k, mu = xp.floor(xp.autograd.stop_gradient(real("poisson", "k", k)) - loc), real("poisson", "mu", mu)
         valid = mu >= 0
         found = xp.special.gammaincc(xp.where(k >= 0, k, 0) + 1, xp.where(valid, mu, 1))

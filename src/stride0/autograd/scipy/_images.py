@@ -1,4 +1,4 @@
-"""Functions of `stride0.autograd.scipy.ndimage` that call back, rotate, or filter spectra."""
+"""Functions of `stride0.autograd.scipy.ndimage` with callbacks, rotations, and filters of spectra."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def rotate(
     if first == second:
         raise ArgumentValueError("rotate", f"axes is {axes}", accepts="pass two different axes")
     radians = floating("rotate", "angle", angle) * (math.pi / 180)
-    # SciPy's are exact at multiples of 90 degrees.
+    # SciPy's sine and cosine are exact at multiples of 90 degrees.
     special = scipy("special")
     known = float(item(floating("rotate", "angle", angle)))
     if isinstance(angle, (int, float)):
@@ -91,7 +91,7 @@ def geometric_transform(
     extra_keywords: Any = None,
     **options: Any,
 ) -> Array:
-    """Interpolate an array at coordinates that a function gives: `scipy.ndimage.geometric_transform`.
+    """Interpolate an array at coordinates that a function returns: `scipy.ndimage.geometric_transform`.
 
     Differentiable by `input`, and by tracked arrays among the coordinates that `mapping` returns.
     """
@@ -132,8 +132,8 @@ def generic_filter(
 ) -> Array:
     """Apply a function to each window: `scipy.ndimage.generic_filter`.
 
-    Differentiable by `input`. `function` takes an array of stride0, and is called for each element;
-    `vectorized_filter` calls one for all elements.
+    Differentiable by `input`. `function` takes a stride0 array, and is called once per element;
+    `vectorized_filter` needs one call.
     """
     x = floating("generic_filter", "input", input)
     if x.size == 0:
@@ -160,7 +160,7 @@ def vectorized_filter(
 ) -> Array:
     """Apply a function to all windows at once: `scipy.ndimage.vectorized_filter`.
 
-    Differentiable by `input`. `function` takes an array of stride0 and ``axis``.
+    Differentiable by `input`. `function` takes a stride0 array and ``axis``.
     """
     x = floating("vectorized_filter", "input", input)
     beyond = "constant" if mode == "valid" else mode
@@ -191,7 +191,7 @@ def generic_filter1d(
 ) -> Array:
     """Apply a function to each lane along an axis: `scipy.ndimage.generic_filter1d`.
 
-    Differentiable by `input`. `function` takes arrays of stride0, and writes to the second one.
+    Differentiable by `input`. `function` takes two stride0 arrays, and writes to the second one.
     """
     x = floating("generic_filter1d", "input", input)
     number = axis_of("generic_filter1d", x, options["axis"])
@@ -251,7 +251,7 @@ fourier_shift = _multiplied("fourier_shift", "Move by a distance", "shift")
 
 def _distances(name: str, what: str) -> Any:
     def function(input: Any, *args: Any, **options: Any) -> Any:
-        # They depend on which elements are zero, and so are constant but where one becomes zero.
+        # They depend only on which elements are zero, so they are constant unless an element becomes zero.
         return _ours(original(f"ndimage.{name}")(item(floating(name, "input", input)), *args, **options))
 
     doc = f"Compute the distance of each element to the nearest zero{what}: `scipy.ndimage.{name}`."

@@ -25,7 +25,7 @@ BLOCK_MIN_STEPS = 32
 
 
 class Solution:
-    """A continuous solution: a function of the time, which is differentiable."""
+    """A continuous solution: a differentiable function of the time."""
 
     def __init__(self, method: Explicit, steps: list[tuple[float, float, Any]], y0: Array) -> None:
         self.method, self.steps, self.y0 = method, steps, y0
@@ -34,7 +34,7 @@ class Solution:
         self.known: dict[int, Step] = {}
 
     def step_of(self, t: Any) -> Any:
-        """Return the number of the step in which each time lies."""
+        """Return the index of the step that contains each time."""
         np = numpy()
         numbers = np.searchsorted(self.bounds, self.sign * np.asarray(t))
         return np.clip(numbers, 0, max(len(self.steps) - 1, 0))
@@ -80,7 +80,7 @@ class Solution:
         return values
 
     def at(self, t: Array, numbers: Any = None) -> Array:
-        """Return the values at several times, a row for each; `numbers` says in which steps."""
+        """Return the values at several times, a row each; `numbers` are the indices of the steps."""
         np = numpy()
         if not self.steps or t.size == 0:
             return xp.broadcast_to(self.y0, (t.size, self.y0.size))
@@ -101,7 +101,7 @@ class Solution:
 
 
 def _recording(made: Any, steps: list[tuple[float, float, Any]]) -> Any:
-    """Return a solver of SciPy that writes down its steps."""
+    """Return a SciPy solver that records its steps."""
 
     class Recording(made):  # type: ignore[misc]
         def _step_impl(self) -> Any:
@@ -138,9 +138,9 @@ def solve_ivp(
     The fields `y`, `t`, `t_events`, `y_events` and `sol` are differentiable with respect to `y0`, `args`,
     tracked arrays that `fun` uses, both ends of `t_span`, and `t_eval`. `sol` takes tracked times. The
     methods are RK23, RK45, DOP853 and Radau; others are refused if an array is tracked. SciPy chooses the
-    steps, and the tape records the same steps: the gradient belongs to the numbers computed, with step
-    sizes that do not change. Memory grows with the square root of the number of steps, and with the number of
-    times in `t`. `fun` gets stride0 arrays, also as the time.
+    steps, and the tape records the same steps: the gradient is exact for the computed numbers, with constant
+    step sizes. Memory grows with the square root of the number of steps, and with the number of times in `t`.
+    `fun` gets stride0 arrays, also for the time.
     """
     args = () if args is None else as_tuple(args)
     dtype = xp.asarray(y0).dtype

@@ -1,7 +1,7 @@
-"""Two linear maps that filters are made of, each the adjoint of the other, and what continues an axis.
+"""Two adjoint linear maps for filters, `full` and `valid`, and the extension of arrays beyond their ends.
 
 `full` adds up shifted copies of x, `valid` takes inner products of w with the windows of x. Both are linear
-in both operands, so that the rules of each call the other one.
+in both operands, so the rules of `full` call `valid`, and the rules of `valid` call `full`.
 """
 
 from __future__ import annotations
@@ -63,9 +63,8 @@ def _long(x: Any) -> list[int]:
 
 
 def _by_lanes(a: Any, b: Any, mode: Any) -> Any:
-    """Return the convolution with weights along one axis, of each lane as SciPy has it: directly.
-
-    SciPy's function of several axes takes many times as long.
+    """Return the direct convolution with weights along one axis, lane by lane as in SciPy. SciPy's function
+    for several axes takes many times as long.
     """
     import numpy as np
 
@@ -90,10 +89,10 @@ rules(
 
 @recorded("signal")
 def full_each(x: Array, w: Array) -> Array:
-    """Return the whole convolution of each example, whose number is along the first axis: directly.
+    """Return the direct whole convolution of each example; the first axis has the examples.
 
-    A sum of the products with each element of the smaller operand, in which an element has no part in
-    results beyond its reach.
+    It sums products with each element of the smaller operand; an element adds nothing to results beyond its
+    reach.
     """
     a, b = to_numpy(x), to_numpy(w)
     if a.size < b.size:
@@ -115,13 +114,13 @@ def _added(a: Any, b: Any) -> Any:
 
 
 def _element(x: Any, index: tuple[int, ...]) -> Any:
-    """Return the element of each example with an index, such that it broadcasts against examples."""
+    """Return one element per example, in a shape that broadcasts against the examples."""
     return x[(slice(None), *(slice(k, k + 1) for k in index))]
 
 
 @recorded("signal")
 def valid_each(x: Array, w: Array) -> Array:
-    """Return `valid` of each example, whose number is along the first axis: directly."""
+    """Return `valid` of each example, computed directly; the first axis has the examples."""
     import numpy as np
 
     a, b = to_numpy(x), to_numpy(w)
@@ -129,7 +128,7 @@ def valid_each(x: Array, w: Array) -> Array:
     found = np.zeros((len(a), *sizes), dtype=np.result_type(a, b))
     if 0 in found.shape:
         return from_numpy(found)
-    # As few steps as there are weights, or results.
+    # The number of steps is the number of weights or results, whichever is less.
     if math.prod(b.shape[1:]) <= math.prod(sizes):
         for index in np.ndindex(b.shape[1:]):
             at = tuple(slice(k, k + n) for k, n in zip(index, sizes, strict=True))
@@ -147,7 +146,7 @@ rules(valid_each, x=lambda g, w: full_each(g, xp.conj(w)), w=lambda g, x: valid_
 
 
 def _batched_each(function: Callable[[Array, Array], Array]) -> None:
-    """Define the batching rule of a function of each example: batches of batches are one."""
+    """Define the batching rule of a function of examples; nested batches are merged to one."""
 
     def rule(level: Level, x: Array, w: Array) -> Array:
         a, b = level.spread(x), level.spread(w)
@@ -163,18 +162,18 @@ _batched_each(valid_each)
 
 
 def _transforms_serve(x: Array, w: Array, method: str, mode: str) -> bool:
-    """Return whether the convolution of an example is one by Fourier transforms, as SciPy chooses."""
+    """Return whether SciPy would convolve one example by Fourier transforms."""
     if method != "auto":
         return method == "fft"
     if 0 in x.shape or 0 in w.shape:
         return False
-    # It looks at shapes and dtypes alone.
+    # It reads only shapes and dtypes.
     a, b = (to_numpy(xp.zeros(each.shape, dtype=each.dtype)) for each in (x, w))
     return bool(original("signal.choose_conv_method")(a, b, mode) == "fft")
 
 
 def _full_of_batch(level: Level, x: Array, w: Array, method: str) -> Array:
-    # For the whole batch SciPy would choose by other sizes.
+    # For the whole batch, SciPy would choose by the wrong sizes.
     transformed = _transforms_serve(x, w, method, "full")
     if not level.has(w) or not level.has(x):
         a, b = (level.value(each) if level.has(each) else each[None] for each in (x, w))
@@ -197,7 +196,7 @@ def _valid_of_batch(level: Level, x: Array, w: Array, method: str) -> Array:
 
 
 def _by_transforms(x: Array, w: Array) -> Array:
-    """Return the whole convolution of each example, whose number is along the first axis."""
+    """Return the whole convolution of each example; the first axis has the examples."""
     axes = tuple(range(1, x.ndim))
     sizes = [n + k - 1 for n, k in zip(x.shape[1:], w.shape[1:], strict=True)]
     if not axes or 0 in sizes:
@@ -206,7 +205,7 @@ def _by_transforms(x: Array, w: Array) -> Array:
 
 
 def transformed(x: Array, w: Array, sizes: tuple[int, ...], axes: tuple[int, ...]) -> Array:
-    """Return the whole convolution along axes, where the result has given sizes, by Fourier transforms."""
+    """Return the whole convolution along axes by Fourier transforms; `sizes` are the sizes of the result."""
     is_real = xp.isdtype(xp.result_type(x, w), "real floating")
     there, back = (xp.fft.rfftn, xp.fft.irfftn) if is_real else (xp.fft.fftn, xp.fft.ifftn)
     return back(there(x, s=sizes, axes=axes) * there(w, s=sizes, axes=axes), s=sizes, axes=axes)
@@ -216,7 +215,7 @@ batched(full, _full_of_batch)
 batched(valid, _valid_of_batch)
 
 
-# The length up to which windows along one axis are added up one by one, and up to which lags are.
+# The largest number of windows along one axis, and of lags, that are added one by one.
 SHORT, FEW = 256, 32
 
 
@@ -234,7 +233,7 @@ def lagged(g: Array, x: Array, count: int, axis: int) -> Array:
 
 
 def spaced(x: Array, factor: int, axis: int) -> Array:
-    """Return an array with ``factor - 1`` zeros behind each element but the last one of an axis."""
+    """Insert ``factor - 1`` zeros after each element along an axis, except the last element."""
     if factor == 1:
         return x
     n = x.shape[axis]
@@ -243,7 +242,7 @@ def spaced(x: Array, factor: int, axis: int) -> Array:
     return whole[along(x.ndim, axis, slice((n - 1) * factor + 1))]
 
 
-# By the names of SciPy: where the element with index k comes from, in an array of n along the axis.
+# By SciPy's names of modes: the source index of element k, in an array of n elements along the axis.
 def _reflected(k: Any, n: int) -> Any:
     k = k % (2 * n)
     return xp.minimum(k, 2 * n - 1 - k)
@@ -271,14 +270,14 @@ _CONSTANT = ("constant", "grid-constant")
 def extended(
     operation: str, x: Array, axis: int, before: int, after: int, mode: str, cval: float = 0.0
 ) -> Array:
-    """Return an array with more elements at both ends of an axis, by SciPy's names for what they are."""
+    """Extend an array at both ends of an axis, in a mode named as in SciPy."""
     if not isinstance(mode, str) or mode not in (*EXTENSIONS, *_CONSTANT):
         names = ", ".join(sorted([*EXTENSIONS, *_CONSTANT]))
         raise ArgumentValueError(operation, f"mode is {mode!r}", accepts=f"pass one of {names}")
     n = x.shape[axis]
     if before == after == 0:
         return x
-    # Any value will do beyond the ends of an axis without elements: the result does not depend on it.
+    # An axis without elements may be extended by any value: the result does not depend on it.
     if mode in _CONSTANT or n == 0:
         return xp.concat((blank(x, axis, before, cval), x, blank(x, axis, after, cval)), axis=axis)
     at = EXTENSIONS[mode]

@@ -1,7 +1,7 @@
 """Hierarchical clustering of `stride0.autograd.scipy.cluster`: the heights at which clusters are joined.
 
-Which clusters are joined is constant. Each pair of observations comes together in one of the joins. A height
-that is a mean, the least or the largest of distances, is that of the distances of the pairs of its join.
+Which clusters are joined is constant. Each pair of observations is joined exactly once. So a height that is a
+mean, minimum or maximum of distances is computed from the pairs of its join.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stride0.autograd.scipy._signatures import named
 
 __all__ = ["average", "centroid", "complete", "linkage", "median", "single", "ward", "weighted"]
 
-# How the weights of two clusters of these sizes become those of the joined one.
+# The factors by which the weights of two clusters of given sizes enter the joined cluster.
 _SHARES: dict[str, Callable[[int, int], tuple[float, float]]] = {
     **dict.fromkeys(("average", "centroid", "ward"), lambda n, m: (n / (n + m), m / (n + m))),
     **dict.fromkeys(("weighted", "median", "single", "complete"), lambda n, m: (0.5, 0.5)),
@@ -31,7 +31,7 @@ def linkage(
 ) -> Array:
     """Join the two nearest clusters, again and again: `scipy.cluster.hierarchy.linkage`.
 
-    Differentiable by `y` if no two joins are equally high: the gradient is that of the third column.
+    Differentiable by `y` if no two joins are equally high: the third column has the gradient.
     """
     one_of("linkage", "method", method, tuple(_SHARES))
     x = floating("linkage", "y", y)
@@ -72,7 +72,7 @@ def _of_means(x: Array, pairs: list[Any], method: str) -> Array:
 
 
 def _of_pairs(distances: Array, pairs: list[Any], method: str) -> Array:
-    """Return means of distances between clusters, or the least or the largest of them."""
+    """Return means, minima or maxima of distances between clusters."""
     count = len(pairs) + 1
     heights = []
     for (a, u), (b, v) in pairs:

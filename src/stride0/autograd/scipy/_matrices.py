@@ -1,6 +1,6 @@
-"""Functions of `stride0.autograd.scipy.linalg` that the namespace has, and structured matrices.
+"""Functions of `stride0.autograd.scipy.linalg` that the namespace has, too, and structured matrices.
 
-Parameters of SciPy that change no value (`overwrite_a`, `check_finite`, `lapack_driver`) are not here.
+SciPy parameters that change no value (`overwrite_a`, `check_finite`, `lapack_driver`) are left out.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def matrix(operation: str, name: str, x: Any, square: bool = True) -> Array:
-    """Return an argument as a matrix, or a stack of such."""
+    """Return an argument as a matrix, or a stack of matrices."""
     found = floating(operation, name, x)
     if found.ndim < 2 or (square and found.shape[-1] != found.shape[-2]):
         accepts = "pass a square matrix, or a stack of them" if square else "pass a matrix"
@@ -46,7 +46,7 @@ def matrix(operation: str, name: str, x: Any, square: bool = True) -> Array:
 
 
 def _named(name: str, what: str, square: bool = True) -> Any:
-    """Return the function of the namespace of one name, for one matrix."""
+    """Return a form of a function of the namespace, for one matrix."""
 
     def function(a: Any) -> Any:
         return getattr(xp.linalg, name)(matrix(name, "a", a, square))
@@ -103,7 +103,7 @@ def cholesky(a: Any, lower: bool = False) -> Array:
 def eigvalsh(a: Any, b: None = None, *, lower: bool = True) -> Array:
     """Compute the eigenvalues of Hermitian matrices: `scipy.linalg.eigvalsh`.
 
-    Differentiable by `a`, of which one triangle is read. `b` is not supported.
+    Differentiable by `a`; only one triangle is read. `b` is not supported.
     """
     _plain_problem("eigvalsh", b)
     return xp.linalg.eigvalsh(_of_triangle("eigvalsh", a, lower))
@@ -135,7 +135,7 @@ def eig(a: Any, b: None = None, left: bool = False, right: bool = True) -> Any:
 def pinv(a: Any, *, atol: float | None = None, rtol: float | None = None) -> Array:
     """Compute the pseudo-inverse: `scipy.linalg.pinv`.
 
-    Differentiable by `a` if its rank does not change. `atol` may be zero only.
+    Differentiable by `a` if its rank does not change. `atol` must be zero.
     """
     x = matrix("pinv", "a", a, square=False)
     if atol:
@@ -145,7 +145,7 @@ def pinv(a: Any, *, atol: float | None = None, rtol: float | None = None) -> Arr
     return xp.linalg.pinv(x, rtol=float(rtol))
 
 
-# SciPy's long names of matrix structures, and how many diagonals are read on each side of the main one.
+# SciPy's names of matrix structures, and the number of diagonals read on each side of the main diagonal.
 _KINDS = {"symmetric": "sym", "hermitian": "her", "positive definite": "pos"}
 _WIDTHS = {"diagonal": 0, "tridiagonal": 1}
 
@@ -155,7 +155,7 @@ def solve(
 ) -> Array:
     """Solve a system of linear equations: `scipy.linalg.solve`.
 
-    Differentiable by `a` and `b`. Elements of `a` that `assume_a` says are not read have the gradient zero.
+    Differentiable by `a` and `b`. Elements of `a` that `assume_a` excludes have the gradient zero.
     """
     a, b = same_dtype(matrix("solve", "a", a), floating("solve", "b", b))
     kind = _KINDS.get(str(assume_a), assume_a)
@@ -227,7 +227,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 def _of_diagonals(operation: str, values: Array, numbers: Any) -> Array:
-    """Return the matrices whose elements are those of the last axis with given numbers."""
+    """Return matrices of elements of the last axis, given the index of each element."""
     found = xp.take(values, xp.reshape(xp.asarray(numbers), (-1,)), axis=-1)
     return xp.reshape(found, (*values.shape[:-1], *numbers.shape))
 

@@ -45,7 +45,7 @@ rules(_sums, x=lambda g, groups: xp.take(g, groups))
 
 def _sums_of_batch(level: Level, x: Array, groups: Array, count: int) -> Array:
     one_batch(_sums, level, {"x": x, "groups": groups}, "x")
-    # The regions of each example have numbers of their own.
+    # The regions of each example get their own numbers.
     own = xp.reshape(xp.arange(level.size) * count, (level.size,) + (1,) * groups.ndim) + groups
     return xp.reshape(_sums(level.value(x), own, level.size * count), (level.size, count))
 
@@ -54,23 +54,23 @@ batched(_sums, _sums_of_batch)
 
 
 class _Regions:
-    """The elements that count, and of which region each is."""
+    """The elements that count, and the region of each."""
 
     def __init__(self, operation: str, x: Any, labels: Any, index: Any) -> None:
         self.operation = operation
         self.input = floating(operation, "input", x)
         if self.input.dtype.kind != "real floating":
             raise ArgumentTypeError(operation, "input is complex", accepts="pass real numbers")
-        # True for one region. Of several regions, some may be empty.
+        # True for one region. With several regions, some may be empty.
         self.single = labels is None or index is None or not hasattr(index, "__len__")
         if labels is None:
-            # SciPy takes all elements as one region, however many are asked for.
+            # SciPy treats all elements as one region, whatever the number of indices.
             index, marks = 1, xp.ones(self.input.shape, dtype=xp.int64)
         else:
             marks = xp.asarray(labels)
             shapes = [("input", self.input.shape), ("labels", marks.shape)]
             shape = broadcast_shapes(operation, shapes)
-            # One by one: labels stay labels for all examples of a batch.
+            # One by one: all examples of a batch share the labels.
             self.input, marks = xp.broadcast_to(self.input, shape), xp.broadcast_to(marks, shape)
             if index is None:
                 index, marks = 1, marks > 0
@@ -119,7 +119,7 @@ class _Regions:
         return xp.where(self.sizes() > 0, found, absent)
 
     def extremes(self, name: str) -> Array:
-        """Return the largest or smallest elements: one of those that are equal."""
+        """Return the largest or smallest elements; among equal elements, one of them."""
         known = item(self.elements)
         if self.single:
             if not known.size:
@@ -201,7 +201,7 @@ def labeled_comprehension(
 ) -> Array:
     """Apply a function to the elements of each region: `scipy.ndimage.labeled_comprehension`.
 
-    Differentiable by `input`. `func` takes arrays of stride0.
+    Differentiable by `input`. `func` takes stride0 arrays.
     """
     if labels is None and index is not None:
         raise ArgumentValueError("labeled_comprehension", "index is given without labels", (), "pass labels")

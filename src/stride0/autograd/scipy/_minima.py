@@ -25,7 +25,7 @@ _WITH_HESSIAN = ("newton-cg", "dogleg", "trust-ncg", "trust-exact", "trust-krylo
 
 
 def _box(name: str, bounds: Any, size: int) -> Box:
-    """Return bounds that are given as SciPy takes them."""
+    """Return bounds, given in any of SciPy's forms."""
     np = numpy()
     ends = (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
     if name == "minimize" and ends is bounds:
@@ -94,7 +94,7 @@ def minimize_scalar(fun: Any, bracket: Any = None, bounds: Any = None, args: Any
     return updated(result, x=x, fun=f(x, *args))
 
 
-# By the losses of `least_squares`: a function of the squares of the residuals.
+# For each loss of `least_squares`: a function of the squared residuals.
 _LOSSES: dict[str, Callable[[Array], Array]] = {
     "linear": lambda z: z,
     "soft_l1": lambda z: 2 * (xp.sqrt(1 + z) - 1),

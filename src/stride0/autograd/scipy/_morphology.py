@@ -29,7 +29,7 @@ __all__ = [
 def _extreme(
     operation: str, x: Any, shape: tuple[Any, Any, Any], mode: Any, cval: float, origin: Any, axes: Any
 ) -> Array:
-    """Return an erosion or a dilation, by a size, a footprint or a structure."""
+    """Return an erosion or a dilation by a size, a footprint or a structure."""
     x = real_input(operation, x)
     size, footprint, structure = shape
     given = {"size": size, "mode": mode, "cval": cval, "origin": origin, "axes": axes}
@@ -43,7 +43,7 @@ def _extreme(
     found = original(f"ndimage.{operation}")(item(x), **{key: v for key, v in given.items() if v is not None})
     sign = -1.0
     if operation == "grey_dilation":
-        # A dilation looks the other way.
+        # A dilation reads the mirrored window.
         sign = 1.0
         numbers = normalize_axes(operation, axes, x.ndim)
         sizes = (

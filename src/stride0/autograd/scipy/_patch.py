@@ -1,9 +1,9 @@
 """SciPy's own functions on tracked arrays: `patched`, `patch` and `unpatch`.
 
 Note [Hooks of SciPy]
-    SciPy has a public hook for `scipy.fft` alone, `scipy.fft.register_backend`, which reaches a function
-    under every name that it was imported by. Of its other modules the public names are replaced: a function
-    by one that calls it, or the form if an argument is tracked; a class by a subclass of it that does so.
+    SciPy has a public hook only for `scipy.fft`: `scipy.fft.register_backend`, which reaches a function under
+    every imported name. In other modules the public names are replaced: a function by a wrapper that calls
+    the form if an argument is tracked, and otherwise the function; a class by a subclass that does the same.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from stride0.autograd.scipy._calls import found_by, scipy
 
 __all__ = ["patch", "patched", "unpatch"]
 
-# Options of SciPy that change no value of the result.
+# SciPy options that change no value of the result.
 _WITHOUT_EFFECT = {
     *("check_finite", "overwrite_a", "overwrite_ab", "overwrite_b", "overwrite_data", "overwrite_x"),
     *("workers", "plan", "lapack_driver", "driver", "xp"),
 }
-# Modules with functions that are given functions, which may use tracked arrays.
+# Modules whose functions take functions of the caller, which may use tracked arrays.
 _CALLING_BACK = ("integrate", "optimize")
 
 _LOCK = threading.RLock()
 _COUNT = 0
-# What was replaced: where, the name, what was there (None: nothing of its own), and by what.
+# Replaced names: the object, the name, the original (None if it was inherited), and the replacement.
 _REPLACED: list[tuple[Any, str, Any, Any]] = []
 
 
 def patch() -> None:
-    """Let SciPy's functions be differentiable, in the whole process, as `patched` says.
+    """Make SciPy functions differentiable in the whole process, as `patched` does in a block.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def patch() -> None:
 
 
 def unpatch() -> None:
-    """Undo one call of `patch`; without one, do nothing. The last one puts back what there was.
+    """Undo one call of `patch`, if there was one. The last call restores SciPy's functions.
 
     Examples
     --------
@@ -82,11 +82,11 @@ def unpatch() -> None:
 
 @contextmanager
 def patched() -> Iterator[None]:
-    """Let SciPy's own functions take tracked arrays, within a `with` statement.
+    """Let SciPy's own functions take tracked arrays, within a `with` block.
 
-    If `stride0.autograd.scipy` has a form of a SciPy function, the function computes by the form if an array
-    among its arguments is tracked or batched, and by itself otherwise. A solver calls the form, too, if a
-    function that it is given returns a tracked array, or takes only arrays of stride0.
+    If `stride0.autograd.scipy` has a form of a SciPy function, a call uses the form if an array among its
+    arguments is tracked or batched, and otherwise SciPy's code. A solver also uses the form if a function
+    that you pass returns a tracked array, or takes only stride0 arrays.
 
     Raises
     ------
@@ -95,11 +95,11 @@ def patched() -> Iterator[None]:
 
     Notes
     -----
-    Names in modules of SciPy are replaced, in all threads, until the last of the statements ends. So the call
+    Names in modules of SciPy are replaced, in all threads, until the last of these blocks ends. So the call
     has to look the name up: `scipy.signal.lfilter(b, a, x)`, or `signal.lfilter(b, a, x)` after ``from scipy
-    import signal``. What was imported before by ``from scipy.signal import lfilter`` is not reached, nor are
-    calls that SciPy's private modules make of each other. `scipy.fft` has a hook for such things, so that its
-    functions are reached under every name.
+    import signal``. A name that was imported before, by ``from scipy.signal import lfilter``, is not patched.
+    Calls between SciPy's private modules are not patched either. `scipy.fft` has a hook, so its functions are
+    patched under every name.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _replace_all() -> None:
             owner = scipy_owner(module)
             original = getattr(owner, attribute, None)
             if original is None:
-                continue  # of a later or an earlier SciPy
+                continue  # missing in this SciPy version
             new = _class(name, original) if inspect.isclass(original) else _function(name, original)
             _REPLACED.append((owner, attribute, vars(owner).get(attribute), new))
             setattr(owner, attribute, new)
@@ -143,7 +143,7 @@ def _replace_all() -> None:
 def _restore_all() -> None:
     while _REPLACED:
         owner, attribute, before, new = _REPLACED.pop()
-        # Someone else may have replaced it in turn.
+        # Other code may have replaced it since.
         if getattr(owner, attribute, None) is not new:
             continue
         if before is None:
@@ -153,7 +153,7 @@ def _restore_all() -> None:
 
 
 def scipy_owner(name: str) -> Any:
-    """Return the module of SciPy, or the object in one, "stats.norm", that has functions."""
+    """Return a module of SciPy, or an object in a module, "stats.norm", that has functions."""
     try:
         return scipy(name)
     except ImportError:
@@ -179,8 +179,8 @@ def _any_tracked(values: Iterable[Any]) -> bool:
 
 
 def _takes_form(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    # A module that was imported meanwhile keeps what it found, and so does the backend of `scipy.fft`.
-    # SciPy takes no matrix that is given by its elements and places.
+    # Modules imported meanwhile keep the replacements, and `scipy.fft` keeps its backend. SciPy itself takes
+    # no matrix that is given by elements and places.
     by_places = name.startswith("sparse.") and isinstance(args[0] if args else kwargs.get("A"), tuple)
     return _COUNT > 0 and (by_places or _any_tracked(args) or _any_tracked(kwargs.values()))
 
@@ -197,7 +197,7 @@ class _TakeForm(BaseException):
 
 
 def _watched(f: Any) -> Any:
-    """Return a function of the caller, which SciPy calls, that asks for the form if it needs that."""
+    """Wrap a function of the caller that SciPy calls: it asks for the form if it needs one."""
 
     @functools.wraps(f)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -210,14 +210,14 @@ def _watched(f: Any) -> Any:
         return found
 
     for key in ("terminal", "direction"):
-        # Of an event, which may be an object of a class that has them.
+        # Attributes of an event, which may also be an object with a class.
         if hasattr(f, key):
             setattr(called, key, getattr(f, key))
     return called
 
 
 def _call_watching(name: str, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a solver of SciPy, or its form if a function that it is given uses a tracked array."""
+    """Call a SciPy solver, or its form if a function among its arguments uses a tracked array."""
 
     def watching(key: str, value: Any) -> Any:
         if key == "events" and isinstance(value, (list, tuple)):
@@ -233,12 +233,12 @@ def _call_watching(name: str, original: Any, args: tuple[Any, ...], kwargs: dict
     try:
         return original(*given.args, **given.kwargs)
     except (_TakeForm, ForeignArrayError):
-        # SciPy itself may stumble over an array that a function returned.
+        # SciPy itself may fail on an array that a function returned.
         return _call_form(name, original, args, kwargs)
 
 
 def _call_form(name: str, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a form with the arguments of the function of SciPy, without those that change no value."""
+    """Call a form with the arguments of the SciPy function, without options that change no value."""
     form = _form(name)
     theirs, mine = _signature(name, original), inspect.signature(form)
     open_ended = any(p.kind is p.VAR_KEYWORD for p in mine.parameters.values())
@@ -278,13 +278,13 @@ def _function(name: str, original: Any) -> Callable[..., Any]:
             return _call_watching(name, original, args, kwargs)
         return original(*args, **kwargs)
 
-    # `functools.wraps` of SciPy's own decorators leaves `__wrapped__` too: this says which one is ours.
+    # SciPy's own decorators set `__wrapped__`, too: this attribute marks our wrappers.
     patched_function.stride0_original = original  # type: ignore[attr-defined]
     return patched_function
 
 
 class _Patched(type):
-    """The class of classes that stand for those of SciPy; what is derived from these are ordinary classes."""
+    """The metaclass of subclasses that replace SciPy classes; their own subclasses are ordinary."""
 
     stride0_original: Any
     stride0_name: str
@@ -326,7 +326,7 @@ def _class(name: str, original: Any) -> Any:
 
 
 class _Backend:
-    """What `scipy.fft` asks before it computes."""
+    """The backend that `scipy.fft` asks before it computes."""
 
     __ua_domain__ = "numpy.scipy.fft"
 
@@ -340,5 +340,5 @@ class _Backend:
 
 @functools.cache
 def _register() -> None:
-    # There is no way to take one back: while nothing is patched, it passes every call by.
+    # A backend cannot be unregistered: without a patch it declines every call.
     scipy("fft").register_backend(_Backend)

@@ -40,7 +40,7 @@ class PPoly(Curve):
         self._set(c, x, extrapolate, axis)
 
     def _set(self, c: Array, x: Array, extrapolate: Any, axis: int) -> None:
-        """Take coefficients whose first two axes are those of the powers and of the intervals."""
+        """Set the coefficients, whose first two axes have the powers and the intervals."""
         self._c, self.x, self.axis = c, x, axis
         self.extrapolate = one_of(self._name, "extrapolate", extrapolate, (None, True, False)) is not False
 
@@ -151,7 +151,7 @@ class CubicHermiteSpline(PPoly):
         self._hermite(x, y, slopes, axis, extrapolate)
 
     def _values(self, x: Any, y: Any, axis: int) -> tuple[Array, Array, int]:
-        """Return coordinates, values with their axis in front, and which axis it was."""
+        """Return coordinates, values with their axis moved to the front, and the number of this axis."""
         x, y = same_dtype(floating(self._name, "x", x), floating(self._name, "y", y))
         increasing(self._name, "x", x, 2)
         axis = axis_of(self._name, y, axis)
@@ -214,7 +214,7 @@ def _slopes(x: Array, y: Array, ends: tuple[str, ...]) -> Array:
         return xp.concat((start, rise[:1, :] + bend * h[:1, :], rise[1:, :] + bend * h[1:, :]))
 
     def end(kind: str, d: Array, r: Array, last: bool) -> tuple[Array, Array, Array]:
-        """The two elements of an outer row, and its right-hand side; `d` and `r` begin at that end."""
+        """Return the two elements of an outer row, and its right-hand side; `d` and `r` begin at this end."""
         if kind == "not-a-knot":
             both = d[0] + d[1]
             side = ((d[0] + 2 * both) * d[1] * r[0, :] + d[0] ** 2 * r[1, :]) / both

@@ -79,13 +79,13 @@ def _roots_of(c: tuple[complex, complex, complex]) -> list[complex]:
         return [] if second == 0 else [-third / second]
     middle = -second / (2 * first)
     apart = cmath.sqrt(middle * middle - third / first)
-    # The larger one first, and the other one from the product.
+    # The larger root first; the smaller root follows from the product.
     large = middle + apart if abs(middle + apart) >= abs(middle - apart) else middle - apart
     return [large, third / first / large if large else 0j]
 
 
 def _grouped_roots(known: Any, roots: Array) -> list[Array]:
-    """Return, for sections that SciPy made, their polynomials, as functions of the roots that they have."""
+    """Return the polynomials of SciPy's sections as functions of their roots."""
     values = list(item(roots))
     left = set(range(len(values)))
     found = []
@@ -96,7 +96,7 @@ def _grouped_roots(known: Any, roots: Array) -> list[Array]:
         chosen: list[Array] = []
         for root in _roots_of((coefficients[0] / scale, coefficients[1] / scale, coefficients[2] / scale)):
             nearest = min(left, key=lambda k: abs(values[k] - root), default=None)
-            # Where there are fewer zeros than poles, SciPy adds some at 0.
+            # If there are fewer zeros than poles, SciPy adds zeros at 0.
             if nearest is None or abs(values[nearest] - root) > 1e-6 + 1e-4 * abs(root):
                 chosen.append(xp.zeros((), dtype=roots.dtype))
             else:
@@ -177,7 +177,7 @@ def bilinear(b: Any, a: Any, fs: float = 1.0) -> tuple[Array, Array]:
         return xp.matmul(c, xp.asarray(rows, dtype=c.dtype))
 
     numerator, denominator = moved(b), moved(a)
-    # Where SciPy sees zeros in front of the numerator, it drops them.
+    # SciPy drops leading zeros of the numerator.
     known = abs(item(numerator)) > 1e-14
     first = int(known.argmax()) if known.any() else order
     return numerator[first:] / denominator[0], denominator / denominator[0]

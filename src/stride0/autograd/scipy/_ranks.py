@@ -1,6 +1,6 @@
 """Filters that choose an element of each window: ranks in `ndimage` and `signal`.
 
-SciPy computes the values; the gradient goes to the elements that they are, at the first place in a window.
+SciPy computes the values; the gradient goes to the first element of the window with this value.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class Window:
-    """The elements around each element of an array: which they are, and what lies beyond the ends."""
+    """The window around each element of an array, and the extension beyond the ends."""
 
     def __init__(
         self,
@@ -84,9 +84,8 @@ class Window:
         return x
 
     def places(self, shape: Sequence[int]) -> tuple[Array, list[tuple[slice, ...]]]:
-        """Return the continued numbers of the elements, and which part of them each offset sees.
-
-        What lies beyond the ends as a constant has the number of elements for a number.
+        """Return the extended array of element indices, and the part of it that each offset of the window
+        reads. A constant beyond the ends has the index `x.size`.
         """
         count = 1
         for n in shape:
@@ -97,11 +96,11 @@ class Window:
         ]
 
     def elements(self, x: Array) -> Array:
-        """Return the elements of `x`, and the constant beyond its ends behind them."""
+        """Return the elements of `x`, followed by the constant beyond its ends."""
         return xp.concat((xp.reshape(x, (-1,)), xp.full((1,), self.cval, dtype=x.dtype)))
 
     def chosen(self, x: Array, found: Any, structure: Any = None, sign: float = 1.0) -> Array:
-        """Return elements of `x` that are `found` in the windows, of which `structure` is added to each."""
+        """Return the elements of `x` that equal `found` in their windows, after `structure` is added."""
         values, wanted = detach(x), xp.asarray(found, dtype=x.dtype)
         numbers, parts = self.places(x.shape)
         elements = self.elements(values)
@@ -160,7 +159,7 @@ def window_options(
 
 
 def _filtered(name: str, x: Any, options: dict[str, Any], *own: Any) -> Array:
-    """Return what a filter chooses, which has parameters of its own in front of its options."""
+    """Return the result of a filter whose own parameters precede its options."""
     x = real_input(name, x)
     given = ("size", "footprint", "mode", "cval", "origin", "axes")
     window = Window(name, x, *(options[key] for key in given))
@@ -171,7 +170,7 @@ def _filtered(name: str, x: Any, options: dict[str, Any], *own: Any) -> Array:
 
 
 def _chooser(name: str, what: str) -> Any:
-    """Return a filter without parameters of its own."""
+    """Return a filter without its own parameters."""
 
     def filtered(input: Any, **options: Any) -> Array:
         return _filtered(name, input, options)

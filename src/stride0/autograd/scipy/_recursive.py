@@ -66,8 +66,8 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     zi = xp.broadcast_to(zi, wanted)
     if order == 0:
         return _filtered(b, a, x, axis), xp.zeros(wanted, dtype=x.dtype)
-    # The state is what the signal so far adds to the next outputs, but for the recursion: the filter 1 / a
-    # turns it into outputs, and the filter a turns these back.
+    # The state is what the past signal adds to the next outputs, before the recursion: the filter 1 / a turns
+    # it into outputs, and the filter a reverses this.
     n = x.shape[axis]
     one, blank = xp.ones((1,), dtype=a.dtype), xp.zeros(wanted, dtype=x.dtype)
     before = xp.concat((a[0] * zi, xp.zeros(x.shape, dtype=zi.dtype)), axis=axis)
@@ -77,7 +77,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 
 
 def lfilter_zi(b: Any, a: Any) -> Array:
-    """Compute the state of a filter of ones: `scipy.signal.lfilter_zi`. Differentiable by `b` and `a`."""
+    """Compute the state after a signal of ones: `scipy.signal.lfilter_zi`. Differentiable by `b` and `a`."""
     b, a, _ = coefficients("lfilter_zi", b, a, xp.zeros((1,)))
     order = max(b.shape[0], a.shape[0]) - 1
     if order == 0:
@@ -89,7 +89,7 @@ def lfilter_zi(b: Any, a: Any) -> Array:
 
 
 def extended_signal(operation: str, x: Array, axis: int, padtype: Any, edge: int) -> tuple[Array, int]:
-    """Return a signal that is continued at both ends, and by how many elements."""
+    """Return a signal that is extended at both ends, and the number of added elements per end."""
     one_of(operation, "padtype", padtype, ("odd", "even", "constant", None))
     if padtype is None or edge == 0:
         return x, 0
@@ -112,7 +112,7 @@ def extended_signal(operation: str, x: Array, axis: int, padtype: Any, edge: int
 
 
 def _gain(operation: str, b: Array, a: Array) -> Array:
-    """Return what a filter multiplies a constant by."""
+    """Return the gain of a filter for a constant signal."""
     below = xp.sum(a)
     if item(below) == 0:
         raise ArgumentValueError(operation, "the filter has a pole at 1", (), "use a filter with sum(a) != 0")
@@ -143,11 +143,11 @@ def filtfilt(
 def _both_ways(
     operation: str, x: Array, axis: int, padtype: Any, padlen: Any, taps: int, gain: Array, filtered: Any
 ) -> Array:
-    """Return what a filter makes of a signal forwards and backwards."""
+    """Return a signal after a filter forwards and backwards."""
     edge = 3 * taps if padlen is None else count_of(operation, "padlen", padlen, 0)
     longer, edge = extended_signal(operation, x, axis, padtype, edge)
     for _ in range(2):
-        # As if the signal had always been what it begins with.
+        # The state after an endless constant signal of the first value.
         start = longer[along(x.ndim, axis, slice(1))]
         longer = xp.flip(filtered(x=longer - start) + gain * start, axis=axis)
     return longer[along(x.ndim, axis, slice(edge, edge + x.shape[axis]))]
@@ -192,7 +192,7 @@ def _sections(operation: str, sos: Any, x: Any) -> list[Array]:
 
 
 def sosfilt_zi(sos: Any) -> Array:
-    """Compute the states of sections for ones: `scipy.signal.sosfilt_zi`. Differentiable by `sos`."""
+    """Compute the states after a signal of ones: `scipy.signal.sosfilt_zi`. Differentiable by `sos`."""
     found = sections_of("sosfilt_zi", sos)
     scale = xp.ones((), dtype=found.dtype)
     states = []

@@ -47,7 +47,7 @@ def savgol_filter(
             f"x has {n} elements along axis {axis}",
             accepts=f"pass at least window_length elements: {window_length}",
         )
-    # SciPy's filter of the units of one window: rows of the polynomials at both ends.
+    # SciPy's filter of the unit vectors of one window: its rows give the polynomials at both ends.
     units = to_numpy(xp.eye(window_length))
     rows = signal.savgol_filter(units, window_length, polyorder, deriv, delta, axis=0, mode="interp")
     rows = xp.asarray(rows, dtype=x.dtype)
@@ -62,7 +62,7 @@ def savgol_filter(
 
 
 def _applied(matrix: Array, x: Array, axis: int) -> Array:
-    """Return the products of a matrix with the lanes of an array along an axis."""
+    """Multiply a matrix by the lanes of an array along an axis."""
     return xp.moveaxis(xp.tensordot(matrix, x, axes=((1,), (axis,))), 0, axis)
 
 
@@ -87,9 +87,9 @@ def detrend(x: Any, axis: int = -1, type: str = "linear", bp: Any = 0) -> Array:
 
 
 def _upfirdn_signal(g: Array, h: Array, n: int, up: int, down: int, axis: int) -> Array:
-    """Return the cotangent of the signal: the same with up and down exchanged, backwards."""
+    """Return the cotangent of the signal: the reversed filter with `up` and `down` exchanged."""
     flipped = xp.flip(xp.conj(h))
-    # As many zeros in front that what is wanted lies at multiples of `up`.
+    # Add zeros in front, so that the wanted elements lie at multiples of `up`.
     blank = xp.zeros(((1 - h.shape[0]) % up,), dtype=h.dtype)
     flipped = xp.concat((blank, flipped))
     first = (flipped.shape[0] - 1) // up
@@ -161,8 +161,8 @@ def resample_poly(
     else:
         h = floating("resample_poly", "window", window)
         half = (h.shape[0] - 1) // 2
-    # Zeros in front, so that the middle of the filter falls on an element that is kept; and behind, so that
-    # there are enough of these.
+    # Add zeros in front, so that the middle of the filter falls on a kept element, and zeros behind, so that
+    # enough elements are kept.
     n = x.shape[axis]
     wanted = -(-n * up // down)
     before = down - half % down

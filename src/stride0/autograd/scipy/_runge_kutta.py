@@ -36,7 +36,7 @@ class Explicit:
     def advance(
         self, f: Function, t: Any, y: Array, slope: Array, h: Any, dense: bool, start: Any
     ) -> tuple[Array, Array, list[Array]]:
-        """Return the value and slope at the end of a step; and if it is dense, its coefficients."""
+        """Return the value and slope at the end of a step; for dense output, also its coefficients."""
         slopes = [slope]
         for c, row in zip(self.nodes[1:], self.rows[1:], strict=True):
             slopes.append(f(t + c * h, y + h * (row @ xp.stack(slopes))))
@@ -49,7 +49,7 @@ class Explicit:
         return found
 
     def between(self, step: Step, t: Array) -> Array:
-        """Return the values at times within a step, a row for each time."""
+        """Return the values at times within a step, a row per time."""
         x = (t - step.t) / step.h
         powers = xp.stack([x ** (k + 1) for k in range(step.coefficients.shape[0])], axis=1)
         found: Array = step.y + xp.astype(powers, step.y.dtype) @ step.coefficients
@@ -72,7 +72,7 @@ class Dop853(Explicit):
         x = xp.expand_dims((t - step.t) / step.h, axis=1)
         y: Any = 0.0
         for k in range(step.coefficients.shape[0] - 1, -1, -1):
-            # SciPy counts from the last coefficient.
+            # SciPy counts coefficients from the last one.
             y = (y + step.coefficients[k]) * (x if (step.coefficients.shape[0] - 1 - k) % 2 == 0 else 1 - x)
         return y + step.y  # type: ignore[no-any-return]
 
@@ -97,7 +97,8 @@ class Radau(Explicit):
             slopes = xp.stack([f(t + c * h, y + z[k]) for k, c in enumerate(self.nodes)])
             return xp.reshape(z - h * (self.weights @ slopes), (-1,))
 
-        # The residual of SciPy's iteration stays, so the values do. Each step adds an order of derivatives.
+        # The residual of SciPy's iteration is kept, so that the values do not change. Each step adds an order
+        # of derivatives.
         z = xp.reshape(xp.asarray(start), (-1,))
         rest, matrix = stop_gradient((left(z), jacobian(left)(z)))
         for _ in range(3):

@@ -1,4 +1,4 @@
-"""Names, docstrings and parameters that functions get from their makers, or share."""
+"""Names, docstrings and shared parameters of generated functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def named(function: Any, name: str, doc: str) -> Any:
-    """Give a function that another one made its name and its docstring, and return it."""
+    """Set the name and the docstring of a generated function, and return it."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
@@ -34,9 +34,9 @@ def taking(
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Let a function take the parameters of `options`, which declares them, in the place of ``**options``.
 
-    They may be given by position, behind the function's own parameters and in front of those that are
-    keyword-only in its definition. The function gets all of them by name, but for `output`, which is for
-    `into_output`; `defaults` replace declared ones.
+    They may be positional, after the function's own parameters and before its keyword-only ones. The function
+    gets all of them by name, except `output`, which is for `into_output`; `defaults` replace declared
+    defaults.
     """
     declared = inspect.signature(options).parameters.values()
     given = [p.replace(default=defaults.get(p.name, p.default)) for p in declared]
@@ -77,11 +77,11 @@ def taking(
 def into_output(function: Function) -> Function:
     """Give a function a parameter `output` as `scipy.ndimage` has it.
 
-    An array is written to, and returned; a dtype is that of the result. What is written to an array has
-    its gradient.
+    An array is written to and returned; a dtype is the dtype of the result. Values written to an array keep
+    their gradient.
     """
     names = _by_position(function)
-    # Where it is a keyword alone, behind all others.
+    # If it is keyword-only, it comes after all others.
     place = names.index("output") if "output" in names else len(names)
 
     @functools.wraps(function)
@@ -110,7 +110,7 @@ def into_output(function: Function) -> Function:
 
 
 def dtype_of(operation: str, output: Any) -> Any:
-    """Return a dtype that was given as one of ours, as one of NumPy, or by its name."""
+    """Return a dtype, given as a stride0 dtype, a NumPy dtype or a name."""
     name = getattr(output, "__name__", None) or getattr(output, "name", None) or str(output)
     names = {"float": "float64", "int": "int64", "complex": "complex128"}
     found = getattr(dtypes, names.get(name, name), None)

@@ -23,7 +23,7 @@ DENSE_MAX_UNKNOWNS = 1000
 
 
 class Calls:
-    """Functions of the caller as SciPy calls them: they get arrays of stride0, and return NumPy arrays."""
+    """Functions of the caller as SciPy calls them: they get stride0 arrays, and return NumPy arrays."""
 
     def __init__(self) -> None:
         # Whether a function used a tracked array that is not among its arguments.
@@ -52,7 +52,7 @@ def _ours(x: Any) -> Any:
 
 
 def as_tuple(args: Any) -> tuple[Any, ...]:
-    """Return further arguments of a function, which SciPy takes as a tuple or as a single one."""
+    """Return further arguments of a function as a tuple; SciPy also takes a single argument."""
     return args if isinstance(args, tuple) else (args,)
 
 
@@ -67,7 +67,7 @@ def moving(args: Any) -> bool:
 
 
 def started(x0: Any, flat: bool = True) -> Array:
-    """Return the start of a search in double precision: a vector, if it is flat."""
+    """Return the start of a search in double precision; as a vector, if `flat` is true."""
     x = astype(stop_gradient(asarray(x0)), float64)
     return reshape(x, (-1,)) if flat else x
 
@@ -128,7 +128,7 @@ def refuse(name: str, options: dict[str, Any], *keys: str) -> None:
 
 
 def updated(result: Any, **fields: Any) -> Any:
-    """Return a result object of SciPy with some of its fields replaced."""
+    """Return a SciPy result object with some fields replaced."""
     found = copy.copy(result)
     found.update(fields)
     return found

@@ -1,7 +1,7 @@
 """Differentiable forms of solvers of `scipy.sparse.linalg`.
 
-SciPy's sparse arrays hold no tracked elements. So a matrix may be given by its elements and their places,
-as `scipy.sparse.coo_array` and `csr_array` take them: ``(data, (rows, columns))``, or ``(data, indices,
+SciPy's sparse arrays hold no tracked elements. So a matrix may be given by its elements and their indices, as
+`scipy.sparse.coo_array` and `csr_array` take them: ``(data, (rows, columns))``, or ``(data, indices,
 indptr)``. A sparse array or an operator is a constant.
 
 Examples
@@ -31,7 +31,7 @@ from stride0.autograd.scipy._solvers import moving
 
 __all__ = ["bicgstab", "cg", "gmres", "spsolve"]
 
-# Takes a matrix of SciPy, a right-hand side, and whether the matrix is transposed; returns the solution.
+# Takes a SciPy matrix, a right-hand side, and whether the matrix is transposed; returns the solution.
 Solver = Callable[[Any, Any, bool], Any]
 
 
@@ -115,7 +115,7 @@ def _iterative(name: str, what: str) -> Any:
         preconditioner, status = options.pop("M", None), [0]
 
         def solver(matrix: Any, right: Any, transposed: bool) -> Any:
-            # The matrix of conjugate gradients is symmetric.
+            # Conjugate gradients need a symmetric matrix.
             turned = transposed and preconditioner is not None and name != "cg"
             found, info = original(f"sparse.linalg.{name}")(
                 matrix,

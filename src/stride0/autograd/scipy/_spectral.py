@@ -20,7 +20,7 @@ _DETREND = ("constant", "linear", "c", "l")
 
 
 def window_of(operation: str, window: Any, nperseg: int | None, n: int, default: int) -> tuple[Array, int]:
-    """Return a window, and its size: not larger than a signal of `n` elements, if it is named."""
+    """Return a window and its size; a named window is at most as long as the signal, `n` elements."""
     if isinstance(window, (str, tuple)):
         size = default if nperseg is None else count_of(operation, "nperseg", nperseg, 1)
         size = min(size, n) if n else size
@@ -49,7 +49,7 @@ def _without_trend(windows: Array, detrend: Any) -> Array:
 
 
 class Frames:
-    """How a signal is made into windows, and those into spectra."""
+    """The partition of a signal into windows, and their spectra."""
 
     def __init__(
         self, operation: str, n: int, window: Any, nperseg: Any, noverlap: Any, nfft: Any, default: int = 256
@@ -86,7 +86,7 @@ class Frames:
         return made(self.nfft, d=1 / fs)
 
     def doubled(self, spectrum: Array) -> Array:
-        """Return a one-sided spectrum of power: what belongs to two frequencies counts twice."""
+        """Return a one-sided power spectrum: values that stand for two frequencies count twice."""
         n = spectrum.shape[-1]
         single = {0} | ({n - 1} if self.nfft % 2 == 0 else set())
         factors = [1.0 if k in single else 2.0 for k in range(n)]
@@ -94,7 +94,7 @@ class Frames:
 
 
 def signals_of(operation: str, x: Any, y: Any, axis: int) -> tuple[Array, Array | None, int, bool]:
-    """Return signals along their last axis, of one length; which axis it was; whether all are real."""
+    """Return signals of one length with `axis` last, the number of `axis`, and whether all are real."""
     x = floating(operation, "x", x)
     number = axis_of(operation, x, axis)
     if y is None:
@@ -130,8 +130,8 @@ def options_of_spectra(
 def csd(x: Any, y: Any, *, average: str = "mean", **options: Any) -> tuple[Array, Array]:
     """Estimate the cross power spectral density of two signals: `scipy.signal.csd`.
 
-    Differentiable by `x`, `y` and an array `window`. A function as `detrend` takes and returns arrays of
-    stride0.
+    Differentiable by `x`, `y` and an array `window`. A function passed as `detrend` takes and returns stride0
+    arrays.
     """
     return _density("csd", x, y, average, **options)
 

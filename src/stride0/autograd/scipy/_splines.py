@@ -22,8 +22,8 @@ from stride0.autograd.scipy._signatures import into_output, taking
 __all__ = ["affine_transform", "map_coordinates", "shift", "spline_filter", "spline_filter1d", "zoom"]
 
 
-# Which ends the coefficients have, by mode: mirrored at the end elements ("mirror"), or beyond them
-# ("reflect"), or going round.
+# The boundary of the coefficients, by mode: mirrored at the end elements ("mirror"), mirrored beyond them
+# ("reflect"), or periodic.
 _ENDS = {
     **dict.fromkeys(("mirror", "constant", "wrap"), "mirror"),
     **dict.fromkeys(("reflect", "grid-mirror", "nearest"), "reflect"),
@@ -43,8 +43,8 @@ _LONG = 64
 
 
 def _coefficients_cotangent(g: Array, order: int, axis: int, ends: str) -> Array:
-    # The matrix of the values of splines at the elements is symmetric; where the ends are mirrored, it is so
-    # but for the two columns that are counted twice.
+    # The matrix of spline values at the elements is symmetric; with mirrored ends, except for the two columns
+    # that are counted twice.
     n = g.shape[axis]
     if ends == "mirror":
         return _halved_ends(_coefficients(_halved_ends(g, axis, 2.0), order, axis, ends), axis, 0.5)
@@ -83,12 +83,12 @@ def spline_filter(input: Any, order: int = 3, *, mode: str = "mirror") -> Array:
     return x
 
 
-# By how many elements SciPy continues an array before it computes coefficients for "nearest".
+# The number of elements by which SciPy extends an array for "nearest".
 _MARGIN = 12
 
 
 def _prepared(operation: str, x: Array, order: int, mode: str, prefilter: bool) -> tuple[Array, int]:
-    """Return coefficients, and how many elements they begin before the array."""
+    """Return coefficients, and the number of coefficients before the array."""
     one_of(operation, "mode", mode, _MODES)
     one_of(operation, "order", order, (0, 1, 2, 3, 4, 5))
     if order < 2 or not prefilter:
@@ -104,7 +104,7 @@ _FAR = 8
 
 
 def _folded(t: Array, n: int, mode: str) -> tuple[Array, Any]:
-    """Return coordinates within the array, and where they are outside of it, if that matters."""
+    """Return coordinates within the array, and a mask of outside coordinates, if it matters."""
     if mode == "constant":
         inside = (t >= 0) & (t <= n - 1)
         return xp.where(inside, t, 0.0), inside
@@ -122,7 +122,7 @@ def _folded(t: Array, n: int, mode: str) -> tuple[Array, Any]:
 
 
 def stencil(t: Array, order: int) -> tuple[Array, list[Array]]:
-    """Return the first element that coordinates depend on, and the weights of it and those behind it."""
+    """Return the first element that each coordinate depends on, and the weights from there on."""
     shifted = t if order % 2 else t + 0.5
     below = xp.floor(shifted)
     u = shifted - below
@@ -135,7 +135,7 @@ def stencil(t: Array, order: int) -> tuple[Array, list[Array]]:
 
 
 def _place(k: Array, n: int, mode: str) -> Array:
-    """Return which element stands for that with index k."""
+    """Return the index of the element that stands for element k."""
     found: Array = EXTENSIONS["mirror" if mode == "constant" else mode](k, n)
     return found
 
@@ -200,7 +200,7 @@ def _interpolated(
 def _sampled(
     operation: str, x: Array, places: list[Array], order: int, mode: str, cval: float, prefilter: bool
 ) -> Array:
-    """Return what lies at a grid of coordinates: a list of them for each axis."""
+    """Return the values on a grid of coordinates, given as a vector per axis."""
     found, margin = _prepared(operation, x, order, mode, prefilter)
     everywhere: Any = None
     for axis, t in enumerate(places):
@@ -235,7 +235,8 @@ def zoom(
     x = floating("zoom", "input", input)
     factors = each("zoom", "zoom", zoom, x.ndim)
     if prefilter and all(factor == 1 for factor in factors):
-        # Splines through few elements are exact to some digits only: SciPy returns the array itself, too.
+        # Splines through few elements are exact only to some digits, so the array itself is returned, as in
+        # SciPy.
         return xp.asarray(x, copy=True)
     places = []
     for n, factor in zip(x.shape, factors, strict=True):
@@ -263,7 +264,7 @@ def shift(input: Any, shift: Any, **options: Any) -> Array:
 def affine_transform(
     input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, **options: Any
 ) -> Array:
-    """Interpolate at coordinates that an affine map gives: `scipy.ndimage.affine_transform`.
+    """Interpolate at the coordinates of an affine map: `scipy.ndimage.affine_transform`.
 
     Differentiable by `input`, and by `matrix` and `offset` if they are arrays.
     """

@@ -1,4 +1,4 @@
-"""Short-time transforms of `stride0.autograd.scipy.signal`, and that along a spiral."""
+"""Short-time transforms, and the transform along a spiral, of `stride0.autograd.scipy.signal`."""
 
 from __future__ import annotations
 

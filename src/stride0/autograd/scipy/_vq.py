@@ -1,4 +1,4 @@
-"""Codes of `stride0.autograd.scipy.cluster.vq`: which one is nearest is constant, how far it is is not."""
+"""Codes of `stride0.autograd.scipy.cluster.vq`; the choice of the nearest code is constant."""
 
 from __future__ import annotations
 
@@ -33,9 +33,8 @@ def vq(obs: Any, code_book: Any) -> tuple[Array, Array]:
 
 
 def _means(operation: str, x: Array, known: Any, guess: Any) -> tuple[Array, Array]:
-    """Return the means of the observations that are nearest to each of the codes that SciPy found.
-
-    A code without observations has stayed where it began.
+    """Return the means of the observations nearest to each of SciPy's codes. A code without observations
+    keeps its start value.
     """
     codes = xp.asarray(original("cluster.vq.vq")(item(x), known)[0].astype("int64"))
     marks = xp.astype(codes[None, :] == xp.arange(known.shape[0])[:, None], x.dtype)
@@ -56,7 +55,7 @@ def _means(operation: str, x: Array, known: Any, guess: Any) -> tuple[Array, Arr
 def _found(
     operation: str, name: str, obs: Any, k: Any, *args: Any, **options: Any
 ) -> tuple[Array, Array, Array]:
-    """Return the observations, the codes that SciPy finds for a count or from a guess, and their numbers."""
+    """Return the observations, SciPy's codes for a count or a guess, and the numbers of the codes."""
     x = _data(operation, name, obs)
     guess = k if isinstance(k, int) else floating(operation, "k", k)
     begin = guess if isinstance(guess, int) else item(guess)
@@ -69,7 +68,7 @@ def kmeans(
 ) -> tuple[Array, Array]:
     """Find codes that are means of observations: `scipy.cluster.vq.kmeans`.
 
-    Differentiable by `obs`, and by an array `k_or_guess`: codes without observations stay there.
+    Differentiable by `obs`, and by an array `k_or_guess`: codes without observations keep the guess.
     """
     x, book, codes = _found("kmeans", "obs", obs, k_or_guess, iter, thresh, **options)
     return book, xp.mean(_distances(x, book, codes))

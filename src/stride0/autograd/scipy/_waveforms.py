@@ -52,7 +52,7 @@ def chirp(
     elif kind == "logarithmic" and bool(f0 * f1 <= 0):
         raise ArgumentValueError("chirp", "f0 and f1 have different signs", (), "pass two of one sign")
     elif level:
-        # A series in the difference of the frequencies: right derivatives by both of them, to second order.
+        # A series in the difference of the frequencies: its derivatives by both are exact to second order.
         share, apart = t / t1, f1 / f0 - 1
         bend = (0.5 if kind == "logarithmic" else 1.0) * (share / 3 - 0.5) * apart
         cycles = f0 * t * (1 + apart * share * (0.5 + bend))
@@ -82,7 +82,7 @@ def sawtooth(t: Any, width: Any = 1) -> Array:
 
 # --- splines through evenly spaced values
 
-# By the order: the pole of the filter, and what its output is multiplied by.
+# For each order: the pole of the filter, and the factor of its output.
 _POLES = {3: (-2 + math.sqrt(3), 6.0), 2: (-3 + 2 * math.sqrt(2), 8.0)}
 
 

@@ -28,7 +28,7 @@ __all__ = [
 
 
 def _correlated(operation: str, x: Array, weights: Array, first: list[int], mode: str, cval: float) -> Array:
-    """Return the products of weights with windows, of which `first` elements are in front of the element."""
+    """Return the products of weights with windows; `first` elements of a window precede its element."""
     for axis, (size, before) in enumerate(zip(weights.shape, first, strict=True)):
         if not 0 <= before < max(size, 1):
             raise ArgumentValueError(operation, "origin lies outside the weights", accepts="pass origin=0")
@@ -42,7 +42,7 @@ def _operands(operation: str, input: Any, weights: Any) -> tuple[Array, Array]:
     return x, xp.astype(w, x.dtype, copy=False) if w.dtype.kind == "real floating" else w
 
 
-# Which weights correlate, and how many elements of their windows are in front of the element.
+# The weights for a correlation, and the number of window elements before the element.
 _MADE: dict[str, tuple[Callable[[Array], Array], Callable[[int, int], int]]] = {
     "correlate": (xp.conj, lambda n, origin: n // 2 + origin),
     "convolve": (xp.flip, lambda n, origin: (n - 1) // 2 - origin),
@@ -90,7 +90,7 @@ def convolve(input: Any, weights: Any, **options: Any) -> Array:
 
 
 def _line(operation: str, x: Array, weights: Array, axis: int, first: int, mode: str, cval: float) -> Array:
-    """Return what weights of one axis give along an axis."""
+    """Return the result of a vector of weights along an axis."""
     require(weights.ndim == 1, operation, "weights", weights, "one axis")
     firsts = [first if k == axis else 0 for k in range(x.ndim)]
     return _correlated(operation, x, xp.reshape(weights, lane(x, axis)), firsts, mode, cval)
@@ -154,7 +154,7 @@ def uniform_filter(input: Any, size: Any = 3, **options: Any) -> Array:
 def _gaussian(
     operation: str, sigma: float, order: int, truncate: float, radius: int | None, x: Array
 ) -> Array:
-    """Return the weights by which SciPy correlates: its own answer to one element that is not zero."""
+    """Return SciPy's weights: its response to a unit impulse."""
     reach = int(truncate * float(sigma) + 0.5) if radius is None else count_of(operation, "radius", radius, 0)
     unit = xp.zeros((2 * reach + 1,))
     unit[reach] = 1.0

@@ -25,9 +25,9 @@ from stride0.autograd.scipy._signatures import named
 
 __all__ = ["dct", "dctn", "dst", "dstn", "idct", "idctn", "idst", "idstn"]
 
-# Which type the transpose of a transform is, and by what the ends of its operand and of its result are
-# multiplied (0 the first element, -1 the last). Without SciPy's `orthogonalize`, which makes the transform of
-# each type the transpose of the opposite one.
+# The type of the transposed transform, and the factors of the end elements of its operand and its result (0
+# the first element, -1 the last). This holds without SciPy's `orthogonalize`, with which each type is the
+# transpose of its inverse type.
 _TRANSPOSED: dict[tuple[str, int], tuple[int, tuple[int, ...], float, tuple[int, ...], float]] = {
     ("dct", 1): (1, (0, -1), 2.0, (0, -1), 0.5),
     ("dct", 2): (3, (0,), 2.0, (), 1.0),
@@ -82,7 +82,7 @@ def _fitted(x: Array, n: int, axis: int) -> Array:
 def _one(
     name: str, x: Any, type: int, n: int | None, axis: int, norm: str | None, orthogonalize: bool | None
 ) -> Array:
-    """Compute the transform along one axis; an inverse one is the opposite type with the opposite norm."""
+    """Compute the transform along one axis; the inverse transform has the opposite type and norm."""
     x = floating(name, "x", x)
     axis = axis_of(name, x, axis)
     one_of(name, "type", type, (1, 2, 3, 4))
@@ -93,7 +93,8 @@ def _one(
     kind = name.removeprefix("i")
     if name != kind:
         type, norm = _OPPOSITE_TYPE[type], _OPPOSITE_NORM[norm]
-    # Of type 1 of the sines and type 4 SciPy ignores the option: they are orthogonal but for a factor.
+    # SciPy ignores the option for the sine transform of type 1 and for type 4: they are orthogonal up to a
+    # factor.
     return _transform(x, kind, type, norm, axis, orthogonal)
 
 

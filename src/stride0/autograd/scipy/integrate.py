@@ -1,4 +1,4 @@
-"""Differentiable forms of `scipy.integrate`: its other rules for samples are differentiable already.
+"""Differentiable forms of `scipy.integrate`. Its other rules for samples have gradients already.
 
 References
 ----------
@@ -130,7 +130,7 @@ def quad_vec(f: Any, a: Any, b: Any, *args: Any, full_output: bool = False, **op
     found = sum(parts[1:], parts[0])
     for limit, number, sign in ((a, low, -1.0), (b, high, 1.0)):
         if isinstance(limit, Array) and is_tracked(limit):
-            # The integral from the number to the limit, which is the same: three nodes give six derivatives.
+            # The integral from the number to the equal limit: three nodes give six derivatives.
             nodes, weights = scipy("special").roots_legendre(3)
             width = limit - number
             for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):

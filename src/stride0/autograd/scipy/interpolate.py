@@ -1,4 +1,4 @@
-"""Differentiable forms of interpolations of `scipy.interpolate`, with respect to all of their arrays.
+"""Forms of `scipy.interpolate` that are differentiable with respect to all their arrays.
 
 Examples
 --------
@@ -86,7 +86,7 @@ def _on_grid(
 
 
 def _of_corners(grid: list[Array], y: Array, where: Array, rest: tuple[int, ...], nearest: bool) -> Array:
-    """Return what the corners of the cell of each point give."""
+    """Interpolate from the corners of the cell of each point."""
     count = len(grid)
     lower, shares = [], []
     for axis, p in enumerate(grid):
@@ -109,7 +109,7 @@ def _of_corners(grid: list[Array], y: Array, where: Array, rest: tuple[int, ...]
 
 
 def _of_splines(grid: list[Array], y: Array, where: Array, degree: int) -> Array:
-    """Return what the tensor product of splines through the values gives."""
+    """Interpolate by the tensor product of splines through the values."""
     c, knots = y, []
     for axis, p in enumerate(grid):
         spline = make_interp_spline(p, c, degree, axis=axis)
@@ -121,7 +121,8 @@ def _of_splines(grid: list[Array], y: Array, where: Array, degree: int) -> Array
 class RegularGridInterpolator:
     """Interpolate values on a grid: `scipy.interpolate.RegularGridInterpolator`.
 
-    Takes what `interpn` takes, and is differentiable like it. With splines SciPy solves up to a tolerance.
+    Takes the methods of `interpn`, and is differentiable like it. With splines SciPy solves up to a
+    tolerance.
     """
 
     def __init__(

@@ -67,7 +67,7 @@ def solve_triangular(
 
 
 def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> Array:
-    """Solve a system of which the Cholesky factor is known: `scipy.linalg.cho_solve`.
+    """Solve a system with a known Cholesky factor: `scipy.linalg.cho_solve`.
 
     Differentiable by the factor and `b`.
     """
@@ -143,9 +143,8 @@ def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Array:
 
 
 def _of_stack(function: Any, *arrays: Any) -> Array:
-    """Return what SciPy computes of each matrix of stacks of them, which broadcast, in a loop.
-
-    The results have the shape of the last argument.
+    """Call SciPy in a loop over stacks of matrices, which broadcast. The results have the shape of the last
+    argument.
     """
     import numpy as np
 
@@ -171,7 +170,7 @@ rules(
     b=lambda g, a, b, out: -xp.matmul(adjoint(out), _sylvester(adjoint(a), adjoint(b), g)),
     q=lambda g, a, b: _sylvester(adjoint(a), adjoint(b), g),
 )
-# All of them spread: the leading axes are those of the same batches.
+# All arguments are spread: they have the same leading axes.
 batched(_sylvester, lambda level, a, b, q: _sylvester(level.spread(a), level.spread(b), level.spread(q)))
 
 
@@ -190,9 +189,8 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
 
 
 def _values(a: Array) -> Any:
-    """Return matrices as NumPy's, complex ones where a root or logarithm of a real one is complex.
-
-    Within the recorded function: which it is depends on values, and is the same for a whole stack.
+    """Return matrices as NumPy arrays; complex if a root or logarithm of a real matrix is complex. Call it
+    within the recorded function: the choice depends on values, and holds for a whole stack.
     """
     import numpy as np
 
@@ -205,7 +203,7 @@ def _values(a: Array) -> Any:
 
 
 def _like(a: Array, cotangent: Array) -> Array:
-    """Return the cotangent of a matrix that may be real where the function is complex."""
+    """Return the cotangent of a matrix, which may be real although the result is complex."""
     return xp.real(cotangent) if a.dtype.kind == "real floating" else cotangent
 
 
@@ -234,8 +232,8 @@ def _single(operation: str, a: Any) -> Array:
 
 
 def _derivative(g: Array, name: str, a: Array) -> Array:
-    # The derivative in a direction is a block of the function of a matrix of blocks. As a map it is its own
-    # transpose; that takes the same branch of the logarithm. Axes are counted from the end: of stacks, too.
+    # The derivative in a direction is a block of the function of a block matrix. This map is its own
+    # transpose, with the same branch of the logarithm. Axes are counted from the end, so stacks work, too.
     n = a.shape[-1]
     dtype = xp.result_type(a, g)
     x, v = xp.astype(a, dtype, copy=False), adjoint(xp.astype(g, dtype, copy=False))

@@ -1,6 +1,6 @@
 """Differentiable forms of functions of `scipy.ndimage`.
 
-An array of stride0 as `output` is written to, and what is written has its gradient.
+A stride0 array passed as `output` is written to, and the written values keep their gradient.
 
 Examples
 --------

@@ -1,9 +1,8 @@
-"""Differentiable forms of `scipy.optimize`: a root is a function of the equation, a minimum of the function.
-
-The functions that you pass get arrays of stride0. If an array is tracked, Newton's steps follow SciPy's
-until the solution is right to rounding errors; if the solver did not converge, the call raises an error.
-Solutions have derivatives by `args` of any order, and by tracked arrays that the function uses in another way
-to third order. The derivative by the start of a search is zero.
+"""Differentiable forms of `scipy.optimize`: roots, and minima of functions. The
+functions that you pass get stride0 arrays. If an array is tracked, Newton steps refine SciPy's solution to
+rounding errors; if the solver did not converge, the call raises an error. Solutions have derivatives of any
+order with respect to `args`, and up to third order with respect to other tracked arrays that the function
+uses. The derivative by the start of a search is zero.
 
 References
 ----------
@@ -85,12 +84,11 @@ def fsolve(func: Any, x0: Any, args: Any = (), fprime: Any = None, **options: An
 
 
 def _scalar(name: str, f: Any, starts: tuple[Any, ...], args: Any, options: dict[str, Any]) -> Any:
-    """Return a root of one variable, and what SciPy says of it if `full_output` is given.
-
-    SciPy's number is returned as it is if nothing is tracked.
+    """Return a root of one variable, and SciPy's report if `full_output` is given. If nothing is tracked,
+    SciPy's number is returned unchanged.
     """
     args = as_tuple(args)
-    # A root does not move with where the search begins.
+    # A root does not depend on the start of the search.
     starts = tuple(item(x) if isinstance(x, Array) else x for x in starts)
     newton = name == "newton"
     full, tracked = options.pop("full_output", False), [moving(args)]
@@ -178,7 +176,7 @@ def root_scalar(f: Any, args: Any = (), method: Any = None, bracket: Any = None,
 def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> NoReturn:
     """Refuse a tracked matrix of costs: `scipy.optimize.linear_sum_assignment`.
 
-    An assignment is integers, which do not move with the costs. The sum of the assigned costs has a gradient.
+    An assignment is integers, which have no derivative. The sum of the assigned costs has a gradient.
     """
     raise GradientError(
         "linear_sum_assignment",

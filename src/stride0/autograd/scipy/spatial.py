@@ -23,7 +23,7 @@ __all__ = ["distance", "procrustes"]
 
 
 def procrustes(data1: Any, data2: Any) -> tuple[Array, Array, Array]:
-    """Move, turn and scale two sets of points until they are near to each other: `scipy.spatial.procrustes`.
+    """Align two sets of points by shift, rotation and scale: `scipy.spatial.procrustes`.
 
     Differentiable by `data1` and `data2`.
     """

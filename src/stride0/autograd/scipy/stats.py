@@ -82,7 +82,7 @@ class gaussian_kde:
         points, data = same_dtype(floating("gaussian_kde", "x", x), self.dataset)
         points = xp.reshape(points, (1, -1)) if points.ndim < 2 else points
         if points.shape[0] != self.d:
-            # SciPy takes one point, if the shape is that of one.
+            # SciPy treats an array in the shape of one point as one point.
             require(points.shape == (1, self.d), "gaussian_kde", "x", points, f"shape ({self.d}, M)")
             points = points.T
         factor = xp.linalg.cholesky(self.covariance)
@@ -156,7 +156,7 @@ def _tail(x: Array, name: str, *args: int) -> Array:
 def ks_1samp(
     x: Any, cdf: Any, args: tuple[Any, ...] = (), alternative: str = "two-sided", method: str = "auto"
 ) -> TestResult:
-    """Test by Kolmogorov and Smirnov whether a sample has a distribution: `scipy.stats.ks_1samp`.
+    """Run the Kolmogorov-Smirnov test of a sample against a distribution: `scipy.stats.ks_1samp`.
 
     Differentiable by `x` and `args`; the p-value has a first derivative only. `cdf` may be the name of a
     distribution of this module.
@@ -179,7 +179,7 @@ def ks_1samp(
 
 
 def cramervonmises(rvs: Any, cdf: Any, args: tuple[Any, ...] = ()) -> Any:
-    """Test by Cramér and von Mises whether a sample has a distribution: `scipy.stats.cramervonmises`.
+    """Run the Cramér-von Mises test of a sample against a distribution: `scipy.stats.cramervonmises`.
 
     ``statistic`` is differentiable by `rvs` and `args`. Reading ``pvalue``, which has no derivative, raises a
     `GradientError`.
