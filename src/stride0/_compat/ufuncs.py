@@ -1,7 +1,7 @@
 """NumPy's ufuncs on stride0 arrays: ``numpy.exp(x)`` is ``exp(x)``, ``numpy.float64(2) * x`` is ``2 * x``.
 
 If the namespace has no function for a ufunc, the ufunc works on views of the memory and returns ndarrays, as
-it would if arrays had no ``__array_ufunc__``. Methods of ufuncs, such as ``numpy.add.reduce``, and calls with
+for arrays without ``__array_ufunc__``. Methods of ufuncs, such as ``numpy.add.reduce``, and calls with
 keyword arguments work in the same way. A call with an ndarray as another operand raises an error.
 """
 

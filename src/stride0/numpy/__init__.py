@@ -1,8 +1,8 @@
-"""NumPy's names, signatures and defaults on arrays of stride0: ``import stride0.numpy as np``.
+"""NumPy's names, signatures and defaults on stride0 arrays: ``import stride0.numpy as np``.
 
 The functions are those of `stride0` with NumPy's arguments, so that they have gradients, obey `stride0.fused`
-and give the same bits everywhere. A name that is not here raises an AttributeError that says what to write
-instead; an argument that is not taken raises an error, too. docs/guides/numpy-scripts.md says what differs.
+and give the same bits everywhere. A missing name raises an AttributeError that says what to write instead; an
+unsupported argument raises an error, too. docs/guides/numpy-scripts.md says what differs.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _SAME = {
 }
 globals().update({_name: globals()[_other] for _name, _other in _SAME.items() if _other})
 
-# NumPy's own types of scalars: each stands for a dtype, and makes a NumPy scalar of a number.
+# NumPy's scalar types: each stands for a dtype, and converts a number to a NumPy scalar.
 _DTYPES = _words(
     "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bool "
     "bool_ byte ubyte short ushort intc uintc int_ intp long longlong uint uintp ulong ulonglong half "
@@ -75,7 +75,7 @@ pi, e, inf, nan, newaxis = _xp.pi, _xp.e, _xp.inf, _xp.nan, None
 euler_gamma = 0.5772156649015329
 broadcast_shapes = _xp.broadcast_shapes
 
-# Functions of NumPy that take our arrays.
+# NumPy functions that take stride0 arrays.
 _NUMPYS = _words(
     "set_printoptions get_printoptions printoptions array2string save savetxt typecodes sctypeDict ScalarType"
 )

@@ -30,7 +30,7 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, *, dtype: Any = None) -> Any:
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
-    """Multiply: the last axis of `a` with the last but one of `b`."""
+    """Sum products over the last axis of `a` and the last but one axis of `b`."""
     a, b = array(a), array(b)
     if a.ndim == 0 or b.ndim == 0:
         return finish("dot", a * b, out)
@@ -41,13 +41,13 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def vdot(a: Any, b: Any, /) -> Array:
-    """Return the product of all elements, the first ones conjugated."""
+    """Return the dot product of all elements; `a` is conjugated."""
     a, b = (xp.reshape(x, (-1,)) for x in arrays((a, b)))
     return xp.vecdot(a, b)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """Return the products of vectors, the first ones conjugated."""
+    """Return dot products of vectors; the first vectors are conjugated."""
     return xp.vecdot(array(x1), array(x2), axis=axis)
 
 
@@ -275,7 +275,7 @@ def _slope(f: Array, step: Any, axis: int, edge_order: int) -> Array:
 
 
 def _edge(p: Array, q: Array, a: Array, b: Array, c: Array) -> Array:
-    """Return the slope at the first of three points that are `p` and `q` apart."""
+    """Return the slope at the first of three points, whose distances are `p` and `q`."""
     return -(2 * p + q) / (p * (p + q)) * a + (p + q) / (p * q) * b - p / (q * (p + q)) * c
 
 
@@ -313,7 +313,7 @@ def polyval(p: Any, x: Any) -> Any:
 def polyfit(
     x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: bool = False
 ) -> Array:
-    """Return the coefficients of the polynomial of a degree that is nearest to points."""
+    """Fit a polynomial of a given degree to points, and return its coefficients."""
     refuse("polyfit", full=full or None, cov=cov or None)
     x, y = (xp.astype(v, xp.float64) if "floating" not in v.dtype.kind else v for v in arrays((x, y)))
     powers = x[:, None] ** xp.arange(deg, -1, -1)

@@ -24,7 +24,7 @@ def array(
     ndmin: int = 0,
     like: Any = None,
 ) -> Array:
-    """Make an array, a copy by default."""
+    """Create an array; by default a copy."""
     check_order("array", order)
     refuse("array", like=like)
     found = xp.asarray(
@@ -36,7 +36,7 @@ def array(
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Array:
-    """Return an array, the given one if it is one."""
+    """Convert to an array; an array is returned unchanged."""
     check_order("asarray", order)
     refuse("asarray", like=like)
     return xp.asarray(a, dtype=dtype_of("asarray", dtype), device=device, copy=copy)
@@ -46,7 +46,7 @@ asanyarray = asarray
 
 
 def ascontiguousarray(a: Any, dtype: Any = None) -> Array:
-    """Return an array in C order, of one axis at least."""
+    """Return an array in C order, with at least one axis."""
     found = xp.strided.contiguous(asarray(a, dtype))
     return xp.reshape(found, (1,)) if found.ndim == 0 else found
 
@@ -88,13 +88,13 @@ def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None)
 
 
 def empty(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None) -> Array:
-    """Return elements of any value."""
+    """Return an uninitialised array."""
     check_order("empty", order)
     return xp.empty(_shape(shape), dtype=dtype_of("empty", dtype), device=device)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None) -> Array:
-    """Return an array of one value."""
+    """Return an array filled with a value."""
     check_order("full", order)
     wanted = dtype_of("full", dtype)
     if isinstance(fill_value, SCALARS):
@@ -125,19 +125,19 @@ def ones_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, s
 
 
 def empty_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None) -> Array:
-    """Return elements of any value, of the shape and dtype of an array."""
+    """Return an uninitialised array of the shape and dtype of an array."""
     return _like("empty_like", a, dtype, order, shape)
 
 
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None
 ) -> Array:
-    """Return one value, of the shape and dtype of an array."""
+    """Return an array filled with a value, of the shape and dtype of an array."""
     return _like("full_like", a, dtype, order, shape, fill_value)
 
 
 def _number(x: Any) -> Any:
-    """Return an argument as a Python number; of less than double precision, as an array."""
+    """Return an argument as a Python number, or as an array if it has less than double precision."""
     if not hasattr(x, "item"):
         return x
     x = as_array(x)
@@ -147,7 +147,7 @@ def _number(x: Any) -> Any:
 def arange(
     *args: Any, start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, device: Any = None
 ) -> Array:
-    """Return numbers one step apart: ``arange(stop)``, ``arange(start, stop, step, dtype)``."""
+    """Return evenly spaced numbers: ``arange(stop)``, ``arange(start, stop, step, dtype)``."""
     given = [_number(x) for x in args]
     if len(given) == 4 and dtype is None:
         dtype = given.pop()
@@ -165,7 +165,7 @@ def arange(
 
 
 def _steps(start: Any, stop: Any = None, step: Any = 1) -> Array:
-    """Return numbers one step apart, with NumPy's rounding for bounds of single precision."""
+    """Return evenly spaced numbers, with NumPy's rounding for float32 bounds."""
     start, stop = (0, start) if stop is None else (start, stop)
     count = math.ceil(float((stop - start) / step))
     first = float(start)
@@ -183,7 +183,7 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """Return numbers evenly spaced; the ends may be arrays."""
+    """Return evenly spaced numbers; the ends may be arrays."""
     wanted = dtype_of("linspace", dtype)
     start, stop = _number_or_array(start), _number_or_array(stop)
     if isinstance(start, Array) or isinstance(stop, Array):
@@ -290,7 +290,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: Any = 
 
 
 def along(given: list[Array], k: int, indexing: str) -> Array:
-    """Return a vector along its axis of a grid."""
+    """Return a vector, reshaped to lie along its axis of a grid."""
     axis = {0: 1, 1: 0}.get(k, k) if indexing == "xy" and len(given) > 1 else k
     return xp.reshape(given[k], tuple(-1 if j == axis else 1 for j in range(len(given))))
 
@@ -315,6 +315,6 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any
 
 
 def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
-    """Make an array of the items of an iterator."""
+    """Create an array from the items of an iterator."""
     items = list(iter) if count < 0 else [item for item, _ in builtins.zip(iter, range(count), strict=False)]
     return xp.asarray(items, dtype=dtype_of("fromiter", dtype))

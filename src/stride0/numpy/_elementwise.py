@@ -1,4 +1,4 @@
-"""Elementwise functions that are no ufuncs, with NumPy's signatures."""
+"""Elementwise functions that are not ufuncs, with NumPy's signatures."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def modf(x: Any) -> tuple[Any, Any]:
 
 
 def real(val: Any) -> Array:
-    """Return the real part; of a real array the array itself."""
+    """Return the real part; a real array is returned unchanged."""
     val = array(val)
     return xp.real(val) if val.dtype.kind == "complex floating" else val
 
 
 def imag(val: Any) -> Array:
-    """Return the imaginary part; zeros of a real array."""
+    """Return the imaginary part; zeros for a real array."""
     return imaginary(array(val))
 
 
@@ -83,7 +83,7 @@ def sinc(x: Any) -> Any:
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Return which elements are close."""
+    """Return a mask of close elements."""
     return xp.isclose(array(a), array(b), rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
@@ -104,9 +104,9 @@ def i0(x: Any) -> Any:
 
 
 def spacing(x: Any) -> Any:
-    """Return the distance to the neighbour with a larger absolute value."""
+    """Return the distance to the next number with a larger absolute value."""
     x = UFUNCS["positive"](array(x), dtype=floating_dtype([array(x)]))
-    # NumPy's float16 has the neighbour above.
+    # For float16, NumPy uses the next larger number.
     up = xp.ones_like(x, dtype=xp.bool) if x.dtype is xp.float16 else x >= 0
     return (
         xp.nextafter(x, xp.astype(xp.where(up, math.inf, -math.inf * xp.ones_like(x)), x.dtype)) - x + 0 * x
@@ -114,20 +114,20 @@ def spacing(x: Any) -> Any:
 
 
 def isneginf(x: Any, out: Any = None) -> Array:
-    """Return which elements are minus infinity."""
+    """Return a mask of elements that are minus infinity."""
     return finish("isneginf", array(x) <= -math.inf, out)
 
 
 def isposinf(x: Any, out: Any = None) -> Array:
-    """Return which elements are infinity."""
+    """Return a mask of elements that are plus infinity."""
     return finish("isposinf", array(x) >= math.inf, out)
 
 
 def isreal(x: Any) -> Array:
-    """Return which elements have no imaginary part."""
+    """Return a mask of elements without an imaginary part."""
     return imag(x) == 0
 
 
 def iscomplex(x: Any) -> Array:
-    """Return which elements have an imaginary part."""
+    """Return a mask of elements with an imaginary part."""
     return imag(x) != 0

@@ -57,7 +57,7 @@ s_, index_exp = _Index(False), _Index(True)
 
 
 class _Joined:
-    """`r_` and `c_`: numbers, slices and arrays joined."""
+    """`r_` and `c_`: join numbers, slices and arrays."""
 
     def __init__(self, columns: bool) -> None:
         self._columns = columns
@@ -139,7 +139,7 @@ def iinfo(dtype: Any) -> Any:
 
 
 def dtype(dtype: Any) -> Any:
-    """Return one of our dtypes for what names one."""
+    """Return a stride0 dtype, given any name of a dtype."""
     return dtype_of("dtype", dtype)
 
 

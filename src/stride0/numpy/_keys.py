@@ -28,17 +28,17 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 
 def nonzero(a: Any) -> tuple[Array, ...]:
-    """Return where elements are not zero, an array for each axis."""
+    """Return the indices of nonzero elements, an array per axis."""
     return xp.nonzero(array(a))
 
 
 def flatnonzero(a: Any) -> Array:
-    """Return where elements are not zero, in C order."""
+    """Return the flat indices of nonzero elements, in C order."""
     return xp.nonzero(ravel(a))[0]
 
 
 def argwhere(a: Any) -> Array:
-    """Return the indices of elements that are not zero, as rows."""
+    """Return the indices of nonzero elements, as rows."""
     a = array(a)
     if a.ndim == 0:
         return xp.zeros((int(bool(a)), 0), dtype=xp.int64)
@@ -73,7 +73,7 @@ def put_along_axis(arr: Array, indices: Any, values: Any, axis: Any) -> None:
 
 
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Array:
-    """Return the parts for which a condition holds."""
+    """Return the slices for which a condition holds."""
     return take(a, flatnonzero(condition), axis, out)
 
 
@@ -125,7 +125,7 @@ def putmask(a: Array, mask: Any, values: Any) -> None:
 
 
 def put(a: Array, ind: Any, v: Any, mode: Any = "raise") -> None:
-    """Write values at places in C order, repeated as often as needed."""
+    """Write values at flat indices in C order; values are repeated as needed."""
     ind, values = ravel(ind), array(v)
     if mode == "clip":
         ind = xp.clip(ind, 0, a.size - 1)
@@ -138,7 +138,7 @@ def put(a: Array, ind: Any, v: Any, mode: Any = "raise") -> None:
 
 
 def place(arr: Array, mask: Any, vals: Any) -> None:
-    """Write values where a mask is true, one for each place, repeated as often as needed."""
+    """Write values where a mask is true; values are repeated as needed."""
     put(arr, flatnonzero(mask), vals)
 
 

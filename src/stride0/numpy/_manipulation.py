@@ -15,7 +15,7 @@ from stride0._core.exchange.numpy_calls import numpy
 from stride0.numpy._creation import linspace
 from stride0.numpy._parts import array, arrays, check_order, converted, dtype_of, finish
 
-# Parameters of NumPy's have these names.
+# NumPy's parameters have these names.
 _array, _arrays = array, arrays
 
 
@@ -55,13 +55,13 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Array:
-    """Move axes to other places."""
+    """Move axes to other positions."""
     pair = [tuple(x) if isinstance(x, list) else x for x in (source, destination)]
     return xp.moveaxis(array(a), *pair)
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
-    """Move an axis back to a place."""
+    """Move an axis back to a position."""
     a = array(a)
     axis, start = axis % a.ndim, start + a.ndim if start < 0 else start
     return xp.moveaxis(a, axis, start - 1 if axis < start else start)
@@ -79,19 +79,19 @@ def expand_dims(a: Any, axis: Any) -> Array:
 
 
 def atleast_1d(*arys: Any) -> Any:
-    """Return arrays with one axis at least."""
+    """Return arrays with at least one axis."""
     found = tuple(xp.reshape(a, (1,)) if a.ndim == 0 else a for a in arrays(arys))
     return found[0] if len(found) == 1 else found
 
 
 def atleast_2d(*arys: Any) -> Any:
-    """Return arrays with two axes at least: vectors become rows."""
+    """Return arrays with at least two axes; vectors become rows."""
     found = tuple(xp.reshape(a, (1, a.size)) if a.ndim < 2 else a for a in arrays(arys))
     return found[0] if len(found) == 1 else found
 
 
 def atleast_3d(*arys: Any) -> Any:
-    """Return arrays with three axes at least."""
+    """Return arrays with at least three axes."""
     # Vectors become (1, n, 1), matrices (m, n, 1).
     found = tuple(
         a if a.ndim > 2 else xp.reshape(a, (*(1,) * (2 - max(a.ndim, 1)), *(a.shape or (1,)), 1))
@@ -138,7 +138,7 @@ row_stack = vstack
 
 
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Array:
-    """Join arrays along the second axis; vectors along their only one."""
+    """Join arrays along the second axis; vectors along their only axis."""
     parts = _list(atleast_1d(*tup))
     return concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
@@ -154,7 +154,7 @@ def column_stack(tup: Any) -> Array:
 
 
 def block(arrays: Any) -> Array:
-    """Join nested lists of blocks: the innermost along the last axis."""
+    """Join nested lists of blocks; the innermost lists are joined along the last axis."""
 
     def depth(part: Any) -> int:
         if isinstance(part, tuple):
@@ -180,14 +180,14 @@ def block(arrays: Any) -> Array:
 
 
 def append(arr: Any, values: Any, axis: Any = None) -> Array:
-    """Return an array with values behind it."""
+    """Append values to an array."""
     if axis is None:
         return concatenate((ravel(arr), ravel(values)))
     return concatenate((arr, values), axis)
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Return equal parts, or parts between indices: views."""
+    """Split an array into equal parts, or at indices; the parts are views."""
     a = array(ary)
     if isinstance(indices_or_sections, int) and a.shape[axis] % indices_or_sections:
         facts = [("size", str(a.shape[axis])), ("parts", str(indices_or_sections))]
@@ -196,7 +196,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Return parts, of almost equal size or between indices: views."""
+    """Split an array into almost equal parts, or at indices; the parts are views."""
     a = array(ary)
     axis = normalize_axis("array_split", axis, a.ndim)
     size = a.shape[axis]
@@ -220,7 +220,7 @@ def _split(name: str, ary: Any, parts: Any, axis: int, least: int) -> list[Array
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """Split along the second axis; a vector along its only one."""
+    """Split along the second axis; a vector along its only axis."""
     return _split("hsplit", ary, indices_or_sections, 0 if array(ary).ndim == 1 else 1, 1)
 
 
@@ -251,7 +251,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Array:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Array:
-    """Shift elements around."""
+    """Roll elements along axes."""
     a = array(a)
     shift = tuple(int(k) for k in shift) if isinstance(shift, (tuple, list)) else int(shift)
     if isinstance(axis, (tuple, list)) and isinstance(shift, int):
@@ -343,14 +343,14 @@ def pad(
             parts = [_beyond(a, axis, k, width[k], mode, lengths[axis][k], ends[axis][k]) for k in (0, 1)]
             a = xp.concat([parts[0], a, parts[1]], axis=axis)
         else:
-            # NumPy pads the indices; elements are then taken.
+            # NumPy pads the indices, by which the elements are then taken.
             picked = numpy().pad(numpy().arange(a.shape[axis]), width, mode=mode)
             a = xp.take(a, xp.asarray(picked), axis=axis)
     return a
 
 
 def _beyond(a: Array, axis: int, side: int, width: Any, mode: str, length: Any, end: Any) -> Array:
-    """Return the elements that `pad` adds before (side 0) or behind an axis."""
+    """Return the elements that `pad` adds before (side 0) or after an axis (side 1)."""
     width, length = operator.index(width), operator.index(length)
     if min(width, length) < 0:
         raise ArgumentValueError("pad", f"a width is {width}, a length {length}", (), "pass 0 or more")

@@ -29,7 +29,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
 
 
 def lexsort(keys: Any, axis: int = -1) -> Array:
-    """Return the indices that sort by several keys, the last one first."""
+    """Return the indices that sort by several keys; the last key counts first."""
     keys = [array(key) for key in keys]
     order = xp.argsort(keys[0], axis=axis)
     for key in keys[1:]:
@@ -40,7 +40,7 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
 
 
 def partition(a: Any, kth: Any, axis: Any = -1) -> Array:
-    """Return elements with those at `kth` in their sorted places."""
+    """Return the elements, partitioned so that the ranks `kth` are in sorted position."""
     a, axis = flat(a, axis)
     return xp.partition(a, kth, axis=axis)
 
@@ -52,13 +52,13 @@ def argpartition(a: Any, kth: Any, axis: Any = -1) -> Array:
 
 
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Array:
-    """Return where elements would be inserted."""
+    """Return the indices at which elements would be inserted."""
     sorter = None if sorter is None else array(sorter)
     return xp.searchsorted(array(a), v if isinstance(v, (int, float)) else array(v), side=side, sorter=sorter)
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """Return in which bin each element is."""
+    """Return the bin of each element."""
     x, bins = array(x), array(bins)
     falling = bins.size > 1 and bool(bins[0] > bins[-1])
     step = xp.diff(bins)
@@ -89,7 +89,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: bool = False, 
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
-    """Return how often each integer occurs."""
+    """Count how often each integer occurs."""
     x = array(x)
     return xp.bincount(
         x if x.size else xp.astype(x, xp.int64), None if weights is None else array(weights), minlength

@@ -1,4 +1,4 @@
-"""The common part of the functions of `stride0.numpy`: arguments as NumPy takes them."""
+"""Shared helpers of `stride0.numpy`: arguments in NumPy's forms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_GIVEN: Final = object()
 
 
 def array(x: Any) -> Array:
-    """Return what NumPy takes for an array: an array, a number, a NumPy array or a nested sequence."""
+    """Convert an array, a number, a NumPy array or a nested sequence to an array."""
     return x if isinstance(x, Array) else xp.asarray(x)
 
 
@@ -33,7 +33,7 @@ def arrays(values: Any) -> list[Array]:
 
 
 def dtype_of(operation: str, dtype: Any) -> DType | None:
-    """Return a ``dtype=`` argument as one of our dtypes."""
+    """Return a ``dtype=`` argument as a stride0 dtype."""
     if dtype is None or isinstance(dtype, DType):
         return dtype
     found = dtype_argument(operation, dtype)
@@ -41,7 +41,7 @@ def dtype_of(operation: str, dtype: Any) -> DType | None:
 
 
 def native(x: Any) -> Any:
-    """Return what stands for an operand in NumPy's promotion: its dtype, or a Python scalar."""
+    """Return the operand of NumPy's promotion: a dtype, or a Python scalar."""
     return numpy().dtype(x.dtype.name) if isinstance(x, Array) else x
 
 
@@ -63,21 +63,21 @@ def converted(operation: str, x: Array, dtype: DType | None, casting: str = "uns
 
 
 def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function with the name of NumPy's."""
+    """Give a function NumPy's name, and return it."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"NumPy's {name}."
     return function
 
 
 def refuse(operation: str, **given: Any) -> None:
-    """Raise for arguments of NumPy's functions that we do not take, if they are not None."""
+    """Raise if an unsupported argument of a NumPy function is not None."""
     for name, value in given.items():
         if value is not None:
             raise ArgumentTypeError(operation, f"{name} is not supported", (), f"leave {name} out")
 
 
 def check_order(operation: str, order: Any, known: str = "CAK") -> None:
-    """Raise for a layout in memory that results do not have."""
+    """Raise for a memory layout that results cannot have."""
     if order is not None and order not in tuple(known):
         accepts = f"pass order={known[0]!r}; for contiguous columns write strided.contiguous(x.T).T"
         raise ArgumentValueError(operation, f"order is {order!r}", (), accepts)
@@ -91,7 +91,7 @@ def finish(
     casting: str = "same_kind",
     exact: bool = True,
 ) -> Array:
-    """Return a result, written to `out` where a mask is true; of the same shape if `exact` is true."""
+    """Return a result, or write it to `out` where a mask is true; if `exact`, the shapes must be equal."""
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
     if out is None:

@@ -115,7 +115,7 @@ def _spread(name: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepd
 
 
 def _inexact(name: str, dtype: Any) -> Any:
-    """Return the dtype of a statistic; NumPy would cut off the elements to integers."""
+    """Return the dtype of a statistic; an integer dtype, with which NumPy truncates, is refused."""
     wanted = dtype_of(name, dtype)
     if wanted is not None and "floating" not in wanted.kind:
         raise DTypeError(name, f"the dtype is {wanted.name}", (), "pass a floating-point dtype")
@@ -157,12 +157,12 @@ argmax, argmin, nanargmax, nanargmin = map(_place, ("argmax", "argmin", "nanargm
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """Return how many elements are not zero."""
+    """Count the nonzero elements."""
     return xp.count_nonzero(array(a), axis=axis, keepdims=keepdims)
 
 
 def flat(a: Any, axis: Any) -> tuple[Array, int]:
-    """Return an array in one axis, if no axis is given."""
+    """Flatten an array if no axis is given."""
     a = array(a)
     return (xp.reshape(a, (-1,)), 0) if axis is None else (a, axis)
 
@@ -247,7 +247,7 @@ def _quantile(name: str) -> Callable[..., Any]:
         q, a = q if type(q) in (int, float) else array(q), array(a)
         weights = None if weights is None else array(weights)
         if isinstance(q, Array) and "floating" in a.dtype.kind and method not in _DISCRETE:
-            # Python numbers are weak, NumPy scalars and sequences are not.
+            # Only Python numbers are weak, not NumPy scalars or sequences.
             a = xp.astype(a, common_dtype(a, q, 1.0))
         found = getattr(xp, name)(a, q, axis, method=method, keepdims=keepdims, weights=weights)
         return finish(name, found, out, exact=False)

@@ -16,7 +16,7 @@ from stride0.numpy._parts import array, common_dtype
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Array:
-    """Return which elements are among others."""
+    """Return a mask of elements that occur in another array."""
     if kind not in (None, "sort", "table"):
         raise ArgumentValueError("isin", f"kind is {kind!r}", (), "pass kind=None, 'sort' or 'table'")
     return xp.isin(array(element), array(test_elements), invert=invert)
@@ -37,14 +37,14 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    """Return the sorted elements that are in one of two arrays only."""
+    """Return the sorted elements that occur in exactly one of two arrays."""
     dtype = common_dtype(ar1, ar2)
     a, b = (xp.astype(ravel(x) if assume_unique else unique(x), dtype) for x in (ar1, ar2))
     return xp.sort(xp.concat([a[~xp.isin(a, b)], b[~xp.isin(b, a)]]))
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    """Return the elements of one array that are not in another one: sorted, unless they are unique."""
+    """Return the elements of one array that are not in another; sorted unless `assume_unique`."""
     found = ravel(ar1) if assume_unique else unique(ar1)
     return found[~xp.isin(found, array(ar2))]
 
@@ -57,7 +57,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:
-    """Return the sorted elements that are in one of two arrays."""
+    """Return the sorted distinct elements of two arrays."""
     return unique(concatenate((ar1, ar2), axis=None))
 
 
@@ -74,7 +74,7 @@ def unique(
     """Return the distinct elements, sorted."""
     if axis is not None:
         axis = normalize_axis("unique", axis, array(ar).ndim)
-        # NumPy finds the places.
+        # NumPy computes the indices.
         found = numpy().unique(to_numpy(array(ar)), True, True, True, axis, equal_nan=equal_nan)
         asked = zip((return_index, return_inverse, return_counts), found[1:], strict=True)
         parts = [xp.take(array(ar), xp.asarray(found[1]), axis=axis), *(from_numpy(x) for k, x in asked if k)]
@@ -86,7 +86,7 @@ def unique(
     values, first, inverse, counts = values[order], first[order], back[inverse], counts[order]
     count = int(xp.count_nonzero(values != values)) - 1 if equal_nan else 0
     if count > 0:
-        # NaN are last, each of them on its own.
+        # NaNs come last, and each counts as distinct.
         last = values.size - count - 1
         inverse, values = xp.minimum(inverse, last), values[: last + 1]
         first = xp.concat([first[:last], xp.min(first[last:], keepdims=True)])

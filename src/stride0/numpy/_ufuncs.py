@@ -18,7 +18,7 @@ __all__ = ["INTEGRAL", "UFUNCS", "floating_dtype", "imaginary", "ufunc"]
 INTEGRAL: Final = ("bool", "signed integer", "unsigned integer")
 REAL: Final = "real floating"
 USUAL: Final = (Array, float, int, bool, complex)
-# The floating-point dtypes that NumPy computes functions of integers in, by the bytes of the integers.
+# The floating-point dtype in which NumPy computes functions of integers, by the integers' item size.
 FLOATS: Final = {1: "float16", 2: "float32"}
 
 
@@ -70,9 +70,9 @@ class ufunc:
         dtype: Any = None,
         subok: bool = True,
     ) -> Any:
-        """Compute it; the arguments are NumPy's."""
+        """Call the function, with NumPy's arguments."""
         if out is None and where is True and dtype is None and len(operands) == self.nin:
-            # Most calls: our arrays, of dtypes that need no cast.
+            # Most calls: stride0 arrays of dtypes that need no cast.
             first, last = operands[0], operands[-1]
             if type(first) is Array and (
                 (first.dtype.kind == REAL and type(last) is Array and last.dtype is first.dtype)
@@ -129,12 +129,12 @@ class ufunc:
         return getattr(_reductions, self._scan)(x, axis=axis, dtype=dtype, out=out)
 
     def outer(self, x1: Any, x2: Any, **others: Any) -> Any:
-        """Compute it for each pair of elements."""
+        """Call the function for each pair of elements."""
         x1, x2 = array(x1), array(x2)
         return self(xp.reshape(x1, (*x1.shape, *(1,) * x2.ndim)), x2, **others)
 
     def at(self, x: Array, indices: Any, values: Any = None) -> None:
-        """Compute it in place at indices, once for each time that an index occurs."""
+        """Update elements at indices in place, once for each occurrence of an index."""
         method = {
             "add": "add",
             "subtract": "subtract",
@@ -157,7 +157,7 @@ def floating_dtype(operands: list[Any]) -> DType:
     scalars = [x for x in operands if not isinstance(x, Array)]
     for x in operands:
         if isinstance(x, Array) and x.dtype.kind in INTEGRAL:
-            # A scalar of a wider kind makes it a float64, as in all promotion.
+            # A scalar of a wider kind gives float64, as in all promotion.
             combined = common_dtype(x, *scalars)
             width = combined.itemsize if combined.kind in INTEGRAL else 8
             found.append(xp.empty((0,), dtype=FLOATS.get(width, "float64")))
@@ -193,7 +193,7 @@ def _reciprocal(x: Array) -> Array:
 
 
 def _except_nan(better: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that takes the better of two numbers, and the other one if one is NaN."""
+    """Return the function that selects the better of two numbers; it ignores a single NaN."""
 
     def function(x1: Any, x2: Any) -> Array:
         a, b = (array(x) for x in xp.broadcast_arrays(*_pair(x1, x2)))

@@ -12,7 +12,7 @@ from stride0.numpy._parts import named
 
 
 def _window(name: str, formula: Callable[..., Array]) -> Callable[[Any], Array]:
-    """Return a function of the number of elements; `formula` takes places from -1 to 1."""
+    """Return a function of the window length; `formula` takes positions from -1 to 1."""
 
     def function(M: Any) -> Array:
         M = float(M)

@@ -1,4 +1,4 @@
-"""`numpy.fft` on arrays of stride0."""
+"""`numpy.fft` on stride0 arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`numpy.linalg` on arrays of stride0."""
+"""`numpy.linalg` on stride0 arrays."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def _one_of(name: str, absolute: Any, relative: Any) -> None:
 
 
 def solve(a: Any, b: Any) -> Array:
-    """Solve linear systems; a right-hand side of one axis is a vector."""
+    """Solve linear systems; a right-hand side with one axis is a vector."""
     return xp.linalg.solve(_floating(a), _floating(b))
 
 
 def eig(a: Any) -> Any:
-    """Return eigenvalues and eigenvectors, real ones if all are real, as NumPy before 2.5."""
+    """Return eigenvalues and eigenvectors; real if all eigenvalues are real, as in NumPy before 2.5."""
     values, vectors = found = xp.linalg.eig(_floating(a))
     if array(a).dtype.kind != "complex floating" and bool(xp.all(xp.imag(values) == 0)):
         return type(found)(xp.real(values), xp.real(vectors))
@@ -93,7 +93,7 @@ def eig(a: Any) -> Any:
 
 
 def eigvals(a: Any) -> Array:
-    """Return eigenvalues, real ones if all are real, as NumPy before 2.5."""
+    """Return eigenvalues; real if all are real, as in NumPy before 2.5."""
     values = xp.linalg.eigvals(_floating(a))
     if array(a).dtype.kind != "complex floating" and bool(xp.all(xp.imag(values) == 0)):
         return xp.real(values)
@@ -112,12 +112,12 @@ def _triangle(name: str, a: Any, UPLO: str) -> Any:
 
 
 def eigh(a: Any, UPLO: Any = "L") -> Any:
-    """Return eigenvalues and eigenvectors of a Hermitian matrix, read from one triangle."""
+    """Return eigenvalues and eigenvectors of a Hermitian matrix; one triangle is read."""
     return xp.linalg.eigh(_triangle("eigh", a, UPLO))
 
 
 def eigvalsh(a: Any, UPLO: Any = "L") -> Array:
-    """Return eigenvalues of a Hermitian matrix, read from one triangle."""
+    """Return eigenvalues of a Hermitian matrix; one triangle is read."""
     return xp.linalg.eigvalsh(_triangle("eigvalsh", a, UPLO))
 
 

@@ -1,4 +1,4 @@
-"""`numpy.random` on arrays of stride0: NumPy draws, with its global state and its numbers."""
+"""`numpy.random` on stride0 arrays: NumPy draws the numbers, with its global state."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _given(x: Any) -> Any:
 
 def _draw(owner: Any, name: str, args: Any, kwargs: Any) -> Any:
     found = getattr(owner, name)(*map(_given, args), **{key: _given(x) for key, x in kwargs.items()})
-    # Choices among texts and objects stay NumPy's.
+    # Choices among strings and objects return NumPy's result.
     return from_numpy(found) if isinstance(found, numpy().ndarray) and found.dtype.kind in "biufc" else found
 
 
@@ -47,7 +47,7 @@ def _shuffle(owner: Any, x: Any) -> None:
     if not isinstance(x, Array):
         owner.shuffle(x)
         return
-    # A shuffled sequence of this length gives the same swaps.
+    # Shuffling a sequence of this length makes the same swaps.
     order = numpy().arange(x.shape[0])
     owner.shuffle(order)
     x[...] = xp.take(x, xp.asarray(order), axis=0)
@@ -66,7 +66,7 @@ def shuffle(x: Any) -> None:
 
 
 class RandomState:
-    """NumPy's legacy generator: the same seed gives the same numbers, in arrays of stride0."""
+    """NumPy's legacy generator: the same seed gives the same numbers, in stride0 arrays."""
 
     def __init__(self, seed: Any = None) -> None:
         self._state = numpy().random.RandomState(_given(seed))

@@ -1,4 +1,4 @@
-"""`numpy.testing` on arrays of stride0: assertions see them as NumPy arrays, 0-d arrays as scalars."""
+"""`numpy.testing` on stride0 arrays: assertions see NumPy arrays, and 0-d arrays as scalars."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def _log_moments(
 
 
 def _bell_of_two(by_a: Any, by_b: Any, higher: list[list[Any]]) -> Any:
-    """Return the same as `_bell` for two parameters; `higher` has all derivatives except the first."""
+    """Return what `_bell` returns, for two parameters; `higher` has all derivatives except the first."""
     orders = len(higher) - 1, len(higher[0]) - 1
     found: list[list[Any]] = [[1.0] * (orders[1] + 1) for _ in range(orders[0] + 1)]
 
@@ -205,7 +205,7 @@ def _by_parameters(a: Array, b: Array, x: Array, y: Array, orders: tuple[int, in
     scale = 1.0 / (1.0 + r + slope + sqrt(curvature))
     length = log1p(end / scale)
     s, weights = _nodes(128)
-    # By psi(z + 1) - psi(z) = 1 / z, from the parameters a + 1 and b to a and b.
+    # By psi(z + 1) - psi(z) = 1 / z: from parameters a + 1 and b to a and b.
     by_a = where(below, k, k + b / (a * n))
     by_b = log(y) + _psi_difference(b, a)
     alpha = where(below, a + 1.0, a)

@@ -2,10 +2,10 @@
 
 Note [Derivatives of zeta]
     The formula of Euler and Maclaurin: the first terms of the series, the integral of the other terms, half
-    of the first of these, and a series in Bernoulli numbers. It is also valid for exponents below 1, where it
-    is the analytic continuation, but loses digits there as the terms of the series grow. Each part is a power
-    of ``n + q`` times a rational function of the exponent. It is computed as a polynomial in a small change
-    of the exponent, whose coefficients are its derivatives divided by factorials.
+    of the first of these terms, and a series in Bernoulli numbers. It is also valid for exponents below 1,
+    where it is the analytic continuation, but loses digits there as the terms of the series grow. Each part
+    is a power of ``n + q`` times a rational function of the exponent. It is computed as a polynomial in a
+    small change of the exponent, whose coefficients are its derivatives divided by factorials.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def zeta_x(x: Operand, q: Operand, order: int = 1, /) -> Array:
     (given, shift), target = floating_operands("special.zeta_x", (x, q), ("x", "q"))
     s, at = (astype(each, dt.float64, copy=False) for each in (given, shift))
     found = where(less_equal(at, 0), math.nan, _zeta_x(s, at, order))
-    # The limit, where terms would be infinity times zero.
+    # The limit if terms would be infinity times zero.
     found = where(logical_and(equal(at, math.inf), greater(s, 1)), 0.0, found)
     return astype(found, target, copy=False)
 
