@@ -46,7 +46,7 @@ def shape(text: str) -> Shape:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code; `SystemExit` where it cannot be understood."""
+    """Run the command line and return the exit code; SystemExit for invalid arguments."""
     parser = argparse.ArgumentParser(prog="python -m stride0", description="The Python Array API standard.")
     parser.add_argument("--version", action="version", version=f"stride0 {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")

@@ -17,7 +17,7 @@ PATCHED = "stride0.autograd.scipy.patched()"
 
 _LIBRARY = "scipy"
 _FORMS_ARE_IN = "stride0.autograd.scipy"
-# Packages of frames between a library's function and its operation on an array. Decorators are among them.
+# Packages of frames between a library's function and its operation on an array, such as decorators.
 _BETWEEN = ("numpy", "stride0", "functools", "contextlib")
 # Modules of SciPy that call functions of the user; a page of the documentation helps with these.
 _CALLING_BACK = ("optimize", "integrate", "differentiate")

@@ -1,7 +1,7 @@
 """The exceptions of stride0: facts in fields, text built in ``__str__``.
 
 Each class derives from the exception that a Python user would expect (``ValueError`` for shapes,
-``TypeError`` for dtypes, ``IndexError`` for indices), so code that catches those keeps working. The text
+``TypeError`` for dtypes, ``IndexError`` for indices), so code that catches these exceptions works. The text
 has this form
 
     <operation>: <what is wrong>
@@ -53,7 +53,7 @@ _GAP = " " * 3
 
 
 def brief(value: int) -> str:
-    """Write an integer for a message; for a very large one only the number of bits."""
+    """Write an integer for a message; for a very large integer only the number of bits."""
     return str(value) if value.bit_length() < 256 else f"an integer of {value.bit_length()} bits"
 
 

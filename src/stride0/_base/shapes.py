@@ -61,7 +61,7 @@ def not_static(operation: str, name: str) -> BatchingError:
 
 
 def _is_boolean(value: object) -> bool:
-    # NumPy's and our own 0-d booleans have a dtype that says so; neither module may be imported here. Test
+    # 0-d booleans of NumPy and stride0 have a bool dtype; neither module may be imported here. Test
     # the kind, because NumPy builds the name of a dtype at each read, which takes longer than everything else
     # here.
     return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") in ("b", "bool")
@@ -221,8 +221,8 @@ def c_strides(shape: Sequence[int]) -> tuple[int, ...]:
 def broadcast_shapes(operation: str, operands: Iterable[tuple[str, Shape]]) -> Shape:
     """Return the common shape of operands, given as pairs of name and shape, or raise BroadcastError.
 
-    Sizes are aligned from the last axis. Per axis they are equal, or one is 1 or missing, and the other size
-    is taken. 0 is a size like any other.
+    Sizes are aligned from the last axis. Per axis the sizes are equal, or one is 1 or missing, and the other
+    size counts. 0 is an ordinary size.
     """
     operands = list(operands)
     ndim = max([len(shape) for _, shape in operands], default=0)

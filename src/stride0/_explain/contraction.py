@@ -62,7 +62,7 @@ class Contraction:
     strides : tuple of tuple of int
         For each operand, its stride along each label, in elements; 0 if it lacks the label.
     result_strides : tuple of int
-        The same for a result in C order.
+        Strides of a result in C order.
     steps : tuple of ContractionStep
         The pairs in which the operands are contracted.
     """

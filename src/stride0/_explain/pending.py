@@ -22,7 +22,7 @@ class PendingSteps:
         Name, dtype, inputs and whether the result is written to memory. Inputs are numbers of leaves and
         then of steps.
     reductions : tuple
-        The same for the reductions at the end.
+        Name, dtype, inputs and write flag of each reduction at the end.
     number : int
         Number of the array itself, among steps and then reductions.
     """

@@ -20,7 +20,7 @@ _MARGIN = 24
 _CHIP = 40  # height of an axis in the table
 _CELL = 22  # height of a cell
 _GAP = 3  # between cells
-_SHOWN = 8  # most cells along an axis; more are abbreviated
+_SHOWN = 8  # most cells along an axis; longer axes are abbreviated
 _DIGITS = 7  # most digits of a number in a cell; longer ones are omitted
 _INSERTIONS = 6
 

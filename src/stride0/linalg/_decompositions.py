@@ -177,8 +177,8 @@ def eig(x: Array, /) -> EigResult:
     Returns
     -------
     EigResult
-        ``eigenvalues`` of shape ``(..., M)``, in no particular order, and ``eigenvectors`` of shape
-        ``(..., M, M)``, the columns, of unit length. Both are complex, of the precision of `x`.
+        ``eigenvalues`` of shape ``(..., M)``, in no particular order, and ``eigenvectors`` of shape ``(...,
+        M, M)``, whose columns have unit length. Both are complex, of the precision of `x`.
     """
 
 
@@ -301,7 +301,7 @@ def slogdet(x: Array, /) -> SlogdetResult:
     Returns
     -------
     SlogdetResult
-        ``sign`` of the dtype of `x`, a number of absolute value 1, or 0; ``logabsdet``, real, of the
+        ``sign`` of the dtype of `x`, with absolute value 1 or 0; ``logabsdet``, real, of the
         precision of `x`, minus infinity if the determinant is 0. Both have shape ``(...)``.
     """
 

@@ -1,4 +1,4 @@
-"""Random numbers: NumPy's generators and streams, with arrays of stride0.
+"""Random numbers: NumPy's generators and streams, with stride0 arrays.
 
 The same seed and the same calls give the same numbers as `numpy.random.default_rng`. Bit generators and
 `SeedSequence` are NumPy's own.
@@ -32,7 +32,7 @@ if _typing.TYPE_CHECKING:  # with a __getattr__ type checkers would accept every
 else:
 
     def __getattr__(name: str) -> _typing.Any:
-        # NumPy is imported when it is first needed.
+        # NumPy is imported at the first use.
         if name not in __all__:
             from stride0._tables.numpy_names import missing
 

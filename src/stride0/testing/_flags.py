@@ -270,7 +270,7 @@ def _simulated(device: str, given: Mapping[str, Any]) -> Simulated:
 
 
 def _dtype(parameter: str, value: object, allowed: tuple[DType, DType], wide: bool) -> DType:
-    """Return a default dtype, out of a wide and a narrow one: the given dtype, or the choice of `wide`."""
+    """Return a default dtype, wide or narrow: the given dtype, or the choice of `wide`."""
     if value is None:
         return allowed[0 if wide else 1]
     for dtype in allowed:

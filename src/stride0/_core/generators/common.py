@@ -1,4 +1,4 @@
-"""Common parts of the generators: the tables, operands of a loop, and the text of a loop.
+"""Common parts of the generators: tables, loop operands, and the text of loops.
 
 Note [Layouts]
     A loop is written once per layout, so that the compiler sees constant strides and vectorises:
@@ -22,7 +22,7 @@ PACKAGE = pathlib.Path(__file__).resolve().parents[2]
 ARGUMENTS = "(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)"
 ACCUMULATORS = 32
 BLOCK = 4096
-STRIP = 1024  # columns that a loop over rows takes at once, where it keeps something for each
+STRIP = 1024  # columns per strip of a loop over rows that keeps a value for each column
 
 Row = Any  # a row of the dtype table, which is loaded by its path
 
@@ -47,7 +47,7 @@ KERNEL_ROWS = dtypes.KERNEL_ROWS
 CODE = dtypes.CODES
 
 UNSIGNED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
-# What unsigned arithmetic runs in, so that C's promotion to (signed) int cannot overflow.
+# The type for unsigned arithmetic, in which C's promotion to (signed) int cannot overflow.
 ARITHMETIC = {1: "unsigned int", 2: "unsigned int", 4: "uint32_t", 8: "uint64_t"}
 
 
@@ -70,7 +70,7 @@ def fill(expression: str, row: Row) -> str:
 
 
 class _Bits:
-    """A row of a width and no meaning: what moving and selecting need."""
+    """A dtype row with only a width, for moves and selections."""
 
     def __init__(self, itemsize: int):
         self.itemsize = itemsize
@@ -111,7 +111,7 @@ class Operand:
         return f"{self.memory} *{self.pointer} = ({self.memory} *)({base});"
 
     def at(self, i: str) -> str:
-        """Pointer to the element i of the run."""
+        """Pointer to element i of the run."""
         if self.how == "v":
             return f"(({self.memory} *)((char *){self.pointer} + ({i}) * s{self.index}))"
         if self.how == "s":
@@ -127,7 +127,7 @@ class Operand:
         return f"{place}[0]"
 
     def let(self, name: str, i: str) -> str:
-        """The statement that gives an element a name."""
+        """The statement that names an element."""
         return f"const {self.value} {name} = {self.load(i)};"
 
     def store(self, i: str, value: str) -> list[str]:
@@ -139,7 +139,7 @@ class Operand:
 
 
 def function(name: str, declarations: list[str], body: list[str]) -> str:
-    """One loop of the signature of `s0_loop`, for every j of the m runs."""
+    """One loop with the signature of `s0_loop`, over the m runs (index j)."""
     lines = [line for line in (*dict.fromkeys(declarations), *body) if line]
     return f"static void {name}{ARGUMENTS}\n{{\n" + "\n".join(indent(lines)) + "\n}\n"
 
@@ -154,9 +154,8 @@ def block(head: str, lines: list[str]) -> list[str]:
 
 
 def elementwise(start: str, stop: str, lines: list[str]) -> list[str]:
-    """A loop over contiguous elements i. Each result may be the same element as its operand.
-
-    Nothing else overlaps: the planner has copied such operands, so that the compiler need not test for it.
+    """A loop over contiguous elements i. A result may be the same element as its operand. No other memory
+    overlaps, because the planner has copied such operands; so the compiler need not test for overlap.
     """
     return ["S0_ELEMENTWISE", *block(f"for (Py_ssize_t i = {start}; i < {stop}; i++)", lines)]
 
@@ -165,7 +164,7 @@ def map_loop(name: str, inputs: list[Operand], out: Operand, expression: str, na
     """Elementwise loop: out = expression(inputs)."""
     steps = [op.step() for op in (*inputs, out)]
     body = [op.start(f"a[{op.index}] + j * t[{op.index}]") for op in (*inputs, out)]
-    # A value of stride 0 is read once per run; the planner has made sure that the run does not write it.
+    # A value of stride 0 is read once per run; the planner guarantees that the run does not write it.
     body += [op.let(x, "0") for op, x in zip(inputs, names, strict=True) if op.how == "s"]
     inner = [op.let(x, "i") for op, x in zip(inputs, names, strict=True) if op.how != "s"]
     packed = packed_flags(inputs, out, expression, names)
@@ -176,7 +175,7 @@ def map_loop(name: str, inputs: list[Operand], out: Operand, expression: str, na
 
 
 def packed_flags(inputs: list[Operand], out: Operand, expression: str, names: list[str]) -> list[str]:
-    """The loop over groups of a comparison, whose flags `flags.h` packs; none of a body not for vectors."""
+    """The loop over groups of a comparison, whose flags `flags.h` packs; empty for bodies without vectors."""
     size = inputs[0].row.itemsize
     if (
         out.row.letter != "b"
@@ -199,7 +198,7 @@ def packed_flags(inputs: list[Operand], out: Operand, expression: str, names: li
     lines.append(f"said[k] = (__m256i)({expression});")
     groups = [f"__m256i said[{size}];", *block(f"S0_FOR_ALL({size})", lines)]
     groups.append(f"s0_store_flags_{size}({out.pointer} + first, said);")
-    # Vectors of every second element would contain one more than there are.
+    # A vector of every second element would read one element beyond the end.
     before = "<" if "d" in {op.how for op in inputs} else "<="
     return [
         "#if S0_VECTOR == 32",
@@ -214,7 +213,7 @@ ELEMENTWISE_LAYOUTS = {
     2: {0: "ccc", 1: "scc", 2: "csc", 3: "vvv"},
     3: {0: "cccc", 1: "cssc", 2: "ccsc", 3: "vvvv"},
 }
-# One value as the second of three operands: in `where` and in pairs.
+# A single value as the second of three operands: in `where` and in pairs.
 MIDDLE = {4: "cscc"}
 # Every second element.
 SECONDS = 5

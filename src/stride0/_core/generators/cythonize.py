@@ -1,7 +1,7 @@
 """Translates modules from Cython to C, all in one process. Run by the build.
 
-Cython takes longer to start than to translate a module. A module is left alone if no file that it includes or
-cimports, nor this one, is newer than its C, so that a change of one module costs the compilation of one.
+Cython takes longer to start than to translate a module. A module is skipped if its C is newer than this file
+and all files that it includes or cimports. So a change of one module costs one compilation.
 """
 
 from __future__ import annotations
@@ -14,27 +14,28 @@ from Cython.Build.Dependencies import create_dependency_tree
 from Cython.Compiler.Code import UtilityCode
 from Cython.Compiler.Main import CompilationOptions, Context, compile
 
-# Of all modules; one that wants others says so in its first line.
+# For all modules; a module overrides them in its first line.
 DIRECTIVES = {
-    # Classes that users can pickle have `__reduce__`. Cython's methods for others took 3 % of a wheel.
+    # Classes that users can pickle have `__reduce__`. Cython's pickle methods for other classes took 3 % of a
+    # wheel.
     "auto_pickle": False,
     "boundscheck": False,
     "cdivision": True,
-    # A free-threaded interpreter stays one: docs/design/threads.md, "Python threads".
+    # The GIL stays off in a free-threaded interpreter: docs/design/threads.md, "Python threads".
     "freethreading_compatible": True,
     "initializedcheck": False,
     "language_level": 3,
     "wraparound": False,
 }
-# Functions of Cython's that all modules have are in this one, once: they were a twelfth of a wheel.
+# Cython's functions that all modules need are only in this module: they were a twelfth of a wheel.
 SHARED = "stride0._core._shared"
 
 
 def mend_cython() -> None:
     """Keep the item of a list comprehension if the list cannot grow.
 
-    Cython 3.3 releases the item in the helper, and again where the comprehension fails. A MemoryError there
-    would free an object that is still in use.
+    Cython 3.3 releases the item in the helper, and again if the comprehension fails, so a MemoryError would
+    free an object that is still in use.
     """
     helper = UtilityCode.load_cached("ListCompAppendAndDecref", "Optimize.c")
     released = "Py_DECREF(x);\n    return result;"
@@ -42,8 +43,8 @@ def mend_cython() -> None:
 
 
 def main(root: str, package: str, depfile: str, *paths: str) -> int:
-    """Translate the first half of the paths to the second, which have the names of modules of the package."""
-    # Cython keeps most of what it makes: the search for garbage takes a fifth of the time. It needs 0.5 GiB.
+    """Translate sources, the first half of the paths, to C files named like modules, the second half."""
+    # Cython keeps most of its objects, so garbage collection would take 20 % of the time. It needs 0.5 GiB.
     gc.disable()
     mend_cython()
     options = CompilationOptions(
@@ -58,7 +59,7 @@ def main(root: str, package: str, depfile: str, *paths: str) -> int:
     targets = paths[len(paths) // 2 :]
     for source, target in zip(paths, targets, strict=False):
         module = f"{package}.{os.path.basename(target).removesuffix('.c')}"
-        # The declarations of a generated module are not beside it.
+        # The declarations of a generated module are in another folder.
         files = [file for file in (source, tree.find_pxd(module)) if file]
         found = set().union(*map(tree.all_dependencies, files))
         read |= found

@@ -1,10 +1,10 @@
-"""Tells Meson the builds of the kernels, and writes how the package asks the processor for each.
+"""Lists the builds of the kernels for Meson, and writes the C that tests the processor for each.
 
-    instruction_sets.py FAMILY NAMES TABLE          a line for each build: its name, the compiler's arguments
-    instruction_sets.py FAMILY NAMES TABLE HEADER   writes the header that `cpu.h` includes
+    instruction_sets.py FAMILY NAMES TABLE          prints a line for each build: its name and the compiler's
+    arguments instruction_sets.py FAMILY NAMES TABLE HEADER   writes the header that `cpu.h` includes
 
-NAMES are the rows of the table that are built besides the baseline, with commas between: `all`, or none.
-Meson waits for TABLE, and configures anew when it changes.
+NAMES are the rows to build besides the baseline, separated by commas; `all`; or nothing. Meson configures
+again if TABLE changes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ table = load("instruction_sets")
 
 
 def chosen(family: str, names: list[str]) -> list[Row]:
-    """The rows that are built, the best one first; SystemExit for a name without a row."""
+    """The rows to build, the best row first; SystemExit for a name without a row."""
     rows = table.sets_of(family)
     if unknown := set(names) - {"all"} - {row.name for row in table.SETS}:
         raise SystemExit(f"instruction_sets: the table has no row {', '.join(sorted(unknown))}")
@@ -27,7 +27,7 @@ def chosen(family: str, names: list[str]) -> list[Row]:
 
 
 def feature(name: str) -> str:
-    """The C expression that asks for one feature."""
+    """The C expression that tests for one feature."""
     if name in table.CPUID:
         leaf, bit = table.CPUID[name]
         return f"s0_cpuid({leaf:#x}, 1u << {bit})"
@@ -35,7 +35,7 @@ def feature(name: str) -> str:
 
 
 def header(family: str, built: list[Row]) -> str:
-    """A test for each row of the family up to the best that is built, and the table of those that are."""
+    """The tests of all rows of the family up to the best built row, and the table of built rows."""
     lines = []
     before = "s0_cpu_init()"
     for row in table.sets_of(family):

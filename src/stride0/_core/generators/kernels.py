@@ -1,22 +1,22 @@
 """Writes the loops of every operation from the operation table, as C. Run by the build.
 
 Note [Built once]
-    A build of the loops for wider vectors pays where the compiler vectorises: where it knows the stride
-    between elements. With other strides elements are loaded one by one, and a loop is as fast in the oldest
-    instruction set. So loops over any strides, scans, and casts of one value are in the units of COMMON,
-    which are compiled once. Exceptions are sums of 64-bit integers along runs, which are vectorised, loops
-    that gather elements into a block first (`run` of a row), the dtypes in `gains` of a row, casts between
-    floating point and the wide unsigned integers, for which AVX-512 has instructions, and reductions of
-    complex numbers, whose two parts are a vector, whatever the stride. docs/design/kernels.md has the
-    measurements. A loop that is blockwise, of `blockwise.h`, runs another one of the table, which has a build
-    for every set: casts, loops of one operand of 4 bytes and less, those of the dtypes in `gathered`, and, at
-    some strides, most others. Moves between any strides are vectorised at some of these, too.
+    A build for wider vectors pays only if the compiler vectorises, so only if it knows the stride between
+    elements. With other strides, elements are loaded one by one, and the oldest instruction set is as fast.
+    So loops over any strides, scans, and casts of one value are in the units of COMMON, which are compiled
+    once. Exceptions are sums of 64-bit integers along runs, which are vectorised, loops that gather elements
+    into a block first (`run` of a row), the dtypes in `gains` of a row, casts between floating point and the
+    wide unsigned integers, for which AVX-512 has instructions, and reductions of complex numbers, whose two
+    parts are a vector at any stride. docs/design/kernels.md has the measurements. A blockwise loop
+    (`blockwise.h`) calls another loop of the table, which is built for every set. Blockwise are casts, loops
+    of one operand of at most 4 bytes, loops of the dtypes in `gathered`, and, at some strides, most other
+    loops. At some strides, moves are vectorised, too.
 
 Note [Units]
-    A unit is a C file. There are several, so that all processors of a machine are busy until the build ends;
-    they are independent. Their names are here, in the order of their compile time, and in `meson.build`.
-    With S0_SPARE a unit leaves out the loops that those over any strides can replace: in the baseline set of
-    x86-64, for processors from before 2013, which would otherwise be a third of the build.
+    A unit is a C file. Several independent units keep all processors of a machine busy until the build ends.
+    Their names are here, in the order of their compile time, and in `meson.build`. With S0_SPARE a unit omits
+    loops that a loop over any strides can replace. The baseline set of x86-64, for processors from before
+    2013, uses it: otherwise it would be a third of the build.
 """
 
 from __future__ import annotations
@@ -94,15 +94,14 @@ class Unit:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.loops: dict[str, str] = {}  # names by texts, in which NAME stands for them
+        self.loops: dict[str, str] = {}  # names by text, with NAME in place of the name
         self.table: list[tuple[str, str]] = []
         self.spared: set[str] = set()
 
     def write(self, name: str, text: str, spared: bool = False) -> str:
         """Add a loop; return its name.
 
-        Loops of the same text are one, by the name of the first: of signed and unsigned integers, of
-        `conj` and `positive`.
+        Loops of equal text share the name of the first: signed and unsigned integers, `conj` and `positive`.
         """
         key = text.replace(f" {name}(", " NAME(")
         if key not in self.loops and spared:
@@ -129,13 +128,13 @@ class Unit:
 
 
 class Emitter:
-    """Collects the loops and the assignments that put them into the table, by the units they go to."""
+    """Collects, per unit, the loops and the assignments that enter them in the table."""
 
     def __init__(self) -> None:
         self.units = {name: Unit(name) for name in (*VECTORS, *COMMON)}
 
     def add(self, unit: str, places: list[str], name: str, text: str = "", spared: bool = False) -> str:
-        """Put a loop into the table; one without a text is a header's. Return its name."""
+        """Enter a loop in the table, and return its name; a loop without a text is in a header."""
         if text:
             name = self.units[unit].write(name, text, spared)
         self.units[unit].table += [(place, name) for place in places]
@@ -156,16 +155,16 @@ class Emitter:
                 one_loop = row.name in op.call or row.name in op.run
                 places = [f"ops[{number}][{CODE[row.name]}][{layout}]" for layout in range(4)]
                 streams = [place.replace("ops", "streams") for place in places]
-                # A slow operation does not wait for memory, and its loads wait for non-temporal stores.
+                # A slow operation does not wait for memory, but its loads would wait for non-temporal stores.
                 if one_loop or op.slow or not row.streamed or op.out != "same":
                     streams = []
                 if expression == "x":
-                    # The element itself: what moves it, whatever its dtype.
+                    # The element itself: a move of its width, for any dtype.
                     self.add(MOVES, [*places[:1]], f"move_{row.itemsize}_0")
                     self.add(MOVES, [*places[1:], *streams[1:]], f"move_{row.itemsize}_2")
                     self.add(MOVES, streams[:1], f"move_{row.itemsize}_0_past")
                     continue
-                # The loop over any strides serves all layouts, until another one takes its place.
+                # The loop over any strides serves all layouts until a special loop replaces it.
                 name, text, home = self._elementwise(op, owner, expression, unsigned, 3, layouts[3])
                 self.add(home, places + streams, name, text)
                 for layout in () if one_loop else layouts.keys() - {3}:
@@ -195,7 +194,7 @@ class Emitter:
             return op.written[row.name, layout], "", ARITHMETIC
         name = f"{op.name}_{row.name}_{layout}"
         if row.name in op.run:
-            # Each element of every layout goes through a block of neighbours there.
+            # There, each element of every layout goes through a block of neighbours.
             places = ", ".join(f"a[{k}] + j * t[{k}], s[{k}]" for k in range(op.nin + 1))
             loop = f"{'cv' if row.letter == 'c' else 'vm'}_{op.name}_{row.letter}{row.itemsize * 8}_run"
             body = block("for (Py_ssize_t j = 0; j < m; j++)", [f"{loop}({places}, n);"])
@@ -220,7 +219,8 @@ class Emitter:
             each = f"{name}_each"
             text = map_loop(each, inputs, out, fill(expression, row), names_of(op.nin))
             if op.nin == 2 and op.out == "same" and row.name in ("float32", "complex128"):
-                # One by one, counting and three strides take as long as loads, operation and store.
+                # Element by element, the counter and three strides take as long as loads, operation and
+                # store.
                 text = text.replace("S0_ELEMENTWISE", "S0_TWO_AT_ONCE S0_ELEMENTWISE")
         code = CODE[f"float{8 * row.itemsize}" if op.bits else row.name]
         loops = f"ops[{operations.OPS.index(op)}][{code}]"
@@ -235,14 +235,14 @@ class Emitter:
                     continue
                 place = f"casts[{CODE[source.name]}][{CODE[target.name]}]"
                 stream = f"stream_casts[{CODE[source.name]}][{CODE[target.name]}]"
-                # Equal widths move as bits, whatever they mean.
+                # Dtypes of equal width move as bits.
                 width = source.itemsize
                 integers = source.letter in "iu" and target.letter in "iu" and width == target.itemsize
                 moved = source is target or integers
                 x, y = (BITS[width], BITS[width]) if moved else (source, target)
                 name = f"move_{width}" if moved else f"cast_{x.name}_{y.name}"
-                # Storage dtypes are mostly cast from and to the dtypes that they compute in. All their other
-                # casts share one loop for all layouts.
+                # Storage dtypes are mostly cast from and to their computation dtypes. Their other casts share
+                # one loop for all layouts.
                 seldom = {source.arithmetic, target.arithmetic} != {""} and not moved
                 seldom = seldom and (source.letter != target.letter or source.itemsize == target.itemsize)
                 for layout, how in enumerate(("vv",) * 4 if seldom else ("cc", "sc", "vv", "vv")):
@@ -333,12 +333,12 @@ class Emitter:
         accumulator = red.accumulator[row.letter]
         acc = Accumulator(red, row if accumulator == "same" else ROWS[CODE[accumulator]])
         tail, tail_text = tail_function(acc)
-        # Sums of words, which wrap, ignore the sign, unless what is added up asks for it.
+        # Sums of words wrap, so they ignore the sign, unless the body of the sum depends on it.
         unsigned = acc.unsigned and row.name == "int64" and found == operations.body_for(red.body, "u")
         owner = ROWS[CODE["u" + row.name]] if unsigned else row
         once = acc.row.letter != "c" and row.name not in red.gains
-        # Loops over any strides serve all layouts, until others take their places. Those of headers are over
-        # any, but rows of complex numbers take too long to copy.
+        # Loops over any strides serve all layouts until special loops replace them. Loops of headers take any
+        # strides, but rows of complex numbers take too long to copy.
         written = {layout for layout in (0, 2) if row.name in red.written.get(layout, ())}
         served = {layout + 1 for layout in written if layout == 0 or row.letter != "c"}
         for layout in (1, 3, 4 if red.constant_second else 0, 2):
@@ -373,7 +373,7 @@ class Emitter:
                     self.add(REDUCTIONS, [f"scans{place}"], scan.written[row.name])
                 else:
                     self.add(STRIDED_REDUCTIONS, [f"scans{place}"], name, scan_loop(name, red, owner))
-                # Narrow integers are cast to wide ones first, unless a user asks for something else.
+                # Narrow integers are cast to wide integers first, unless a user gives another dtype.
                 unit = REDUCTIONS if row.letter in "fc" or row.itemsize == 8 else STRIDED_REDUCTIONS
                 name += "_rows"
                 self.add(unit, [f"scan_rows{place}"], name, scan_rows_loop(name, red, owner))
@@ -424,7 +424,7 @@ PRELUDE = """\
 """
 
 
-# What single units include besides.
+# Further includes of single units.
 HEADERS = {
     SPECIAL: ['#include "vecmath_special.h"', ""],
     MOVES: ['#include "machine_limits.h"', ""],

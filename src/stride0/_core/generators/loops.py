@@ -1,4 +1,4 @@
-"""Text of the loops that are written in a way of their own, and what the loops of all operations compute."""
+"""Text of special loops, and the bodies of the loops of all operations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NARROW = ("int8", "int16", "int32", "uint8", "uint16")
 
 
 def moving_loop(row: Row, any_strides: str) -> str:
-    """A loop that moves elements, with loops that vectorise for every second one and for the reverse."""
+    """A loop that moves elements; it vectorises for every second element and for reversed order."""
     if row.itemsize > 8:
         return any_strides
     element = f"int{8 * row.itemsize}_t"
@@ -42,10 +42,8 @@ def moving_loop(row: Row, any_strides: str) -> str:
 
 
 def inverting_loop(text: str, row: Row, divisor: int, loop: str) -> str:
-    """
-    A loop of quotients by one value that runs that of products, which is faster, where it has the same bits.
-
-    Both are the same number, rounded once, where the inverse of the value is exact: for powers of two.
+    """A loop of quotients by one value. If the inverse of the value is exact (powers of two), it runs the
+    faster loop of products: both round the same number once.
     """
     value = f"*(const {row.ctype} *)a[{divisor}]"
     places = ["(char *)&inverse" if k == divisor else f"a[{k}]" for k in range(divisor + 2)]
@@ -56,9 +54,8 @@ def inverting_loop(text: str, row: Row, divisor: int, loop: str) -> str:
 
 
 def blockwise_loop(name: str, loops: str, rows: list[Row], each: str = "NULL") -> str:
-    """A loop over any strides that runs those over contiguous elements in the table: Note [Blockwise].
-
-    `each` is the loop over elements one by one, for the strides for which it is faster.
+    """A loop over any strides that calls the table's loop over contiguous elements: Note [Blockwise]. `each`
+    is the loop over single elements, for strides at which it is faster.
     """
     codes = ", ".join(str(CODE[row.name]) for row in rows)
     how = f"{{offsetof(s0_kernels, {loops}), {each}, {len(rows)}, {{{codes}}}}}"
@@ -74,7 +71,7 @@ def has_seconds(op: Any, row: Row) -> bool:
 
 
 def body_of(op: Any, row: Row) -> tuple[str, bool] | None:
-    """The body of an operation on a dtype, or on the bits of one, and whether operands are unsigned."""
+    """The body of an operation on a dtype or on its bits, and whether operands are unsigned."""
     if row.arithmetic:
         return (op.body["s"], False) if "s" in op.body else None
     found: tuple[str, bool] | None = operations.body_for(op.body, row.letter)
@@ -82,7 +79,7 @@ def body_of(op: Any, row: Row) -> tuple[str, bool] | None:
 
 
 def pair_body(pair: Any, first: Any, second: Any, row: Row) -> str:
-    """The second operation's body, whose operand is that of the first one, rounded as if it was stored."""
+    """The second operation's body with the first body as operand, rounded as if it were stored."""
     names = names_of(first.nin + second.nin - 1)
     other = iter(names[first.nin :])
     inner = substituted(first, fill(first.body["f"], row), names[: first.nin])
@@ -102,7 +99,7 @@ def past(name: str, operands: list[Row], how: str) -> tuple[str, str]:
 
 
 def fill_loop(name: str, source: Row, target: Row, expression: str) -> str:
-    """One value is cast, and repeated by the loop that moves it."""
+    """A loop that casts one value, and repeats it by the loop that moves values."""
     x, y = Operand(0, source, "s"), Operand(1, target, "s", name="value")
     body = [
         x.start("a[0] + j * t[0]"),
@@ -119,7 +116,7 @@ def truncating_loop(name: str, x: Operand, out: Operand) -> str:
     """Floating point to integers.
 
     Every instruction set has an instruction for values that fit 32 signed bits, and converts those below 2^51
-    by an addition. Others go through 64 bits one by one.
+    by an addition. Other values go through 64 bits one by one.
     """
     narrow = out.row.name in NARROW
     largest = ("0x1p31" if narrow else "0x1p51") + "f" * (x.row.itemsize == 4)
@@ -143,9 +140,8 @@ def truncating_loop(name: str, x: Operand, out: Operand) -> str:
 
 
 def rounding_loop(name: str, x: Operand, out: Operand) -> str:
-    """64-bit integers to float32.
-
-    Those below 2^51 are rounded from the double that they are, others one by one.
+    """64-bit integers to float32. Integers below 2^51 are rounded from double; others are converted one by
+    one.
     """
 
     def each(*lines: str) -> list[str]:
@@ -165,26 +161,26 @@ def rounding_loop(name: str, x: Operand, out: Operand) -> str:
 
 
 def whole_run(source: Row, target: Row) -> str:
-    """The conversion of a whole run that `storage_dtypes.h` has, or ""."""
+    """The name of the conversion of whole runs in `storage_dtypes.h`, or ""."""
     if source.arithmetic and source.run and source.arithmetic == target.name:
         return f"{source.name}_run_to_f32"
     return f"f32_run_to_{target.name}" if target.arithmetic == source.name and target.run else ""
 
 
 def converted(source: Row, target: Row) -> bool:
-    """Whether a cast is one for which AVX-512 has an instruction of its own: Note [Built once]."""
+    """Whether AVX-512 has an instruction for a cast: Note [Built once]."""
     wide = {"uint32", "uint64"}
     return (source.name in wide and target.letter in "fc") or (source.letter == "f" and target.name in wide)
 
 
 def cast_expression(source: Row, target: Row) -> str | None:
-    """How one value is cast; None where the standard permits no cast (complex to real)."""
+    """The cast of one value; None if the standard permits no cast (complex to real)."""
     if source.arithmetic and source is not target:
         through = cast_expression(ROWS[CODE[source.arithmetic]], target)
         assert through is not None
         return re.sub(r"\bx\b", f"{source.name}_to_f32(x)", through)
     if target.arithmetic and source is not target and source.letter != "c":
-        # What float32 does not hold is rounded to odd there, so that it is rounded to nearest once.
+        # A value that float32 does not hold is rounded to odd, so that it is rounded to nearest only once.
         wide = source.itemsize == 8 and source.letter in "iu"
         narrow = source.name == target.arithmetic or source.itemsize < 3
         value = f"odd_f64_{source.letter}(x)" if wide else "x"

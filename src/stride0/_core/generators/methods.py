@@ -1,6 +1,6 @@
 """Writes `array.pyi`: its template with the operators and the methods of the array type. Run by the build.
 
-What a method takes stands in the signature of the function that it mirrors, which is read, not imported.
+A method has the parameters of the function that it mirrors, whose source is read, not imported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HEADER = "# Generated from src/stride0/_core/array/array.pyi.in: edit that.\n"
 
 
 def definitions(paths: list[str]) -> dict[str, ast.FunctionDef]:
-    """The functions that files of the package define."""
+    """The functions that are defined in files of the package."""
     found: dict[str, ast.FunctionDef] = {}
     for path in paths:
         tree = ast.parse(pathlib.Path(path).read_text(encoding="utf-8"))
@@ -28,7 +28,7 @@ def definitions(paths: list[str]) -> dict[str, ast.FunctionDef]:
 
 
 def neutral(name: str) -> list[tuple[ast.arg, ast.expr | None]]:
-    """The arguments of NumPy that a method takes for the sake of NumPy's functions."""
+    """NumPy's arguments, which a method accepts for NumPy's functions."""
     return [
         (ast.arg(arg=key, annotation=parsed(keyword.annotation)), parsed(keyword.default))
         for key, keyword in method_table.NEUTRAL.get(name, {}).items()
@@ -40,7 +40,7 @@ def parsed(text: str) -> ast.expr:
 
 
 def stub(name: str, function: ast.FunctionDef, positional: tuple[str, ...] = ()) -> str:
-    """A method's line; `positional` are moved in front of the asterisk."""
+    """The line of a method; `positional` parameters move in front of the asterisk."""
     old = function.args
     named = list(zip(old.kwonlyargs, old.kw_defaults, strict=True))
     given = {pair[0].arg for pair in named}
@@ -58,7 +58,8 @@ def stub(name: str, function: ast.FunctionDef, positional: tuple[str, ...] = ())
         kwonlyargs=[arg for arg, _ in left],
         kw_defaults=[default for _, default in left],
         kwarg=None,
-        # A default behind one that has none does not parse; the standard's signatures have none such.
+        # A parameter without default after one with a default does not parse; the standard has no such
+        # signature.
         defaults=defaults,
     )
     returns = ast.unparse(function.returns) if function.returns else "Array"

@@ -1,9 +1,9 @@
-"""Writes what of the core follows from the table of operations. Run by the build.
+"""Writes the parts of the core that follow from the table of operations. Run by the build.
 
 `operations.h`: the numbers of the operations, and the tables that resolve dtypes.
 `array.pyx`: its template with the operators of the array type, binary, reflected and in-place.
 `functions.pyx`, `functions.pyi`: their templates with the public functions of the table.
-`special.pyx`, `special.pyi`: likewise, with those of the rows whose namespace is "special".
+`special.pyx`, `special.pyi`: their templates with the functions whose namespace is "special".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNARY = {"neg": "neg", "pos": "pos", "abs": "abs", "invert": "invert"}
 
 
 def loop_code(op: Any, row: Row) -> int:
-    """Code of the dtype in which operands of a dtype run, -1 where they are refused."""
+    """Code of the dtype in which operands of a dtype are computed, -1 if they are refused."""
     if row.arithmetic and "s" not in op.body:
         return loop_code(op, ROWS[CODE[row.arithmetic]])
     if operations.body_for(op.body, row.letter):
@@ -39,7 +39,7 @@ def loop_code(op: Any, row: Row) -> int:
 
 
 def out_code(op: Any, row: Row) -> int:
-    """Code of the result's dtype for operands of a dtype, -1 where they are refused."""
+    """Code of the result's dtype for operands of a dtype, -1 if they are refused."""
     if not operations.body_for(op.body, row.letter):
         loop = loop_code(op, row)
         return out_code(op, ROWS[loop]) if loop >= 0 else -1
@@ -51,7 +51,7 @@ def out_code(op: Any, row: Row) -> int:
 
 
 def accumulator_code(red: Any, row: Row) -> int:
-    """Code of the dtype that a reduction of a dtype accumulates in, -1 where it is refused."""
+    """Code of the dtype in which a reduction of a dtype accumulates, -1 if it is refused."""
     if row.letter not in red.accumulator:
         return -1
     name = red.accumulator[row.letter]
@@ -59,7 +59,7 @@ def accumulator_code(red: Any, row: Row) -> int:
 
 
 def reduced_code(red: Any, row: Row) -> int:
-    """Code of the dtype of the result, unless a caller asks for another one."""
+    """Code of the default dtype of the result."""
     same = red.accumulator.get(row.letter) == "same" or (red.rounded and row.letter in "fc")
     return int(CODE[row.name]) if same else accumulator_code(red, row)
 
@@ -140,7 +140,7 @@ numbers = {op.name: number for number, op in enumerate(operations.OPS)}
 
 
 def define(name: str, parameters: str, *body: str) -> str:
-    """A function, its body a line each; a docstring is a line that brings its own line breaks."""
+    """A function, given the lines of its body; a docstring counts as one line with its own line breaks."""
     lines = "".join(line if line.endswith("\n") else f"    {line}\n" for line in body)
     return f"def {name}({parameters}):\n{lines}\n"
 
@@ -150,7 +150,7 @@ def call(function: str, op: Any, operands: str, *more: str) -> str:
     return f"return {function}({', '.join([str(numbers[op.name]), operands, repr(op.qualified), *more])})"
 
 
-# Functions of the chapter that are written in the template.
+# Functions of the chapter that the template already has.
 BY_HAND = ("clip", "imag", "real")
 
 
@@ -160,7 +160,7 @@ def public(namespace: str) -> list[Any]:
 
 
 def names(namespace: str) -> str:
-    """The names of a namespace; of the main one, those of the chapter "Element-wise Functions"."""
+    """The names of a namespace; for the main namespace, of the chapter "Element-wise Functions"."""
     public_names = sorted({op.name for op in public(namespace)} | {*(() if namespace else BY_HAND)})
     return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in public_names) + "]\n\n\n"
 
@@ -229,7 +229,7 @@ def stubs(namespace: str = "") -> str:
 
 
 def filled(template: str, marker: str, body: str) -> str:
-    """A template of the core with a body in the place of the line with a marker, indented as that is."""
+    """A template of the core whose marker line is replaced by a body with the same indentation."""
     text = (pathlib.Path(__file__).resolve().parents[1] / template).read_text(encoding="utf-8")
     line = next(line for line in text.splitlines() if marker in line)
     margin = line[: len(line) - len(line.lstrip())]

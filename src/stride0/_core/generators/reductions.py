@@ -1,14 +1,14 @@
 """The loops of reductions, cumulative operations and arg-reductions.
 
 Note [Order of a reduction]
-    The order in which a run is folded depends on its length alone, never on the instruction set or on
-    the number of threads. A block of at most BLOCK elements is folded into 32 (ACCUMULATORS) accumulators.
-    These are halved: accumulator k is folded with accumulator k + 16, then with k + 8, 4, 2 and 1. The
-    remainder of the block, r < 32 elements, is divided into groups of powers of two, the largest one first; a
-    group is folded in after the halving that leaves as many accumulators as it has elements. Without a
-    complete group of 32, the largest group initialises the accumulators. The blocks are folded one after the
-    other. `folding.h` has the same order, in most of its loops. Integers give the same result in
-    any order: their loops are simple, and the compiler vectorises them.
+    The order in which a run is folded depends only on its length, never on the instruction set or the number
+    of threads. A block of at most BLOCK elements is folded into 32 (ACCUMULATORS) accumulators. These are
+    halved: accumulator k is folded with accumulator k + 16, then with k + 8, 4, 2 and 1. The remainder of the
+    block, r < 32 elements, is divided into groups of powers of two, the largest group first; a group is
+    folded in after the halving that leaves as many accumulators as the group has elements. Without a complete
+    group of 32, the largest group initialises the accumulators. The blocks are folded one after the other.
+    `folding.h` has the same order, in most of its loops. Integers give the same result in any order, so their
+    loops are simple and the compiler vectorises them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FEW = 16  # lanes of runs that are folded in registers
 
 
 def folded_name(red: Any, dtype: str, layout: int) -> str:
-    """What `folding.h` or `finding.h` calls a loop of the row's `written`."""
+    """The name in `folding.h` or `finding.h` of a loop listed in `written`."""
     return f"s0_{'_'.join(red.alike.get(dtype, (red.name, dtype)))}_{layout}"
 
 
@@ -62,7 +62,7 @@ class Accumulator:
         return value if self.operand.complex else f"({self.value})({value})"
 
     def kept(self, value: str) -> str:
-        """The same as it is stored in a lane."""
+        """The accumulator as it is stored in a lane."""
         return value if self.operand.complex else f"({self.lane})({value})"
 
     def folded(self, a: str, b: str) -> str:
@@ -85,7 +85,7 @@ def reduction_loop(
 
 
 def elements(inputs: list[Operand], acc: Accumulator, names: list[str], i: str) -> list[str]:
-    """Name the elements i of all operands: a product of float32 or int32 is one of the accumulator's type."""
+    """Name the elements i of all operands; products of float32 or int32 have the accumulator's type."""
     return [
         op.let(x, i) if len(inputs) == 1 or op.complex else f"const {acc.value} {x} = {op.load(i)};"
         for op, x in zip(inputs, names, strict=True)
@@ -95,7 +95,7 @@ def elements(inputs: list[Operand], acc: Accumulator, names: list[str], i: str) 
 def tail_function(acc: Accumulator) -> tuple[str, str]:
     """The function for the end of a block, and its name: Note [Order of a reduction].
 
-    It is the same for all elements that are accumulated alike.
+    Elements with the same accumulator share it.
     """
 
     def over(width: int, value: str) -> list[str]:
@@ -132,7 +132,7 @@ def run_loop(
     whole = over("S0_ACCUMULATORS", [f"lane[k] = {acc.kept(acc.identity)};"])
     whole += block("for (; i < stop; i += S0_ACCUMULATORS)", over("S0_ACCUMULATORS", join))
     # Fewer than 32 elements, as in rows of short axes, stay in registers.
-    # GCC takes the lanes of complex numbers for uninitialised, which they never are when they are read.
+    # GCC wrongly reports the lanes of complex numbers as uninitialised when they are read.
     few = [f"{acc.lane} lane[{FEW}]{' = {{0}}' if acc.operand.complex else ''};"]
     for w in (FEW >> level for level in range(FEW.bit_length())):
         first = [*over(str(w), [*value("i + k"), f"lane[k] = {acc.kept('v')};"]), f"i += {w};"]
@@ -151,14 +151,14 @@ def run_loop(
         "const Py_ssize_t left = count & (S0_ACCUMULATORS - 1), stop = i + count - left;",
         *block("if (i < stop)", whole),
     ]
-    # Stored in the groups in which they are read: a vector load soon after single stores would stall.
+    # Stored in the groups in which they are read: a vector load just after single stores would stall.
     for w in (ACCUMULATORS >> level for level in range(1, ACCUMULATORS.bit_length())):
         group = over(str(w), [*value("i + k"), f"group[k] = {acc.kept('v')};"])
         many += block(f"if (left & {w})", [*group, f"i += {w}, group += {w};"])
     many += [f"const {acc.value} v = {tail}(lane, rest, count);", f"acc = {acc.folded('acc', 'v')};"]
     fold = ["const Py_ssize_t count = n - i < S0_BLOCK ? n - i : S0_BLOCK;"]
     if acc.exact:
-        # In any order. The compiler's loop over bytes needs more of them than short axes have.
+        # In any order. The compiler's loop over bytes needs longer runs than short axes have.
         one = f"acc = {acc.folded('acc', 'v')};"
         fold += ["const Py_ssize_t stop = i + (count & ~(Py_ssize_t)(S0_ACCUMULATORS - 1)), end = i + count;"]
         lanes = over("S0_ACCUMULATORS", [f"acc = {acc.folded('acc', 'lane[k]')};"])
@@ -190,7 +190,8 @@ def rows_loop(
     ]
 
     def rows(count: int) -> list[str]:
-        # Pointers in locals: a store through a pointer that may alias the arguments would reload them.
+        # Pointers are local variables: otherwise each store, which may alias the arguments, would reload
+        # them.
         lines = [
             op.start(f"a[{op.index}] + (j + {r}) * t[{op.index}]") for r in range(count) for op in four[r]
         ]
@@ -212,7 +213,7 @@ def rows_loop(
 
 
 def parts_loop(name: str, contiguous: str, row: Row, total: Row) -> str:
-    """Rows over any strides by the loop for contiguous ones: Note [Parts]."""
+    """Rows over any strides, by the loop for contiguous rows: Note [Parts]."""
     codes = f"{CODE[row.name]}, {CODE[total.name]}"
     return function(name, [], [f"s0_reduce_rows({contiguous}, {codes}, a, s, t, n, m);"])
 
@@ -222,7 +223,7 @@ def scan_accumulator(red: Any, row: Row) -> Accumulator:
 
 
 def scan_loop(name: str, red: Any, row: Row) -> str:
-    """Every partial fold of a run, from the identity on; four runs at once, as folds depend on each other."""
+    """All partial folds of a run; four runs at once, because each fold depends on the previous one."""
     acc = scan_accumulator(red, row)
 
     def runs(how: str, count: int) -> list[str]:
@@ -246,7 +247,7 @@ OVER_STRIP = "for (Py_ssize_t i = 0; i < count; i++)"
 
 
 def scan_rows_loop(name: str, red: Any, row: Row) -> str:
-    """The same along the m rows, for all n columns at once, which are adjacent in memory."""
+    """All partial folds along the m rows, for all n adjacent columns at once."""
     acc = scan_accumulator(red, row)
     x, out = Operand(0, row, "c"), Operand(1, row, "c")
     inner = [f"acc[i] = {acc.folded('acc[i]', x.load('i'))};", *out.store("i", "acc[i]")]
@@ -257,7 +258,7 @@ def scan_rows_loop(name: str, red: Any, row: Row) -> str:
 
 
 def arg_rows_loop(name: str, sign: str, row: Row) -> str:
-    """Index along the m rows of the first extreme of each of n columns, a strip of them after another."""
+    """Index along the m rows of the first extreme of each of n columns, strip by strip."""
     x = Operand(0, row, "c")
     index = "int64_t" if row.itemsize == 8 else "int32_t"
     better = f"best[i] {'<' if sign == '>' else '>'} v"
@@ -283,7 +284,7 @@ def arg_rows_loop(name: str, sign: str, row: Row) -> str:
 
 
 def arg_loop(name: str, sign: str, row: Row) -> str:
-    """Index of the first extreme of a run; the first NaN where there is one."""
+    """Index of the first extreme of a run, or of the first NaN."""
     reductions = {red.name: red for red in operations.REDUCTIONS}
     fold, other = ("max", "min") if sign == ">" else ("min", "max")
     identity, farthest = (Accumulator(reductions[which], row).identity for which in (fold, other))
@@ -293,9 +294,9 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
 
 
 def extreme_function(row: Row) -> str:
-    """What `argmax` and `argmin` do, with the loops of `max` or `min` and what these begin with.
+    """The bodies of `argmax` and `argmin`, with the loops and start values of `max` or `min`.
 
-    Blocks are folded by the loop; only the one that holds the extreme is searched. A few elements are
+    Blocks are folded by the loop; only the block with the extreme is searched. A few elements are
     compared one by one.
     """
     x = Operand(0, row, "v")

@@ -1,7 +1,7 @@
 """Writes sizes of the tables and of blocks, and codes and the stub of the dtypes. Run by the build.
 
-Everything that has one place for each operation, reduction or dtype takes its size from here, so that a row
-more is a row more everywhere.
+Every array with one item per operation, reduction or dtype takes its size from here, so that a new row
+extends all of them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def storage_dtypes() -> str:
 
 
 def codes() -> str:
-    """The codes of the dtypes, and facts about each: the dtype it is computed in, what it combines to."""
+    """The codes of the dtypes, and facts about each: its computation dtype and its promotions."""
     names = "".join(f"    S0_{row.name.upper()} = {code},\n" for code, row in enumerate(ROWS))
     names += f"    S0_LARGEST_ITEM = {max(row.itemsize for row in ROWS)},\n"
     facts = {

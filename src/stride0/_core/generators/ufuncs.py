@@ -1,4 +1,4 @@
-"""Writes `special/_ufuncs.py`: its template with declarations made of the table's rows. Run by the build."""
+"""Writes `special/_ufuncs.py`: its template with declarations from the table's rows. Run by the build."""
 
 from __future__ import annotations
 
