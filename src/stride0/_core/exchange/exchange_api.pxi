@@ -1,7 +1,7 @@
 # DLPack in C: the functions of `Array.__dlpack_c_exchange_api__` (DLPack 1.3), Note [Exchange in C].
 #
-# They do and refuse the same as `__dlpack__` and `from_dlpack`, without calls of Python. Except for the allocator, callers
-# hold the GIL.
+# They accept and refuse the same calls as `__dlpack__` and `from_dlpack`, without calling Python. Except for the
+# allocator, callers hold the GIL.
 
 cdef str NAME = "__dlpack_c_exchange_api__"
 

@@ -1,15 +1,12 @@
 # Operations of backward passes: adjoints of broadcasts, reductions and indexing.
 #
-# Note [Repeated cotangents]
-#     Where a cotangent was broadcast, it repeats its elements along axes of stride 0. So does its product with an
-#     operand that was broadcast along the same axes. It is computed once: the result has stride 0 there, too. Of
-#     `sum(a * b)` with a column and a row, each gradient is one sum, repeated.
+# Note [Repeated cotangents]     A broadcast cotangent repeats its elements along axes of stride 0. Its product with
+# an operand that is broadcast along the same axes repeats its elements, too, so it is computed once and has stride 0
+# there. The gradient of `sum(a * b)` by a column `a` is one sum, repeated.
 
 def unreduce(x, tuple shape, axis):
-    """
-    The result of a reduction over `axis` of an array of `shape`, broadcast to that shape: a view.
-
-    `axis` is that of the reduction; the reduced axes may have been kept or not.
+    """ The result of a reduction over `axis` of an array of `shape`, broadcast to that shape: a view. `axis` is the
+    argument of the reduction; the reduced axes may be kept or removed.
     """
     cdef Array a = <Array?>x
     cdef Py_ssize_t sizes[MAX_NDIM]
@@ -52,7 +49,7 @@ cdef int check_fits(int ndim, tuple shape) except -1:
 
 
 cdef int repeated_axes(Array x1, Array x2, int ndim, const Py_ssize_t* shape, bint* repeated) noexcept:
-    """Find the axes of a common shape along which both operands repeat their elements; their number."""
+    """Find the axes of a common shape along which both operands repeat their elements; return their number."""
     cdef Operand first, second
     cdef int axis, count = 0
     describe_operand(&first, x1)
@@ -64,7 +61,7 @@ cdef int repeated_axes(Array x1, Array x2, int ndim, const Py_ssize_t* shape, bi
 
 
 cdef Array once(Array x, int ndim, const bint* repeated):
-    """A view of x with size 1 along axes of a common shape that it repeats its elements along."""
+    """A view of x with size 1 along the axes of a common shape along which x repeats its elements."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef int axis
     cdef bint changed = False
@@ -76,7 +73,7 @@ cdef Array once(Array x, int ndim, const bint* repeated):
 
 
 cdef Array repeat(Array x, int ndim, const Py_ssize_t* shape, const bint* repeated):
-    """A view of x of ndim axes, whose sizes along repeated axes are those of a shape."""
+    """A view of x with ndim axes, broadcast along the repeated axes to the sizes of a shape."""
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int axis, own
@@ -105,14 +102,15 @@ cdef Array added(Array x1, Array x2):
 
 
 cdef Array total_along(str name, int nin, Array x1, Array x2, tuple axes, int missing, int code):
-    """A reduction along axes, the first `missing` of which are removed and the others kept with size 1."""
+    """A reduction along axes: the first `missing` axes are removed, the other axes are kept with size 1."""
     if <int>len(axes) == missing:
         return accumulate(name, nin, x1, x2, axes, False, code, code)
     return without_leading(accumulate(name, nin, x1, x2, axes, True, code, code), missing)
 
 
 cpdef Array sum_into(Array x, tuple shape):
-    """x summed to a shape that broadcasts to its own: the adjoint of a broadcast. x itself where it has that shape."""
+    """x summed to a shape that broadcasts to the shape of x: the adjoint of a broadcast. x itself if the shapes are
+    equal."""
     cdef tuple axes
     check_fits(x.ndim, shape)
     axes = axes_into(x, x.ndim, x.shape_, shape)
@@ -123,7 +121,7 @@ cpdef Array dot_into(Array x1, Array x2, tuple shape):
     """
     `multiply_masked(x1, x2)` summed to a shape, in one pass and without a temporary: Note [Repeated cotangents].
 
-    The number of elements decides how, not whether an operand is deferred: Note [Deferred passes].
+    The method depends on the number of elements, never on whether an operand is deferred: Note [Deferred passes].
     """
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef bint repeated[MAX_NDIM]
@@ -143,7 +141,7 @@ cpdef Array dot_into(Array x1, Array x2, tuple shape):
     for axis in range(ndim):
         size *= 1 if repeated[axis] else sizes[axis]
     for axis in axes:
-        # Note [Repeated elements] is about these.
+        # Note [Repeated elements] describes this case.
         again -= repeated[axis]
         folded = folded or repeated[axis]
         repeated[axis] = False
@@ -162,10 +160,10 @@ cpdef Array dot_into(Array x1, Array x2, tuple shape):
 
 cdef int add_at(Array x, key, Array values) except -1:
     """
-    ``x[key] += values``, added up for elements that `key` names several times.
+    ``x[key] += values``; values add up for elements that `key` names several times.
 
     `x` is contiguous in C order and of the dtype of `values`, whose shape
-    broadcasts to that of ``x[key]``. The order of addition is that of the indices.
+    broadcasts to that of ``x[key]``. Values are added in the order of the indices.
     """
     cdef Array target = plain_view(x, key)
     cdef tuple items
@@ -191,7 +189,7 @@ cdef int add_at(Array x, key, Array values) except -1:
 
 def put(g, tuple shape, key):
     """
-    Zeros of `shape` to whose elements ``[key]`` those of `g` were added: the adjoint of indexing.
+    Zeros of `shape` with `g` added at ``[key]``: the adjoint of indexing.
 
     `key` may name elements several times; they add up. Integers wrap around.
     """
@@ -206,13 +204,13 @@ def put(g, tuple shape, key):
 
 
 def is_spread_by(x, key, values):
-    """Whether key or values are batched and x is not, so that a copy of x for them has to be one for each example."""
+    """Whether key or values are batched and x is not, so that a copy of x must have a copy for each example."""
     return (has_batched(key) or is_batched(values)) and not is_batched(x)
 
 
 def scatter_add(x, key, values):
     """
-    A copy of x to whose elements ``[key]`` values of its dtype were added, which broadcast to them.
+    A copy of x with values added at ``[key]``; the values have its dtype and broadcast to ``x[key]``.
 
     `key` may name elements several times; values add up in the order of the indices. Integers wrap around.
     """

@@ -65,7 +65,8 @@ cdef tuple beside(Array x, int axis):
 
 
 cdef object put_along_axis(str name, PyObject** given):
-    """`given`: x, indices, values, axis. One value, or one for each index, that nothing records; others by the declaration."""
+    """`given`: x, indices, values, axis. Handles one value, or one value per index, if no tape records the call; the
+    declaration handles other calls."""
     cdef Along where_
     cdef Array x, indices, values
     cdef int at, axis

@@ -84,8 +84,8 @@ cdef Array scattered(Array x, int ndim, const Py_ssize_t* shape, int first, Arra
     """
     A value that is written to `x[key]` or added: cast to the dtype of x, and copied if it shares memory with x.
 
-    The axes from `first` on are not indexed. If they are short, a single value is broadcast along them in memory, because
-    runs are written faster than elements.
+    The axes from `first` on are not indexed. If these axes are short, a single value is broadcast along them in
+    memory, because runs are written faster than elements.
     """
     cdef Array out
     cdef Py_ssize_t size = 1
@@ -173,7 +173,7 @@ cdef int move_along(const Along* at, Array x, Array index, Array other, int mode
         # No kernel runs, so the indices are checked here.
         return refuse_indices(index, x.shape_[at.axis], at.axis)
     few.here, few.other, few.indices = data_of(x), data_of(other), data_of(index)
-    # What is written to comes last: while operands are computed, a signal handler may defer what reads it.
+    # The target comes last: while operands are computed, a signal handler may defer a result that reads it.
     if mode != S0_READ:
         before_write(x)
     if has_few(at, other, itemsize_at(x.code), &few, &run):
@@ -218,7 +218,7 @@ cdef Array gather_points(Array x, tuple key):
             return None
         indices[d] = <const int64_t*>data_of(index)
     out = new_array(x.code, first.ndim, first.shape_, NULL, False)
-    # The general path raises the error, for the first axis that is wrong.
+    # The general path raises the error for the first invalid axis.
     return out if s0_gather_points(x.ndim, itemsize_at(x.code), indices, x.shape_, x.strides_, first.size, data_of(x), data_of(out)) else None
 
 
@@ -232,7 +232,8 @@ cdef Array gather_along(Array x, Array index, int axis):
     spread_along(&at, x, index, axis)
     out = new_array(x.code, at.ndim, at.shape, NULL, False)
     if axis and axis == x.ndim - 1 and out.size and x.size:
-        # Each lane has the same indices. To check them once is 1.2 times as fast on the row `take(x, i, axis=1) float32 large` of compare.py.
+        # Each lane has the same indices. Checking them once is 1.2 times as fast on the row `take(x, i, axis=1)
+        # float32 large` of compare.py.
         index = positive_indices(index, x.shape_[axis], axis)
         at.size = 0
     move_along(&at, x, index, out, S0_READ)

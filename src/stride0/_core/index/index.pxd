@@ -9,7 +9,7 @@ from stride0._core.array.array cimport Array
 # Keys of arrays: see `keys.pxi`.
 
 cdef struct Selection:
-    # The view that the items of a key have made so far.
+    # The view that results from the items of a key so far.
     char* data
     int ndim
     Py_ssize_t shape[MAX_NDIM]

@@ -124,7 +124,7 @@ cpdef Array gather(Array x, Array indices, int axis):
 
 
 cpdef object nonzero(Array x):
-    """The indices of the elements that are not zero, an array for each axis; in C order."""
+    """The indices of the nonzero elements, an array per axis; in C order."""
     return true_indices(x if x.code == BOOL and x.c_contiguous else copy_array(x, BOOL, True))
 
 

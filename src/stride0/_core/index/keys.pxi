@@ -6,7 +6,7 @@ cdef extern from "Python.h":
 
 
 cdef Py_ssize_t index_value(object item, Py_ssize_t size, int axis) except? -1:
-    """An integer index, wrapped; OutOfBoundsError where it is outside."""
+    """An integer index, counted from the front; raises OutOfBoundsError if it is out of bounds."""
     cdef Py_ssize_t index, given
     try:
         index = item
@@ -92,7 +92,7 @@ cdef inline int axes_indexed(object item) noexcept:
 
 
 cdef struct Counts:
-    # The items of a key: how many are arrays; how many axes have no item.
+    # The items of a key, the number of arrays among them, and the number of axes without an item.
     int arrays
     int missing
 
@@ -138,7 +138,7 @@ cdef int take_slice(Selection* into, object item, Py_ssize_t size, Py_ssize_t st
 
 
 cdef int take_item(Selection* into, object item, Array x, int axis) except -1:
-    """Apply one integer, slice, None or empty `...` of a key; how many axes it indexes."""
+    """Apply one integer, slice, None or empty `...` of a key; return the number of axes that it indexes."""
     if item is Ellipsis:
         return 0
     if item is None:

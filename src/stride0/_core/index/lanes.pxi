@@ -7,10 +7,10 @@
 #     are one run of bytes. A scatter is the same loop: it writes to the array, or adds to it, from an operand that may be
 #     broadcast.
 #
-#     The indices of several arrays, and indices to be written at, are checked before any element is copied. An index array of
-#     the user's is read without a copy, and another thread may write to it at the same time: the kernels check it
-#     again, so that nothing outside of the array is accessed. A gather by one index array has only that check; its result is
-#     discarded if the check fails.
+#     The indices of several arrays, and of a scatter, are checked before any element is copied. The user's index
+# array is read without a copy, and another thread may write to it at the same time. So the kernels check it again,
+# and never access memory outside of the array. A gather by one index array has only this check; its result is
+# discarded if the check fails.
 
 ctypedef struct Lanes:
     # A loop over elements in C order: lanes along its innermost axis, which is the first here. Strides in bytes.
@@ -20,7 +20,7 @@ ctypedef struct Lanes:
     int mode
     int width
     s0_loop copy            # of elements at one index; NULL for runs
-    Py_ssize_t count, each  # of all elements or runs, of a chunk
+    Py_ssize_t count, each  # of all elements or runs of a chunk
     int failed
     Py_ssize_t shape[MAX_NDIM]
     char* at[S0_MAX_ROWS]
@@ -115,12 +115,12 @@ cdef void move_chunk(void* context, int chunk) noexcept nogil:
 
 
 cdef inline int width_of_run(Py_ssize_t run) noexcept nogil:
-    """The item size of runs that are moved as single elements; 0 for others."""
+    """The item size if runs are moved as single elements, otherwise 0."""
     return <int>run if run <= 16 and run & (run - 1) == 0 else 0
 
 
 cdef bint move_lanes(Lanes* lanes, int code, int mode) except -1:
-    """Read, write or add in all lanes; whether all indices were valid. A gather is shared between threads."""
+    """Read, write or add in all lanes; return whether all indices were valid. A gather is shared between threads."""
     cdef int d, itemsize = itemsize_at(code)
     cdef int64_t work
     lanes.mode, lanes.failed, lanes.count = mode, False, lanes.shape[0] * lanes.shape[1]

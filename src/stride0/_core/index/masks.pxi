@@ -1,11 +1,12 @@
 # Masks: their true elements, and `x[mask]` for a mask of the shape of x.
 #
-# Note [Masks of a whole array]
-#     The true elements are counted, and then read or written, without indices of them. Compared with a gather by the indices
-#     of `nonzero`, this is 1.4 to 2.7 times as fast on the rows `x[m]` of compare.py, 1.4 to 9 times on `x[m] = 0.0`.
+# Note [Masks of a whole array]     The true elements are counted, and then read or written without making indices.
+# Compared with a gather by the indices     of `nonzero`, this is 1.4 to 2.7 times as fast on the rows `x[m]` of
+# compare.py, 1.4 to 9 times on `x[m] = 0.0`.
 
 cdef inline Array whole_mask(Array x, object key):
-    """A mask of the shape of x, copied if it is not contiguous; None if the key is another one, or the mask is empty or 0-d."""
+    """A mask of the shape of x, copied if it is not contiguous; None for another key, or if the mask is empty or
+    0-d."""
     if type(key) is not Array or (<Array>key).code != BOOL or (<Array>key).ndim == 0 or x.size == 0 or not same_shape(x, <Array>key):
         return None
     return <Array>key if (<Array>key).c_contiguous else copy_array(<Array>key, BOOL, True)
@@ -43,7 +44,7 @@ cdef Array gather_by_mask(Array x, Array mask):
 
 
 cdef Py_ssize_t read_true(Array x, const char* source, const uint8_t* bits, char* to, Py_ssize_t capacity) noexcept nogil:
-    """Write elements where the mask is true, `capacity` at most; return how many there were."""
+    """Write at most `capacity` elements where the mask is true; return their number."""
     cdef Lanes lanes
     cdef Py_ssize_t position[MAX_NDIM]
     cdef Py_ssize_t found = 0
@@ -109,7 +110,7 @@ cdef void truncate(Array x, Py_ssize_t n) noexcept:
 
 
 cdef tuple true_indices(Array mask):
-    """For each axis of a contiguous mask the indices of its true elements, in C order."""
+    """The indices of the true elements of a contiguous mask, an array per axis, in C order."""
     cdef PyThreadState* thread
     cdef int64_t* columns[MAX_NDIM]
     cdef Py_ssize_t count, found
@@ -119,7 +120,7 @@ cdef tuple true_indices(Array mask):
     thread = release_lock(mask.size)
     count = s0_count_true(bits, mask.size)
     take_lock(thread)
-    # Most have one axis, for which no list is made.
+    # Most masks have one axis, which needs no list.
     out = (new_array(INT64, 1, &count, NULL, False),) if mask.ndim == 1 else tuple([new_array(INT64, 1, &count, NULL, False) for d in range(mask.ndim)])
     for d in range(mask.ndim):
         columns[d] = <int64_t*>data_of(<Array>(<tuple>out)[d])

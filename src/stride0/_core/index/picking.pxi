@@ -12,7 +12,7 @@ cdef struct Picked:
 
 
 cdef bint add_pick(Picked* out, Array index, Py_ssize_t size, Py_ssize_t stride, int axis) noexcept:
-    """Add an index array; whether its shape broadcasts with the shapes before."""
+    """Add an index array; return whether its shape broadcasts with the previous shapes."""
     cdef Operand pair[2]
     out.indices[out.count] = <PyObject*>index
     out.picks[out.count].size, out.picks[out.count].stride, out.picks[out.count].axis = size, stride, axis
@@ -26,7 +26,7 @@ cdef list pick_items(Picked* out, Array x, tuple items, const Counts* counts, bi
     """
     A key with arrays in it, as NumPy combines them: integers next to arrays count as arrays. Returns the owners of indices.
 
-    For a gather by one index array, its elements are not checked here but by the kernel.
+    For a gather by one index array, the kernel checks the indices.
     """
     cdef int axis = 0, runs = 0
     cdef bint inside = False, fits
@@ -44,7 +44,7 @@ cdef list pick_items(Picked* out, Array x, tuple items, const Counts* counts, bi
             continue
         if not inside:
             runs += 1
-            # Adjacent arrays leave their axes in place; separated arrays put theirs in front.
+            # Adjacent arrays leave their axes in place; the axes of separated arrays come first.
             out.at = out.kept.ndim if runs == 1 else 0
             inside = True
         if type(item) is not Array:
@@ -99,7 +99,7 @@ cdef bint pick_mask(Picked* out, list kept, Array x, Array mask, int axis) excep
 
 
 cdef int picked_shape(const Picked* at, Py_ssize_t* shape) noexcept:
-    """The shape of `x[key]`; its number of axes."""
+    """Write the shape of `x[key]`; return its number of axes."""
     cdef int axis, ndim = at.kept.ndim + at.ndim
     for axis in range(ndim):
         if axis < at.at:
