@@ -18,6 +18,9 @@ BEYOND: dict[str, Callable[[], Any]] = {
     "kind of a dtype": lambda: xp.float32.kind,
     "size of a dtype": lambda: F64.dtype.itemsize,
     "type of a dtype": lambda: F64.dtype.type,
+    "NumPy's dtype": lambda: np.dtype(F64.dtype),  # type: ignore[call-overload]
+    "NumPy's zeros": lambda: np.zeros(3, F64.dtype),
+    "NumPy's issubdtype": lambda: np.issubdtype(F64.dtype, np.floating),  # type: ignore[arg-type]
     "name of a device": lambda: F64.device.name,
     "name of a device of one's own": lambda: xp.Device("cpu").name,
     "format specification": lambda: f"{F64[0]:.2f}",
@@ -65,6 +68,18 @@ def test_attributes_of_dtypes_and_devices() -> None:
         device.name = "gpu"  # type: ignore[misc]
     with pytest.raises(AttributeError):
         dtype.name = "float128"  # type: ignore[misc]
+
+
+def test_numpy_does_not_see_a_dtype() -> None:
+    """`finfo` and `iinfo` of NumPy replace each TypeError by a message of their own."""
+    assert np.finfo(F64.dtype).bits == 64 and np.dtype("float64") == F64.dtype  # type: ignore[arg-type]
+    with xp.strict():
+        for function in (np.finfo, np.iinfo):
+            with pytest.raises((xp.StrictError, ValueError)):
+                function(I64.dtype)  # type: ignore[type-var]
+        with pytest.raises(xp.StrictError, match="a dtype is compared"):
+            np.dtype("float64") == F64.dtype  # noqa: B015
+        assert np.asarray(F64).dtype == np.float64 and xp.asarray(np.ones(2), dtype=xp.float64).shape == (2,)
 
 
 def test_a_function_of_numpy_is_named() -> None:

@@ -218,6 +218,10 @@ cdef int refuse_of_dtype(str attribute) except -1:
     """Check the read of a dtype's attribute, or the comparison of a dtype if `attribute` is None, while strict mode is on somewhere."""
     if attribute is None:
         return refuse_users_read(StrictError, "dtype", "a dtype is compared with what is none", "Data Types: dtypes are equal to dtypes of the library")
+    if attribute == "__numpy_dtype__":
+        # No AttributeError: NumPy would go on without the attribute, and report an error of its own.
+        return refuse_users_read(StrictError, "numpy.dtype", "a dtype is given to a function of NumPy",
+                                 "Data Type Functions: functions of dtypes are those of the namespace, such as finfo, iinfo and isdtype")
     return refuse_users_read(StrictAttributeError, attribute, "an attribute of a dtype", f"Data Types: dtypes have no attribute {attribute}")
 
 guard_dtypes(&STRICTNESS.used, refuse_of_dtype)

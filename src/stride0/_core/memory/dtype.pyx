@@ -127,6 +127,8 @@ cdef class DType:
     @property
     def __numpy_dtype__(self):
         """The NumPy dtype of the same name, for ``numpy.dtype(stride0.float64)``."""
+        if GUARDED[0]:
+            GUARD("__numpy_dtype__")
         return numpy_dtype(self)
 
     @property
@@ -134,14 +136,14 @@ cdef class DType:
         """The NumPy scalar type of this dtype, as `numpy.dtype.type`. SciPy creates scalars by it."""
         if GUARDED[0]:
             GUARD("type")
-        return self.__numpy_dtype__.type
+        return numpy_dtype(self).type
 
     @property
     def dtype(self):
         """The attribute that NumPy before 2.4 reads instead of `__numpy_dtype__`."""
         if GUARDED[0]:
             GUARD("dtype")
-        return self.__numpy_dtype__
+        return numpy_dtype(self)
 
 
 def arithmetic_dtype(DType dtype not None):
