@@ -5,6 +5,7 @@ completes it by the entries below (parameters in the order of the signature), by
 and by examples.
 """
 
+import functools
 import inspect
 import re
 from collections.abc import Callable
@@ -335,6 +336,7 @@ def shared(section: str, name: str) -> list[str]:
     return found
 
 
+@functools.cache  # programs read the docstrings of a namespace again and again
 def documented(name: str, function: Callable[..., Any]) -> str | None:
     """Return the docstring of a function with shared entries, its place in the standard, and examples."""
     if function.__doc__ is None:
