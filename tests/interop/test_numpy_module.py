@@ -336,6 +336,63 @@ def test_gradients_go_through() -> None:
         assert abs(float(found[k]) - expected) < 1e-6
 
 
+GRADIENTS = {
+    "nanquantile": lambda np, w: np.nanquantile(np.where(w > 2, np.nan, w), [0.3, 0.8], axis=1),
+    "unwrap": lambda np, w: np.unwrap(3 * w, axis=1),
+    "piecewise": lambda np, w: np.piecewise(w, [w < 0, w > 1], [lambda x: x**2, np.exp, lambda x: 3 * x]),
+    "vectorize": lambda np, w: np.vectorize(lambda x, y: x * y if x > y else x**3)(w, w[0]),
+    "apply_along_axis": lambda np, w: np.apply_along_axis(lambda x: x[0] * x[1:], 0, w),
+    "histogramdd": lambda np, w: np.histogramdd(numpy.arange(6.0) % 4, 3, weights=w[:2].reshape(-1))[0],
+    "polydiv": lambda np, w: np.concatenate(np.polydiv(w[0], w[1, :2])),
+    "polyint": lambda np, w: np.polyint(w[0], 2, w[1, :2]),
+    "poly": lambda np, w: np.poly(w[0]),
+    "roots": lambda np, w: np.roots(np.poly(np.exp(w[0]))) ** 2,
+    "poly1d": lambda np, w: (np.poly1d(w[0]) * np.poly1d(w[1]) - 2)(0.7),
+}
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients(name: str) -> None:
+    """Against finite differences of NumPy's function."""
+    w = numpy.random.default_rng(1).uniform(-1, 3, (3, 3))
+    function = GRADIENTS[name]
+    found = xp.autograd.grad(lambda x: snp.sum(snp.sin(function(snp, x))))(xp.asarray(w))
+    for k in numpy.ndindex(*w.shape):
+        step = numpy.zeros_like(w)
+        step[k] = 1e-6
+        low, high = (numpy.sum(numpy.sin(function(numpy, w + sign * step))) for sign in (-1, 1))
+        assert abs(float(found[k]) - (high - low) / 2e-6) < 1e-5
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN slice:RuntimeWarning")
+@pytest.mark.parametrize("q", [0.4, [0.1, 0.9]])
+@pytest.mark.parametrize("method", ["linear", "nearest", "median_unbiased", "inverted_cdf"])
+def test_nanquantile(method: str, q: Any) -> None:
+    """Lanes with any number of NaN, all of them and none included; and no lane at all."""
+    a = numpy.random.default_rng(2).standard_normal((7, 2, 5))
+    a[numpy.arange(7)[:, None, None] > 2 + numpy.arange(10).reshape(2, 5) % 6] = numpy.nan
+    a[:, 1, 4] = numpy.nan
+    # Of an empty array, NumPy returns a result without the axes of q.
+    empty = [(a[:, :0], 0)] if numpy.ndim(q) == 0 else []
+    for given, axis in ((a, 0), (a, (0, 2)), (a, None), *empty):
+        wanted = numpy.nanquantile(given, q, axis=axis, method=method)
+        compare(wanted, snp.nanquantile(xp.asarray(given), q, axis=axis, method=method))
+
+
+def test_vectorize_as_decorator() -> None:
+    @snp.vectorize
+    def half(x: float) -> float:
+        """Half of it."""
+        assert type(x) is float
+        return x / 2
+
+    assert half.__doc__ == "Half of it." and half.__name__ == "half"
+    assert snp.vectorize(otypes=["f4"])(lambda x: x)([1, 2]).dtype == xp.float32
+    assert half([1.0, 3.0]).dtype == xp.float64
+    with pytest.raises(xp.ArgumentTypeError, match="signature is not taken"):
+        snp.vectorize(lambda x: x, signature="(n)->()")
+
+
 def test_it_is_not_imported_with_the_package() -> None:
     program = "import sys, stride0; print('stride0.numpy' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

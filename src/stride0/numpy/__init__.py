@@ -19,9 +19,11 @@ from stride0.numpy import (  # noqa: F401
     _creation,
     _elementwise,
     _facts,
+    _functional,
     _keys,
     _manipulation,
     _order,
+    _polynomials,
     _reductions,
     _sets,
     _windows,
@@ -30,8 +32,10 @@ from stride0.numpy import (  # noqa: F401
     random,
     testing,
 )
+from stride0.numpy._functional import vectorize  # noqa: F401
 from stride0.numpy._names import missing as _missing
 from stride0.numpy._names import words as _words
+from stride0.numpy._polynomials import poly1d  # noqa: F401
 from stride0.numpy._ufuncs import UFUNCS as _UFUNCS
 from stride0.numpy._ufuncs import ufunc  # noqa: F401
 
@@ -41,7 +45,7 @@ _FUNCTIONS = {
     _name: _value
     for _part in (
         *(_elementwise, _reductions, _order, _creation, _facts, _manipulation, _sets, _keys, _calculus),
-        _windows,
+        *(_windows, _polynomials, _functional),
     )
     for _name, _value in vars(_part).items()
     if isinstance(_value, _FunctionType) and _value.__module__ == _part.__name__
@@ -77,7 +81,8 @@ broadcast_shapes = _xp.broadcast_shapes
 
 # NumPy functions that take stride0 arrays.
 _NUMPYS = _words(
-    "set_printoptions get_printoptions printoptions array2string save savetxt typecodes sctypeDict ScalarType"
+    "ndindex set_printoptions get_printoptions printoptions array2string save savetxt typecodes sctypeDict "
+    "ScalarType"
 )
 
 __all__ = sorted(
@@ -88,7 +93,7 @@ __all__ = sorted(
         *(_name for _name, _other in _SAME.items() if _other),
         *_DTYPES,
         *("broadcast_shapes", "e", "euler_gamma", "fft", "inf", "linalg", "nan", "ndarray", "newaxis", "pi"),
-        *("random", "ufunc"),
+        *("poly1d", "random", "ufunc", "vectorize"),
     }
 )
 

@@ -18,7 +18,6 @@ from stride0.numpy._parts import (
     dtype_of,
     finish,
     floating,
-    refuse,
 )
 
 
@@ -298,42 +297,19 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return _interp(x if isinstance(x, SCALARS) else array(x), array(xp), array(fp), left, right, period)
 
 
-# --- polynomials, the highest power first
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * xp.pi) -> Array:
+    """Return angles without jumps: each step is the shortest one modulo the period."""
+    return _unwrap(array(p), discont, axis, period)
 
 
-def polyval(p: Any, x: Any) -> Any:
-    """Return the values of a polynomial."""
-    p, x = array(p), array(x)
-    found = xp.zeros_like(x)
-    for k in range(p.size):
-        found = found * x + p[k]
-    return found
-
-
-def polyfit(
-    x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: bool = False
-) -> Array:
-    """Fit a polynomial of a given degree to points, and return its coefficients."""
-    refuse("polyfit", full=full or None, cov=cov or None)
-    x, y = (xp.astype(v, xp.float64) if "floating" not in v.dtype.kind else v for v in arrays((x, y)))
-    powers = x[:, None] ** xp.arange(deg, -1, -1)
-    if w is not None:
-        weights = array(w)
-        powers, y = powers * weights[:, None], y * (weights[:, None] if y.ndim == 2 else weights)
-    scale = xp.sqrt(xp.sum(powers * powers, axis=0))
-    tolerance = x.size * float(xp.finfo(x.dtype).eps) if rcond is None else rcond
-    found = xp.linalg.lstsq(powers / scale, y, rcond=tolerance)[0]
-    return found / (scale if found.ndim == 1 else scale[:, None])
-
-
-def polyder(p: Any, m: int = 1) -> Any:
-    """Return the coefficients of the derivative of a polynomial."""
-    p = array(p)
-    for _ in range(m):
-        p = p[:-1] * xp.arange(p.size - 1, 0, -1)
-    return p
-
-
-def polymul(a1: Any, a2: Any) -> Array:
-    """Return the coefficients of a product of polynomials."""
-    return convolve(a1, a2)
+def _unwrap(p: Array, discont: Any, axis: int, period: Any) -> Array:
+    step = diff(p, axis=axis)
+    p = xp.astype(p, common_dtype(step, period))
+    half = period / 2 if "floating" in p.dtype.kind else period // 2
+    shortest = xp.remainder(step + half, period) - half
+    if 2 * half == period:
+        shortest = xp.where((shortest == -half) & (step > 0), half, shortest)
+    jumps = xp.where(xp.abs(step) < (period / 2 if discont is None else discont), 0, shortest - step)
+    axis = normalize_axis("unwrap", axis, p.ndim)
+    first, rest = xp.take(p, xp.arange(1), axis=axis), xp.take(p, xp.arange(1, p.shape[axis]), axis=axis)
+    return xp.concat((first, rest + xp.cumulative_sum(jumps, axis=axis, dtype=p.dtype)), axis=axis)

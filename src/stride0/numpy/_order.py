@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import stride0 as xp
@@ -86,6 +87,56 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: bool = False, 
     counts, edges = xp.histogram(a, bins, range, density, weights)
     whole = weights is not None and not density and "floating" not in weights.dtype.kind
     return (xp.astype(counts, weights.dtype) if whole else counts), edges
+
+
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    """Return counts of points in boxes, and the edges of the boxes along each axis."""
+    if isinstance(sample, (list, tuple)):
+        columns = [ravel(x) for x in sample]
+    else:
+        points = array(sample)
+        columns = [points] if points.ndim == 1 else list(xp.unstack(points, axis=1))
+    wanted = [bins] * len(columns) if isinstance(bins, int) else bins
+    ranges = [None] * len(columns) if range is None else range
+    for name, items in (("bins", wanted), ("range", ranges)):
+        if len(items) != len(columns):
+            facts = [("axes", str(len(columns))), (name, str(len(items)))]
+            raise ArgumentValueError(
+                "histogramdd", f"{name} has another length than a point", facts, "one for each axis"
+            )
+    edges = [histogram_bin_edges(*given) for given in zip(columns, wanted, ranges, strict=True)]
+    inside: Any = True
+    place: Any = 0
+    shape = tuple(edge.size - 1 for edge in edges)
+    for x, edge in zip(columns, edges, strict=True):
+        box = xp.where(x == edge[-1], edge.size - 2, xp.searchsorted(edge, x, side="right") - 1)
+        inside = (x >= edge[0]) & (x <= edge[-1]) & inside
+        place = place * (edge.size - 1) + box
+    weights = None if weights is None else ravel(weights)[inside]
+    total = xp.bincount(place[inside], weights, math.prod(shape))
+    counts = xp.reshape(xp.astype(total, xp.float64) if "floating" not in total.dtype.kind else total, shape)
+    if density:
+        for k, edge in enumerate(edges):
+            counts = counts / xp.reshape(xp.diff(edge), (-1,) + (1,) * (len(edges) - 1 - k))
+        counts = counts / xp.sum(xp.astype(total, counts.dtype))
+    return counts, tuple(edges)
+
+
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    """Return counts of points in rectangles, and the edges along both axes."""
+    if len(x) != len(y):
+        facts = [("x", str(len(x))), ("y", str(len(y)))]
+        raise ArgumentValueError("histogram2d", "x and y differ in length", facts, "as many x as y")
+    if not isinstance(bins, int) and len(bins) not in (1, 2):
+        bins = [array(bins)] * 2
+    elif not isinstance(bins, int) and len(bins) == 1:
+        bins = [*bins] * 2
+    counts, edges = histogramdd([x, y], bins, range, density, weights)
+    return counts, *edges
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:

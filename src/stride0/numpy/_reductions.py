@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from collections.abc import Callable
 from math import inf
@@ -10,7 +11,9 @@ from typing import Any
 
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, DTypeError
+from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
+from stride0._core.exchange.numpy_calls import numpy
 from stride0.numpy._parts import array, common_dtype, converted, dtype_of, finish, named, refuse
 
 
@@ -256,6 +259,50 @@ def _quantile(name: str) -> Callable[..., Any]:
 
 
 quantile, percentile = _quantile("quantile"), _quantile("percentile")
+
+
+def _nan_quantile(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+    def function(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: bool = False,
+        *,
+        weights: Any = None,
+    ) -> Any:
+        refuse(name, weights=weights)
+        a = array(a)
+        if a.dtype.kind != "real floating":
+            return plain(a, q, axis, out, method=method, keepdims=keepdims)
+        axes = tuple(range(a.ndim)) if axis is None else normalize_axes(name, axis, a.ndim)
+        others = tuple(k for k in range(a.ndim) if k not in axes)
+        size = math.prod(a.shape[k] for k in axes)
+        rows = math.prod(a.shape[k] for k in others)
+        lanes = xp.sort(xp.reshape(xp.permute_dims(a, (*others, *axes)), (rows, size)), axis=1)
+        # Lanes with equally many numbers in one call; NaN comes last.
+        counts = numpy().asarray(xp.count_nonzero(~xp.isnan(lanes), axis=1))
+        parts, order = [plain(lanes[:0, :1], q, 1, method=method)] if size else [], []
+        for count in dict.fromkeys(counts.tolist()):
+            places = numpy().flatnonzero(counts == count)
+            part = xp.take(lanes, xp.asarray(places), axis=0)
+            parts.append(plain(part[:, : count or 1], q, 1, method=method))
+            order.extend(places.tolist())
+        found = (
+            xp.concat(parts, axis=-1) if parts else xp.full((*array(q).shape, rows), xp.nan, dtype=a.dtype)
+        )
+        if order:
+            found = xp.take(found, xp.argsort(xp.asarray(order)), axis=-1)
+        shape = tuple(1 if k in axes else n for k, n in enumerate(a.shape) if keepdims or k in others)
+        return finish(name, xp.reshape(found, (*found.shape[:-1], *shape)), out, exact=False)
+
+    return named(name, function)
+
+
+nanquantile = _nan_quantile("nanquantile", quantile)
+nanpercentile = _nan_quantile("nanpercentile", percentile)
 
 
 def _nan_total(name: str) -> Callable[..., Any]:

@@ -1,0 +1,140 @@
+"""Functions of functions with NumPy's signatures: a Python function for each element or lane."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError
+from stride0._base.shapes import normalize_axis
+from stride0._core.array.array import Array
+from stride0._core.exchange.numpy_calls import numpy
+from stride0.numpy._parts import NOT_GIVEN, array, arrays, converted, dtype_of, refuse
+
+
+def ndenumerate(arr: Any) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """Yield the index and the value of each element."""
+    arr = array(arr)
+    for index in numpy().ndindex(arr.shape):
+        yield index, arr[index]
+
+
+def _is_number(x: Any) -> bool:
+    return x.ndim == 0 if isinstance(x, Array) else not isinstance(x, (list, tuple))
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Array:
+    """Return values of the function whose condition holds, 0 without one; functions get their elements."""
+    x = array(x)
+    if _is_number(condlist) or (_is_number(condlist[0]) and x.ndim):
+        condlist = [condlist]
+    masks = [xp.astype(xp.broadcast_to(array(mask), x.shape), xp.bool) for mask in condlist]
+    if len(masks) == len(funclist) - 1:
+        masks.append(~functools.reduce(xp.logical_or, masks))
+    if len(masks) != len(funclist):
+        facts = [("conditions", str(len(masks))), ("functions", str(len(funclist)))]
+        accepts = "a function for each condition, and at most one more"
+        raise ArgumentValueError("piecewise", "conditions and functions differ in number", facts, accepts)
+    found = xp.zeros_like(x)
+    for mask, function in zip(masks, funclist, strict=True):
+        value = function
+        if callable(function):
+            inner = x[mask]
+            if not inner.size:
+                continue
+            value = function(inner, *args, **kw)
+        found[mask] = converted("piecewise", array(value), x.dtype)
+    return found
+
+
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Array:
+    """Return the results of a function of each lane, in place of the axis."""
+    arr = array(arr)
+    axis = normalize_axis("apply_along_axis", axis, arr.ndim)
+    lanes = xp.moveaxis(arr, axis, -1)
+    outer = lanes.shape[:-1]
+    if 0 in outer:
+        raise ArgumentValueError(
+            "apply_along_axis", "there is no lane", [("shape", str(arr.shape))], "a larger array"
+        )
+    results = arrays([func1d(lanes[index], *args, **kwargs) for index in numpy().ndindex(outer)])
+    inner = results[0].shape
+    made = xp.reshape(xp.stack(results), (*outer, *inner))
+    count = len(outer)
+    order = (*range(axis), *range(count, count + len(inner)), *range(axis, count))
+    return xp.permute_dims(made, order)
+
+
+def _elements(x: Array) -> list[Any]:
+    """Return the elements as Python numbers; as arrays if numbers would lose a gradient."""
+    flat = xp.reshape(x, (-1,))
+    try:
+        found: list[Any] = numpy().asarray(flat).tolist()
+    except GradientError:
+        return list(xp.unstack(flat))
+    return found
+
+
+class vectorize:
+    """A function of arrays that calls a Python function for each element."""
+
+    def __init__(
+        self,
+        pyfunc: Any = NOT_GIVEN,
+        otypes: Any = None,
+        doc: str | None = None,
+        excluded: Collection[int | str] | None = None,
+        cache: bool = False,
+        signature: str | None = None,
+    ) -> None:
+        refuse("vectorize", signature=signature)
+        self.otypes = [*otypes] if otypes is not None else None
+        self.excluded = set() if excluded is None else {*excluded}
+        self.cache = cache
+        self._doc = doc
+        self._take(pyfunc)
+
+    def _take(self, pyfunc: Any) -> None:
+        self.pyfunc = pyfunc
+        if pyfunc is not NOT_GIVEN:
+            self.__doc__ = pyfunc.__doc__ if self._doc is None else self._doc
+            self.__name__ = getattr(pyfunc, "__name__", type(pyfunc).__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.pyfunc is NOT_GIVEN:
+            if len(args) != 1 or kwargs or not callable(args[0]):
+                raise ArgumentTypeError("vectorize", "there is no function yet", (), "one function")
+            self._take(args[0])
+            return self
+        given: dict[int | str, Any] = {**dict(enumerate(args)), **kwargs}
+        varied = [key for key in given if key not in self.excluded]
+        operands = xp.broadcast_arrays(*[array(given[key]) for key in varied])
+        shape = operands[0].shape if operands else ()
+        results = [
+            self._call(given | dict(zip(varied, values, strict=True)))
+            for values in zip(*map(_elements, operands), strict=True)
+        ] or ([self._call(given)] if not operands else [])
+        return self._joined(results, shape)
+
+    def _call(self, given: dict[int | str, Any]) -> Any:
+        positional = [value for key, value in given.items() if isinstance(key, int)]
+        return self.pyfunc(*positional, **{key: v for key, v in given.items() if isinstance(key, str)})
+
+    def _joined(self, results: list[Any], shape: tuple[int, ...]) -> Any:
+        if not results:
+            if self.otypes is None:
+                accepts = "otypes, the dtypes of the results"
+                raise ArgumentValueError("vectorize", "there are no elements", (), accepts)
+            empty = [xp.zeros(shape, dtype=dtype_of("vectorize", dtype)) for dtype in self.otypes]
+            return empty[0] if len(empty) == 1 else tuple(empty)
+        several = isinstance(results[0], tuple)
+        columns = list(zip(*results, strict=True)) if several else [results]
+        made = []
+        for k, column in enumerate(columns):
+            dtype = array(column[0]).dtype if self.otypes is None else dtype_of("vectorize", self.otypes[k])
+            # The first result decides, as in NumPy.
+            items = [converted("vectorize", array(item), dtype) for item in column]
+            made.append(xp.reshape(xp.stack(items), shape))
+        return tuple(made) if several else made[0]
