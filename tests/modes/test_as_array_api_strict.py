@@ -69,6 +69,22 @@ def test_names() -> None:
     """)
 
 
+def test_metadata() -> None:
+    """The release that the module has, whether or not array-api-strict is installed."""
+    run("""
+    import importlib.metadata as metadata, sys
+    for name in ("array_api_strict", "array-api-strict"):
+        assert metadata.version(name) == xp.__version__
+    assert "array-api-strict" in {found.name for found in metadata.distributions()}
+    assert metadata.version("numpy").startswith("2.") and metadata.metadata("array_api_strict")["Name"]
+    finders = len(sys.meta_path)
+    as_array_api_strict()
+    assert len(sys.meta_path) == finders
+    as_array_api_strict(False)
+    assert len(sys.meta_path) == finders - 1
+    """)
+
+
 def test_devices() -> None:
     run("""
     assert xp.ones(2).device == xp.Device() == xp.Device("CPU_DEVICE")

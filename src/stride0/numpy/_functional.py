@@ -108,7 +108,9 @@ class vectorize:
                 raise ArgumentTypeError("vectorize", "there is no function yet", (), "one function")
             self._take(args[0])
             return self
-        given: dict[int | str, Any] = {**dict(enumerate(args)), **kwargs}
+        given: dict[int | str, Any] = {}
+        given.update(enumerate(args))
+        given.update(kwargs)
         varied = [key for key in given if key not in self.excluded]
         operands = xp.broadcast_arrays(*[array(given[key]) for key in varied])
         shape = operands[0].shape if operands else ()

@@ -172,7 +172,7 @@ class poly1d:
             raise ShapeError("poly1d", f"the coefficients have shape {given.shape}", (), "a vector")
         inner = trim_zeros(given, "f")
         self._coeffs = inner if inner.size else xp.zeros(1, dtype=given.dtype)
-        self._variable: str = variable or getattr(c_or_r, "_variable", "x")
+        self._variable: str = variable or str(getattr(c_or_r, "_variable", "x"))
 
     @property
     def coeffs(self) -> Array:

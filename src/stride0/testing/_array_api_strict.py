@@ -10,6 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final, Self
 
+import stride0.testing._strict_metadata as metadata
 from stride0._base.devices import Device, device_numbered, number_of
 from stride0._base.environment import read_names
 from stride0._base.errors import ArgumentValueError, DeviceError, StrictError, shown
@@ -148,6 +149,7 @@ class _Module(ModuleType):
         self._public = sorted({*members, "__array_api_version__", "__version__"})
         self.__dict__.update(members, __version__=VERSION)
         sys.modules[NAME] = self
+        metadata.install(VERSION)
         set_interceptor(enter_as_theirs, leave_as_theirs)
         StrictError.choose = chosen
         set_attribute("__array_namespace__", lambda x, /, *, api_version=None: self._of(api_version))
@@ -189,6 +191,7 @@ class _Module(ModuleType):
     def _remove(self) -> None:
         if self._setting is not None:
             self._setting.__exit__(None, None, None)
+        metadata.uninstall()
         set_interceptor(enter, leave)
         StrictError.choose = None
         set_attribute("__array_namespace__", self._namespace)
