@@ -36,7 +36,7 @@ np.nanquantile(np.where(t > 0, t, np.nan), 0.25, axis=(0, 2)) | np.nanquantile(f
 np.nanpercentile(f, [20, 80]) | np.nanquantile(v, 0.5, out=np.zeros(()), keepdims=False) | np.nanquantile(c, 0.5)
 np.unwrap([0, 3, 7, 1.5]) | np.unwrap(a * 4, axis=0) | np.unwrap([0, 2, 5, 1], period=4) | np.unwrap(f * 3)
 np.unwrap(v * 3, discont=4) | np.unwrap(i, period=3) | np.unwrap([0, 75, 150, 225, 300, 430], period=360)
-np.unwrap(a, axis=5) | np.unwrap([1.0, 1 + np.pi, 1.0, 1 - np.pi])
+np.diff(v, 0, append=0) | np.diff(a, 0, 0, [9]) | np.unwrap(a, axis=5) | np.unwrap([1.0, 1 + np.pi, 1.0, 1 - np.pi])
 np.piecewise(v, [v < 2, v >= 3], [-1, lambda x: x * 2]) | np.piecewise(w, [w < 0, w > 2], [1, 2, np.exp])
 np.piecewise(v, v > 2, [lambda x, k: x * k], 3) | np.piecewise(i, [i > 1], [0.7, 5]) | np.piecewise(v, [v > 1], [])
 np.piecewise(np.array(2.0), np.array(2.0) > 1, [7, 8]) | np.piecewise(a, [a > 2, a < 1], [lambda x: x[:] + 1, 0, 9])
