@@ -15,6 +15,7 @@ import importlib.util
 import pathlib
 import re
 import sys
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -138,9 +139,9 @@ class Operand:
         return [f"{place}[0] = ({self.memory})({value});"]
 
 
-def function(name: str, declarations: list[str], body: list[str]) -> str:
-    """One loop with the signature of `s0_loop`, over the m runs (index j)."""
-    lines = [line for line in (*dict.fromkeys(declarations), *body) if line]
+def function(name: str, declarations: list[str], body: list[str], first: Sequence[str] = ()) -> str:
+    """One loop with the signature of `s0_loop`, over the m runs (index j), after the statements `first`."""
+    lines = [line for line in (*first, *dict.fromkeys(declarations), *body) if line]
     return f"static void {name}{ARGUMENTS}\n{{\n" + "\n".join(indent(lines)) + "\n}\n"
 
 
@@ -153,15 +154,28 @@ def block(head: str, lines: list[str]) -> list[str]:
     return [f"{head} {{", *indent(lines), "}"]
 
 
-def elementwise(start: str, stop: str, lines: list[str]) -> list[str]:
+def elementwise(start: str, stop: str, lines: list[str], two_at_once: bool = False) -> list[str]:
     """A loop over contiguous elements i. A result may be the same element as its operand. No other memory
     overlaps, because the planner has copied such operands; so the compiler need not test for overlap.
     """
-    return ["S0_ELEMENTWISE", *block(f"for (Py_ssize_t i = {start}; i < {stop}; i++)", lines)]
+    head = "S0_TWO_AT_ONCE S0_ELEMENTWISE" if two_at_once else "S0_ELEMENTWISE"
+    return [head, *block(f"for (Py_ssize_t i = {start}; i < {stop}; i++)", lines)]
 
 
-def map_loop(name: str, inputs: list[Operand], out: Operand, expression: str, names: list[str]) -> str:
-    """Elementwise loop: out = expression(inputs)."""
+def map_loop(
+    name: str,
+    inputs: list[Operand],
+    out: Operand,
+    expression: str,
+    first: Sequence[str] = (),
+    two_at_once: bool = False,
+) -> str:
+    """
+    Elementwise loop: out = expression(inputs).
+
+    The expression has the names of `names_of`. The statements `first` may run another loop, and return.
+    """
+    names = names_of(len(inputs))
     steps = [op.step() for op in (*inputs, out)]
     body = [op.start(f"a[{op.index}] + j * t[{op.index}]") for op in (*inputs, out)]
     # A value of stride 0 is read once per run; the planner guarantees that the run does not write it.
@@ -170,8 +184,9 @@ def map_loop(name: str, inputs: list[Operand], out: Operand, expression: str, na
     packed = packed_flags(inputs, out, expression, names)
     if packed:
         body += ["Py_ssize_t first = 0;", *packed]
-    body += elementwise("first" if packed else "0", "n", [*inner, *out.store("i", expression)])
-    return function(name, steps, block("for (Py_ssize_t j = 0; j < m; j++)", body))
+    stores = [*inner, *out.store("i", expression)]
+    body += elementwise("first" if packed else "0", "n", stores, two_at_once)
+    return function(name, steps, block("for (Py_ssize_t j = 0; j < m; j++)", body), first)
 
 
 def packed_flags(inputs: list[Operand], out: Operand, expression: str, names: list[str]) -> list[str]:

@@ -39,7 +39,6 @@ from common import (
     fill,
     function,
     map_loop,
-    names_of,
     operations,
 )
 from loops import (
@@ -50,8 +49,8 @@ from loops import (
     converted,
     fill_loop,
     has_seconds,
-    inverting_loop,
-    moving_loop,
+    inverted,
+    moved_quickly,
     pair_body,
     past,
     rounding_loop,
@@ -208,20 +207,19 @@ class Emitter:
             out_row = ROWS[CODE[f"float{row.itemsize * 4}"]]
         out = Operand(op.nin, out_row, how[-1], unsigned and out_row is row)
         if layout != 3 or row.name in (*op.gains, *op.call):
-            text = map_loop(name, inputs, out, fill(expression, row), names_of(op.nin))
+            first: list[str] = []
             if op.name == "divide" and row.letter == "f" and how == "csc":
                 number = [other.name for other in operations.OPS].index("multiply")
-                text = inverting_loop(text, row, 1, f"ops[{number}][{CODE[row.name]}][{layout}]")
+                first = inverted(row, 1, f"ops[{number}][{CODE[row.name]}][{layout}]")
+            text = map_loop(name, inputs, out, fill(expression, row), first)
             return name, text, STRIDED if "v" in how and row.name not in op.gains else ARITHMETIC
         small = op.nin == 1 and row.itemsize <= 4
         each, text = "NULL", ""
         if not small and row.name not in op.gathered:
             each = f"{name}_each"
-            text = map_loop(each, inputs, out, fill(expression, row), names_of(op.nin))
-            if op.nin == 2 and op.out == "same" and row.name in ("float32", "complex128"):
-                # Element by element, the counter and three strides take as long as loads, operation and
-                # store.
-                text = text.replace("S0_ELEMENTWISE", "S0_TWO_AT_ONCE S0_ELEMENTWISE")
+            # One by one, counting and three strides take as long as loads, operation and store.
+            two = op.nin == 2 and op.out == "same" and row.name in ("float32", "complex128")
+            text = map_loop(each, inputs, out, fill(expression, row), two_at_once=two)
         code = CODE[f"float{8 * row.itemsize}" if op.bits else row.name]
         loops = f"ops[{operations.OPS.index(op)}][{code}]"
         rows = [operand.row for operand in (*inputs, out)]
@@ -273,7 +271,7 @@ class Emitter:
         if how == "cc" and source.letter == "f" and not source.arithmetic and target.letter in "iu":
             text = truncating_loop(name, x, out)
             if target.name not in NARROW:
-                plain = map_loop(name, [x], out, expression, ["x"])
+                plain = map_loop(name, [x], out, expression)
                 text = f"#if defined(__AVX512DQ__)\n{plain}\n#else\n{text}\n#endif\n"
             self.add(MOVES, [place], name, text)
             return
@@ -283,10 +281,10 @@ class Emitter:
         if how == "vv" and name.endswith("_2") and source is not target and not converted(source, target):
             self.add(STRIDED, [place], name, blockwise_loop(name, place[:-3], [source, target]))
             return
-        loop = map_loop(name, [x], out, expression, ["x"])
         moves = source is target or converted(source, target)
         unit = STRIDED if how == "vv" and not moves else MOVES
-        self.add(unit, [place], name, moving_loop(source, loop) if source is target else loop)
+        first = moved_quickly(source) if source is target else []
+        self.add(unit, [place], name, map_loop(name, [x], out, expression, first))
 
     def pairs(self) -> None:
         numbers = {op.name: op for op in operations.OPS}
@@ -300,11 +298,12 @@ class Emitter:
                         continue
                     name = f"{pair.first}_{pair.second}_{pair.at}_{row.name}_{layout}"
                     inputs = [Operand(k, row, how[k]) for k in range(nin)]
-                    text = map_loop(name, inputs, Operand(nin, row, "c"), expression, names_of(nin))
+                    first_lines: list[str] = []
                     other = pair._replace(second="multiply")
                     if pair.second == "divide" and how[nin - 1] == "s" and other in operations.PAIRS:
                         loop = f"pairs[{operations.PAIRS.index(other)}][{CODE[row.name]}][{layout}]"
-                        text = inverting_loop(text, row, nin - 1, loop)
+                        first_lines = inverted(row, nin - 1, loop)
+                    text = map_loop(name, inputs, Operand(nin, row, "c"), expression, first_lines)
                     place = f"[{number}][{CODE[row.name]}][{layout}]"
                     self.add(PAIRS, [f"pairs{place}"], name, text, spared=layout > 0)
                     loop, text = past(name, [row] * (nin + 1), how)
@@ -316,7 +315,7 @@ class Emitter:
             for layout, how in reversed({**MIDDLE, **ELEMENTWISE_LAYOUTS[3]}.items()):
                 inputs = [Operand(0, ROWS[0], how[0])] + [Operand(k, row, how[k]) for k in (1, 2)]
                 name = f"where_{width}_{layout}"
-                text = map_loop(name, inputs, Operand(3, row, how[3]), "x1 ? x2 : x3", names_of(3))
+                text = map_loop(name, inputs, Operand(3, row, how[3]), "x1 ? x2 : x3")
                 if layout == 3:
                     self.add(STRIDED, places, name, text)
                 else:

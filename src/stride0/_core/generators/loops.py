@@ -15,7 +15,6 @@ from common import (
     elementwise,
     fill,
     function,
-    indent,
     map_loop,
     names_of,
     operations,
@@ -25,10 +24,10 @@ from common import (
 NARROW = ("int8", "int16", "int32", "uint8", "uint16")
 
 
-def moving_loop(row: Row, any_strides: str) -> str:
-    """A loop that moves elements; it vectorises for every second element and for reversed order."""
+def moved_quickly(row: Row) -> list[str]:
+    """Vectorised loops for every second element and for the reverse, which a loop that moves elements tries first."""
     if row.itemsize > 8:
-        return any_strides
+        return []
     element = f"int{8 * row.itemsize}_t"
     lines = []
     for step in (2, -1):
@@ -37,20 +36,21 @@ def moving_loop(row: Row, any_strides: str) -> str:
         body += elementwise("0", "n", [f"to[i] = from[{step} * i];"])
         runs = block("for (Py_ssize_t j = 0; j < m; j++)", body)
         test = f"if (s[0] == {step * row.itemsize} && s[1] == {row.itemsize})"
-        lines += indent(block(test, [*runs, "return;"]))
-    return any_strides.replace("\n{\n", "\n".join(["\n{", *lines, ""]), 1)
+        lines += block(test, [*runs, "return;"])
+    return lines
 
 
-def inverting_loop(text: str, row: Row, divisor: int, loop: str) -> str:
-    """A loop of quotients by one value. If the inverse of the value is exact (powers of two), it runs the
-    faster loop of products: both round the same number once.
+def inverted(row: Row, divisor: int, loop: str) -> list[str]:
+    """
+    The faster loop of products, which a loop of quotients by one value runs if the inverse of the value is exact.
+
+    It is exact for powers of two. Then both loops round the same number once.
     """
     value = f"*(const {row.ctype} *)a[{divisor}]"
     places = ["(char *)&inverse" if k == divisor else f"a[{k}]" for k in range(divisor + 2)]
     test = f"(m == 1 || t[{divisor}] == 0) && s0_has_inverse_f{8 * row.itemsize}({value}, &inverse)"
     run = [f"char *args[] = {{{', '.join(places)}}};", f"s0_table->{loop}(args, s, t, n, m);", "return;"]
-    lines = [f"{row.ctype} inverse;", *block(f"if ({test})", run)]
-    return text.replace("\n{\n", "\n".join(["\n{", *indent(lines), ""]), 1)
+    return [f"{row.ctype} inverse;", *block(f"if ({test})", run)]
 
 
 def blockwise_loop(name: str, loops: str, rows: list[Row], each: str = "NULL") -> str:
@@ -156,7 +156,7 @@ def rounding_loop(name: str, x: Operand, out: Operand) -> str:
     body = [x.start("a[0] + j * t[0]"), out.start("a[1] + j * t[1]")]
     body += block(f"for (Py_ssize_t first = 0; first < n; first += {STRIP})", blocks)
     text = function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", body))
-    plain = map_loop(name, [x], out, "x", ["x"])
+    plain = map_loop(name, [x], out, "x")
     return f"#if defined(S0_SPLIT_INTEGERS)\n{text}\n#else\n{plain}\n#endif\n"
 
 
