@@ -73,6 +73,7 @@ from stride0._core.plan.plan import instruction_set as _instruction_set  # noqa:
 from stride0._core.plan.threads import get_num_threads, set_num_threads
 from stride0._modes.broadcasting import broadcasting
 from stride0._modes.fused import fused
+from stride0._modes.reproducible import reproducible
 from stride0._modes.strict import strict
 from stride0._version import __version__
 
@@ -96,6 +97,7 @@ __all__ = [
     "memory",
     "optim",
     "random",
+    "reproducible",
     "set_num_threads",
     "special",
     "strict",

@@ -22,9 +22,12 @@ READERS = {
 }
 
 
+MODES = ("fused", "broadcasting", "strict", "reproducible")
+
+
 def imported(**variables: str) -> subprocess.CompletedProcess[str]:
     own = {key: value for key, value in os.environ.items() if not key.startswith("STRIDE0_")}
-    script = "import stride0 as xp; print(xp.fused.current(), xp.broadcasting.current(), xp.strict.current())"
+    script = f"MODES = {MODES}; import stride0 as xp; print(*(getattr(xp, mode).current() for mode in MODES))"
     return subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env={**own, **variables}, check=False
     )
@@ -44,6 +47,7 @@ WRONG = [
         "nonsense",
         "'nonsense' is not a mode; set it to one of standard, pointwise, warn",
     ),
+    ("STRIDE0_REPRODUCIBLE", "2", "'2' is not a switch; set it to 1 (on) or 0 (off)"),
     ("STRIDE0_STRICT", "maybe", "'maybe' is not a switch; set it to 1 (on) or 0 (off)"),
     (
         "STRIDE0_STRICT_MODULES",
@@ -79,7 +83,7 @@ def test_every_variable_is_tried_here() -> None:
         f"STRIDE0_{name}"
         for name in (
             *("AS_ARRAY_API_STRICT", "BROADCASTING", "CACHE_LIMIT", "FUSED", "FUSED_SIZE", "NUM_THREADS"),
-            *("STRICT", "STRICT_EXEMPT", "STRICT_MODULES"),
+            *("REPRODUCIBLE", "STRICT", "STRICT_EXEMPT", "STRICT_MODULES"),
         )
     }
 
@@ -87,14 +91,18 @@ def test_every_variable_is_tried_here() -> None:
 @pytest.mark.parametrize("text", ["", " "])
 def test_empty_means_unset(text: str) -> None:
     done = imported(**dict.fromkeys([row[0] for row in WRONG], text))
-    assert (done.stdout.strip(), done.stderr) == ("0 standard False", "")
+    assert (done.stdout.strip(), done.stderr) == ("0 standard False False", "")
 
 
 def test_what_they_take() -> None:
     done = imported(
-        STRIDE0_FUSED=" On ", STRIDE0_FUSED_SIZE="077", STRIDE0_BROADCASTING=" exact ", STRIDE0_STRICT="yes"
+        STRIDE0_FUSED=" On ",
+        STRIDE0_FUSED_SIZE="077",
+        STRIDE0_BROADCASTING=" exact ",
+        STRIDE0_REPRODUCIBLE="true",
+        STRIDE0_STRICT="yes",
     )
-    assert (done.stdout.strip(), done.stderr) == ("77 exact True", "")
+    assert (done.stdout.strip(), done.stderr) == ("77 exact True True", "")
 
 
 @pytest.mark.parametrize(

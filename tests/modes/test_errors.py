@@ -31,6 +31,7 @@ BASES = {
     "RangeError": (OverflowError,),
     "ShapeError": (ValueError,),
     "GradientError": (RuntimeError,),
+    "ReproducibilityError": (RuntimeError,),
     "WriteError": (ValueError,),
 }
 

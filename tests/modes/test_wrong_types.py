@@ -115,6 +115,8 @@ MESSAGES: list[tuple[str, Callable[[], Any]]] = [
     ("fused: size is 1000", lambda: xp.fused(10**30)),
     ("strict: <function squares at", lambda: xp.strict(squares)),
     ("broadcasting: <function squares at", lambda: xp.broadcasting(squares)),
+    ("reproducible: <function squares at", lambda: xp.reproducible(squares)),
+    ("reproducible: on is 1", lambda: xp.reproducible.set_default(1)),
     ("broadcasting: mode is ['exact']", lambda: xp.broadcasting(["exact"])),
     ("broadcasting: mode is 1", lambda: xp.broadcasting.set_default(1)),
     ("diag: k must be an integer, not str", lambda: xp.diag(VECTOR, k="1")),
@@ -158,7 +160,11 @@ def test_messages(text: str, wrong: Callable[[], Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name, line", [("fused", "@fused()"), ("strict", "@strict()"), ("broadcasting", "@broadcasting(")]
+    "name, line",
+    [
+        *(("fused", "@fused()"), ("strict", "@strict()"), ("reproducible", "@reproducible()")),
+        ("broadcasting", "@broadcasting("),
+    ],
 )
 def test_decorators_without_parentheses(name: str, line: str) -> None:
     with pytest.raises(xp.ArgumentTypeError, match=re.escape(f"write {line}")):

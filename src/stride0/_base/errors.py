@@ -40,6 +40,7 @@ __all__ = [
     "LazyError",
     "OutOfBoundsError",
     "RangeError",
+    "ReproducibilityError",
     "ShapeError",
     "StretchError",
     "StrictAttributeError",
@@ -165,6 +166,10 @@ class BatchingError(Stride0Error, TypeError):
 
 class GradientError(Stride0Error, RuntimeError):
     """A gradient would be lost, is not known, or does not exist."""
+
+
+class ReproducibilityError(Stride0Error, RuntimeError):
+    """While `stride0.reproducible` is on: a result would depend on the machine."""
 
 
 class StrictError(Stride0Error, TypeError):

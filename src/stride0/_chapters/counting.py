@@ -19,6 +19,7 @@ from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import max, min, sum
 from stride0._chapters.utility import all, any, diff, every, some
 from stride0._core.array.array import Array, reinterpret
+from stride0._core.array.modes import refuse_library
 from stride0._core.call.binding import intercepted, primitive
 from stride0._core.call.checks import (
     KINDS,
@@ -199,6 +200,7 @@ def histogram(
                 "histogram", "rules for the number of bins take no weights", (), "pass a number: bins=10"
             )
         try:
+            refuse_library("histogram", "NumPy", "write bins as an integer")
             found = numpy().histogram_bin_edges(to_numpy(flat), bins, range)
         except ValueError as error:
             raise ArgumentValueError("histogram", str(error), [("bins", shown(bins))]) from None

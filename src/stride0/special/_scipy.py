@@ -10,7 +10,7 @@ from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from stride0._core.array.array import Array
-from stride0._core.array.modes import check_broadcasting
+from stride0._core.array.modes import check_broadcasting, refuse_library
 from stride0._core.call.binding import primitive_in
 from stride0._core.call.checks import component_dtype, promote_all, refuse_dtype
 from stride0._core.elementwise.elementwise import as_array, copy, new_result
@@ -118,7 +118,11 @@ def by_scipy(op: str, names: tuple[str, ...], *operands: Operand, ufunc: str = "
 def several_by_scipy(
     op: str, names: tuple[str, ...], *operands: Operand, ufunc: str = ""
 ) -> tuple[Array, ...]:
-    """Call a ufunc that may have several results."""
+    """Call a ufunc that may have several results.
+
+    Refused within `reproducible`, because SciPy computes with the C library, which differs between machines.
+    """
+    refuse_library(op, "SciPy")
     arrays, target = floating_operands(op, operands, names)
     computed = arithmetic_dtype(target)
     arrays = tuple(

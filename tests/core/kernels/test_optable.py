@@ -374,6 +374,7 @@ OWN = {
     "testing",
     "broadcasting",
     "fused",
+    "reproducible",
     "explain",
     "strict",
     *_extras.__all__,

@@ -55,6 +55,8 @@ cdef class Switch:
 cpdef int set_fused_from(Py_ssize_t size) except -1
 cpdef tuple enter_fused(Py_ssize_t size)
 cpdef int leave_fused(tuple entered, Py_ssize_t size) except -1
+cdef bint is_reproducible() except -1
+cpdef int refuse_library(str operation, str library, str instead=*) except -1
 cdef object enter_package()
 cdef int leave_package(object token) except -1
 

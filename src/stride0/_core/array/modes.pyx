@@ -17,7 +17,7 @@ from contextvars import ContextVar
 
 from stride0._base import devices
 from stride0._base.devices import Device
-from stride0._base.errors import ArgumentValueError, BroadcastWarning, StretchError, StrictAttributeError, StrictError, counted
+from stride0._base.errors import ArgumentValueError, BroadcastWarning, ReproducibilityError, StretchError, StrictAttributeError, StrictError, counted
 
 include "switches.pxi"
 include "interceptors.pxi"

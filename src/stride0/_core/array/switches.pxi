@@ -79,7 +79,7 @@ cdef class Switch:
         if used != self.used:
             self.used = used
             if not self.guards:
-                if not used:
+                if not used and self is FUSING:
                     fused_from = NEVER
                 return
             switches_on += 1 if used else -1
@@ -176,6 +176,27 @@ cpdef tuple enter_fused(Py_ssize_t size):
 cpdef int leave_fused(tuple entered, Py_ssize_t size) except -1:
     FUSING.leave(entered)
     return set_fused_from(size)
+
+
+# Whether results must have the same bits on every machine.
+REPRODUCIBLE = Switch("stride0.reproducible", False, guards=False)
+
+cdef Switch REPRODUCING = REPRODUCIBLE
+
+
+cdef bint is_reproducible() except -1:
+    """Whether a result must not come from a library that chooses its arithmetic by the processor."""
+    return REPRODUCING.used and REPRODUCING.value()
+
+
+cpdef int refuse_library(str operation, str library, str instead="") except -1:
+    """ReproducibilityError if the mode is on: `library` would compute an operation, whose name may begin with a module."""
+    if is_reproducible():
+        accepts = "write `with stride0.reproducible(False):` around the call to accept the bits of this machine"
+        raise ReproducibilityError(
+            operation.rpartition(".")[2], f"{library} computes it, with bits that depend on the machine",
+            (("mode", "stride0.reproducible is on"),), f"{instead}, or {accepts}" if instead else accepts)
+    return 0
 
 
 def is_guarding():

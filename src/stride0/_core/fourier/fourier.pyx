@@ -20,6 +20,7 @@ from stride0._core.plan.loops cimport (
     ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, S0_MOST_RADIX, TO_REAL, s0_bit_length, s0_fourier, s0_fourier_kind, s0_passes,
 )
 from stride0._core.plan.plan cimport ALIGNMENT, MAX_NDIM, TABLE, aligned, loops_of, op_kernel, run_shared, tuning
+from stride0._core.array.modes cimport is_reproducible
 from stride0._core.array.array cimport Array, component, data_of, guard_gradient, new_array, swapped_matrix, view_of
 from stride0._core.elementwise.elementwise cimport UNARY_NAMES, apply, assign_array, copy_array
 from stride0._core.call.binding cimport (

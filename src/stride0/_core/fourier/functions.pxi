@@ -110,10 +110,10 @@ cdef int compute(s0_fourier_kind kind, int routine, Array x, int axis, Py_ssize_
     cdef double factor = factor_of(n, norm, inverse, FLOAT64)
     if run_fourier(kind, x, axis, n, inverse, factor, out):
         return 0
-    if n >= tuning.long_lane_numbers:
-        run_long(kind, x, axis, n, inverse, factor, out)
-    else:
+    if is_by_pocketfft(n):
         run_fft(routine, moved_last(x, axis), factor_of(n, norm, inverse, x.code), moved_last(out, axis))
+    else:
+        run_long(kind, x, axis, n, inverse, factor, out)
     return 0
 
 

@@ -14,7 +14,7 @@
 #     here         3.2       33        115    63   269
 #     NumPy        8.6       95        276   138   908
 #
-#     An inverse transform is the transform of the lane in reverse order.
+#     An inverse transform is the transform of the lane in reverse order. Within `reproducible`, shorter lanes are computed here, too.
 
 cdef enum:
     BLOCK = 512             # roots computed in one step
@@ -120,6 +120,11 @@ cdef Py_ssize_t convolution_of(Py_ssize_t n) noexcept:
     return STEP * steps
 
 
+cdef bint is_by_pocketfft(Py_ssize_t n) except -1:
+    """Whether pocketfft computes a transform that `run_fourier` refuses: shorter than Note [Long transforms], and not within `reproducible`."""
+    return n < tuning.long_lane_numbers and not is_reproducible()
+
+
 cdef Array lane_of(Array x, char* first, Py_ssize_t count, Py_ssize_t stride):
     """A view of one axis."""
     return view_of(x, first, 1, &count, &stride)
@@ -133,7 +138,7 @@ cdef int transform_matrix(Array x, int axis) except -1:
     if run_fourier(OF_COMPLEX, x, axis, n, False, 1, x):
         return 0
     x = x if axis == 1 else swapped_matrix(x)
-    if n < tuning.long_lane_numbers:
+    if is_by_pocketfft(n):
         return run_fft(FFT, x, 1, x)
     for k in range(x.shape_[0]):
         lane = lane_of(x, data_of(x) + k * x.strides_[0], n, x.strides_[1])
@@ -148,7 +153,7 @@ cdef Array transformed(Array x):
     cdef Py_ssize_t n = x.shape_[0], rows
     if run_fourier(OF_COMPLEX, x, 0, n, False, 1, x):
         return x
-    if n < tuning.long_lane_numbers:
+    if is_by_pocketfft(n):
         run_fft(FFT, x, 1, x)
         return x
     rows = largest_factor(n)
@@ -237,9 +242,9 @@ cdef void make_real(double* spectrum, Py_ssize_t n) noexcept:
 
 cdef int run_long(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bint inverse, double factor, Array out) except -1:
     """
-    Compute the transforms of length n of the lanes along an axis, times a factor, for lengths of at least long_lane_numbers that `run_fourier` refuses.
+    Compute the transforms of length n of the lanes along an axis, times a factor, for lengths that `run_fourier` refuses.
 
-    The caller must exclude transforms of real numbers to whole spectra, and shorter transforms.
+    The caller must exclude transforms of real numbers to whole spectra.
     """
     cdef Py_ssize_t position[MAX_NDIM]
     cdef Py_ssize_t written = n // 2 + 1 if kind == HALF_OF_REAL else n

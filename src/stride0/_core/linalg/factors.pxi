@@ -107,6 +107,7 @@ cdef object qr(str name, PyObject** given):
         if q is not None:
             return QR(q, narrowed(upper_triangles(tall.squares(), columns, columns), x.code))
     if not has_loop(QR_RAW, code) or not has_loop(QR_COMPLETE if complete else QR_REDUCED, code):
+        refuse_within_mode(QR_RAW)
         with quiet():
             return QR(*[narrowed(from_numpy(part), x.code) for part in numpy().linalg.qr(to_numpy(widened(x, code)), mode=mode)])
     # A copy with contiguous columns, as LAPACK needs; both factors are written into it.
@@ -187,13 +188,13 @@ def least_squares(Array x1 not None, Array x2 not None, limit):
     Returns
     -------
     tuple or None
-        Singular values, solutions and ranks, new arrays. None if LAPACK failed or NumPy has no such function; also unless
+        Singular values, solutions and ranks, new arrays. None within `reproducible`, if LAPACK failed or NumPy has no such function; also unless
         the arguments are finite and of one dtype, with a limit and right-hand sides for each matrix.
     """
     cdef int code = x1.code, real = FLOAT32 if code == FLOAT32 or code == COMPLEX64 else FLOAT64
     cdef Py_ssize_t rows = x1.shape_[x1.ndim - 2], columns = x1.shape_[x1.ndim - 1], sides = x2.shape_[x2.ndim - 1]
     cdef Array limits, solution, residuals, ranks, values, a = x1, b = x2
-    if x2.code != code or not x1.size or not x2.size or not has_loop(LSTSQ, code):
+    if is_reproducible() or x2.code != code or not x1.size or not x2.size or not has_loop(LSTSQ, code):
         return None
     if x2.ndim > 2 and x2.shape[:-2] != x1.shape[:-2]:
         return None

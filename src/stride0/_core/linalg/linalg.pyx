@@ -16,13 +16,14 @@ from stride0._core.memory.dtype cimport (
 from stride0._core.plan.operations cimport OP_ABS, OP_DIVIDE, OP_LOG, OP_POW
 from stride0._core.plan.loops cimport S0_FEW_ROWS, S0_MOST_COLUMNS, s0_systems, s0_tall
 from stride0._core.plan.plan cimport ALIGNMENT, MAX_NDIM, TABLE, aligned, run_shared, tuning
+from stride0._core.array.modes cimport is_reproducible
 from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, new_like, swapped_matrix, view_of, without_axes
 from stride0._core.elementwise.elementwise cimport assign_array, binary_raw, copy_array, fill, unary_raw
 from stride0._core.call.binding cimport array_argument, axes_tuple, flag_argument, implement
 from stride0._core.reduce.reduce cimport accumulate, reduce_whole
 from stride0._core.matmul.matmul cimport (
     CHOLESKY_LOWER, CHOLESKY_UPPER, DET, EIG, EIGH, EIGVALS, EIGVALSH, INV, LSTSQ, QR_COMPLETE, QR_RAW, QR_REDUCED, SLOGDET, SOLVE, SVD,
-    SVD_FULL, SVD_REDUCED, has_loop, aligned_copy, run_lapack,
+    SVD_FULL, SVD_REDUCED, has_loop, aligned_copy, refuse_within_mode, run_lapack,
 )
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, DTypeError, ShapeError, counted, shown

@@ -271,6 +271,7 @@ cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1:
     cdef Product product
     cdef int lead = x1.ndim - 2
     cdef bint is_single
+    refuse_within_mode(<int>MATMUL)
     if lead > 1:
         return False
     if not s0_read_int(has_blas):

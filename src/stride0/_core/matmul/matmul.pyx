@@ -18,7 +18,7 @@ from stride0._core.plan.threads cimport may_raise, run_chunks, run_equal_chunks,
 from stride0._core.plan.operations cimport OP_BITWISE_AND, OP_MULTIPLY, OP_NOT_EQUAL
 from stride0._core.plan.loops cimport PANEL_ROWS, PANEL_VECTORS, PANELS_TOGETHER, SUM_TERMS, s0_bit_length, s0_panels
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, TABLE, chunks_for, threads_for, tuning
-from stride0._core.array.modes cimport guarding
+from stride0._core.array.modes cimport guarding, is_reproducible
 from stride0._core.array.array cimport (
     Array, c_strides_of, data_of, guard_gradient, is_aligned, new_array, read_operand, same_shape, swapped_matrix, view_of,
     without_axes,
@@ -39,7 +39,7 @@ from stride0._core.array.array import empty, restride, strides, without_broadcas
 from stride0._core.elementwise.elementwise import copy
 from stride0._core.reduce.reduce import reduce2
 from stride0._core.call.checks import check_array, promote_all
-from stride0._core.matmul.numpy_loops import compute as compute_by_functions, functions_of_blas, load_gufuncs as load_ufuncs
+from stride0._core.matmul.numpy_loops import compute as compute_by_functions, functions_of_blas, load_gufuncs as load_ufuncs, refuse
 
 include "blas.pxi"
 include "packing.pxi"

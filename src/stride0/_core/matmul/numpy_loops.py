@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from stride0._core.array.array import Array
+from stride0._core.array.modes import refuse_library
 from stride0._core.exchange.numpy_calls import numpy, quiet, to_numpy
 
 
@@ -35,14 +36,23 @@ def functions_of_blas() -> tuple[int, ...]:
 
 
 class Routine(NamedTuple):
-    """A computation of NumPy's, by its ufunc or, where that is not what is expected, by a public function."""
+    """A computation of NumPy's, by its ufunc or, where that is not what is expected, by a public function.
 
+    Within `reproducible` all except transforms are refused. A row is deleted when a kernel of ours takes its
+    place.
+    """
+
+    operation: str
+    """The function of ours that calls it."""
     ufuncs: tuple[str, ...]
     """The ufunc in `numpy`, by its names in releases from 2.0 on."""
     signature: str
     types: tuple[str, ...]
     function: Callable[..., Any] | None = None
     """Takes the operands, and of transforms the length; returns the result or a tuple of them."""
+    library: str = "LAPACK"
+    instead: str = ""
+    """What to write within `reproducible`."""
 
 
 def _linalg(*names: str) -> tuple[str, ...]:
@@ -62,36 +72,52 @@ _ONE, _TWO = ("d->d", "D->D"), ("dd->d", "DD->D")
 _COMPLEX, _REAL = ("Ff->F", "Dd->D"), ("ff->F", "dd->D")
 _SVD = ("d->ddd", "D->DdD")
 _LSTSQ = ("fff->ffif", "ddd->ddid", "FFf->Ffif", "DDd->Ddid")
+_PARTS = "multiply real and imaginary parts: real(x1) @ real(x2) and so on"
 
 ROUTINES: Final = (
-    Routine(_linalg("cholesky_lo"), "(m,m)->(m,m)", _ONE, _public("linalg.cholesky")),
-    Routine(_linalg("cholesky_up"), "(m,m)->(m,m)", _ONE, _public("linalg.cholesky", upper=True)),
-    Routine(_linalg("det"), "(m,m)->()", _ONE, _public("linalg.det")),
-    Routine(_linalg("eig"), "(m,m)->(m),(m,m)", ("d->DD", "D->DD"), _public("linalg.eig")),
-    Routine(_linalg("eigh_lo"), "(m,m)->(m),(m,m)", ("d->dd", "D->dD"), _public("linalg.eigh")),
-    Routine(_linalg("eigvals"), "(m,m)->(m)", ("d->D", "D->D"), _public("linalg.eigvals")),
-    Routine(_linalg("eigvalsh_lo"), "(m,m)->(m)", ("d->d", "D->d"), _public("linalg.eigvalsh")),
-    Routine(_linalg("inv"), "(m,m)->(m,m)", _ONE, _public("linalg.inv")),
-    Routine(_linalg("lstsq"), "(m,n),(m,k),()->(n,k),(k),(),(p)", _LSTSQ),
-    Routine(_linalg("qr_r_raw", "qr_r_raw_m"), "(m,n)->(p)", _ONE),
-    Routine(_linalg("qr_reduced"), "(m,n),(k)->(m,k)", _TWO),
-    Routine(_linalg("qr_complete"), "(m,n),(n)->(m,m)", _TWO),
-    Routine(_linalg("slogdet"), "(m,m)->(),()", ("d->dd", "D->Dd"), _public("linalg.slogdet")),
-    Routine(_linalg("solve"), "(m,m),(m,n)->(m,n)", _TWO, _public("linalg.solve")),
-    Routine(_linalg("svd", "svd_m"), "(m,n)->(p)", ("d->d", "D->d"), _public("linalg.svd", compute_uv=False)),
+    Routine("cholesky", _linalg("cholesky_lo"), "(m,m)->(m,m)", _ONE, _public("linalg.cholesky")),
+    Routine("cholesky", _linalg("cholesky_up"), "(m,m)->(m,m)", _ONE, _public("linalg.cholesky", upper=True)),
+    Routine("det", _linalg("det"), "(m,m)->()", _ONE, _public("linalg.det")),
+    Routine("eig", _linalg("eig"), "(m,m)->(m),(m,m)", ("d->DD", "D->DD"), _public("linalg.eig")),
+    Routine("eigh", _linalg("eigh_lo"), "(m,m)->(m),(m,m)", ("d->dd", "D->dD"), _public("linalg.eigh")),
+    Routine("eigvals", _linalg("eigvals"), "(m,m)->(m)", ("d->D", "D->D"), _public("linalg.eigvals")),
+    Routine("eigvalsh", _linalg("eigvalsh_lo"), "(m,m)->(m)", ("d->d", "D->d"), _public("linalg.eigvalsh")),
+    Routine("inv", _linalg("inv"), "(m,m)->(m,m)", _ONE, _public("linalg.inv")),
+    Routine("lstsq", _linalg("lstsq"), "(m,n),(m,k),()->(n,k),(k),(),(p)", _LSTSQ),
+    Routine("qr", _linalg("qr_r_raw", "qr_r_raw_m"), "(m,n)->(p)", _ONE),
+    Routine("qr", _linalg("qr_reduced"), "(m,n),(k)->(m,k)", _TWO),
+    Routine("qr", _linalg("qr_complete"), "(m,n),(n)->(m,m)", _TWO),
+    Routine("slogdet", _linalg("slogdet"), "(m,m)->(),()", ("d->dd", "D->Dd"), _public("linalg.slogdet")),
+    Routine("solve", _linalg("solve"), "(m,m),(m,n)->(m,n)", _TWO, _public("linalg.solve")),
     Routine(
+        "svd",
+        _linalg("svd", "svd_m"),
+        "(m,n)->(p)",
+        ("d->d", "D->d"),
+        _public("linalg.svd", compute_uv=False),
+    ),
+    Routine(
+        "svd",
         _linalg("svd_s", "svd_m_s"),
         "(m,n)->(m,p),(p),(p,n)",
         _SVD,
         _public("linalg.svd", full_matrices=False),
     ),
-    Routine(_linalg("svd_f", "svd_m_f"), "(m,n)->(m,m),(p),(n,n)", _SVD, _public("linalg.svd")),
-    Routine(_fft("fft"), "(n),()->(m)", _COMPLEX, _public("fft.fft")),
-    Routine(_fft("ifft"), "(n),()->(m)", _COMPLEX, _public("fft.ifft", norm="forward")),
-    Routine(_fft("rfft_n_even"), "(n),()->(m)", _REAL, _public("fft.rfft")),
-    Routine(_fft("rfft_n_odd"), "(n),()->(m)", _REAL, _public("fft.rfft")),
-    Routine(_fft("irfft"), "(n),()->(m)", ("Ff->f", "Dd->d"), _public("fft.irfft", norm="forward")),
-    Routine(("matmul",), "(n,k),(k,m)->(n,m)", ("ff->f", "dd->d", "FF->F", "DD->D"), _public("matmul")),
+    Routine("svd", _linalg("svd_f", "svd_m_f"), "(m,n)->(m,m),(p),(n,n)", _SVD, _public("linalg.svd")),
+    Routine("fft", _fft("fft"), "(n),()->(m)", _COMPLEX, _public("fft.fft")),
+    Routine("ifft", _fft("ifft"), "(n),()->(m)", _COMPLEX, _public("fft.ifft", norm="forward")),
+    Routine("rfft", _fft("rfft_n_even"), "(n),()->(m)", _REAL, _public("fft.rfft")),
+    Routine("rfft", _fft("rfft_n_odd"), "(n),()->(m)", _REAL, _public("fft.rfft")),
+    Routine("irfft", _fft("irfft"), "(n),()->(m)", ("Ff->f", "Dd->d"), _public("fft.irfft", norm="forward")),
+    Routine(
+        "matmul",
+        ("matmul",),
+        "(n,k),(k,m)->(n,m)",
+        ("ff->f", "dd->d", "FF->F", "DD->D"),
+        _public("matmul"),
+        "BLAS",
+        _PARTS,
+    ),
 )
 """In the order of the enumeration in `matmul/matmul.pxd`."""
 
@@ -119,6 +145,12 @@ def _loaded(routine: Routine) -> tuple[Any, tuple[tuple[int, ...], ...], tuple[s
         if isinstance(ufunc, numpy().ufunc) and [*map(len, _axes(ufunc.signature))] == [*map(len, axes)]:
             return ufunc, axes, routine.types
     return None
+
+
+def refuse(number: int) -> None:
+    """Raise ReproducibilityError within `reproducible`."""
+    routine = ROUTINES[number]
+    refuse_library(routine.operation, routine.library, routine.instead)
 
 
 def compute(number: int, arrays: list[Array], factor: float) -> bool:

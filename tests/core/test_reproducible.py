@@ -1,0 +1,82 @@
+"""`reproducible`: every public function has the same bits in each process, or raises ReproducibilityError.
+
+Processes differ by instruction set and number of threads; `support/machine_bits.py` calls the functions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import machine_bits
+import numpy as np
+import pytest
+
+import stride0 as xp
+from stride0._core.kernels import _dispatch
+from stride0._core.matmul.numpy_loops import ROUTINES
+
+PROGRAM = pathlib.Path(machine_bits.__file__)
+SETS = [name for name in reversed(_dispatch.BUILDS) if name in _dispatch.supported()]
+FULL = [(name, threads, rows) for rows in (40, 150) for name in SETS for threads in (1, 2, 8)]
+QUICK = [(SETS[0], 1, 40), (SETS[-1], 2, 40)]
+
+
+def reported(name: str, threads: int, rows: int) -> dict[str, str]:
+    environment = {**os.environ, "STRIDE0_ISA": name, "STRIDE0_NUM_THREADS": str(threads)}
+    command = [sys.executable, str(PROGRAM), str(rows), "7"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+def test_every_public_function(request: pytest.FixtureRequest) -> None:
+    first: dict[int, dict[str, str]] = {}
+    for name, threads, rows in FULL if request.config.getoption("full") else QUICK:
+        found = reported(name, threads, rows)
+        known = first.setdefault(rows, found)
+        different = [key for key, value in found.items() if known[key] != value]
+        assert not different and found.keys() == known.keys(), (name, threads, rows, different)
+        hashes = [value for value in found.values() if len(value) == 16]
+        assert len(hashes) > 700, "too few calls succeed"
+
+
+def test_refused_functions() -> None:
+    """Each function that a library computes is refused, and a block within the mode permits it."""
+    found = machine_bits.report(40, 7)
+    refused = {name for name, value in found.items() if value == machine_bits.REFUSED}
+    operations = {
+        row.operation for row in ROUTINES if row.library == "LAPACK" and "pocketfft" not in row.ufuncs[0]
+    }
+    assert operations - {"eigvals", "lstsq"} <= {
+        name.partition(" ")[0].removeprefix("linalg.") for name in refused
+    }
+    assert {"matmul complex64", "special.j0", "special.betainc"} <= refused
+    with xp.reproducible(), xp.reproducible(False):
+        assert xp.special.j0(xp.asarray([0.0])).tolist() == [1.0]
+    with xp.reproducible(), pytest.raises(xp.ReproducibilityError, match=r"^histogram: NumPy") as caught:
+        xp.histogram(xp.ones(3), "auto")
+    assert caught.value.accepts.startswith(
+        "write bins as an integer, or write `with stride0.reproducible(False):`"
+    )
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "float32", "float64"])
+@pytest.mark.parametrize("n", [13, 17, 26, 97, 1009, 4099, 13 * 2048, 13**3])
+def test_transforms_of_any_length(n: int, dtype: str) -> None:
+    """Lengths that pocketfft transforms outside of the mode, compared with NumPy in double precision."""
+    rng = np.random.default_rng(n)
+    a = rng.standard_normal((2, n)).astype(dtype)
+    if "complex" in dtype:
+        a += 1j * rng.standard_normal((2, n)).astype(a.real.dtype)
+    names = ["fft", "ifft", "irfft", "hfft"] if "complex" in dtype else ["fft", "ifft", "rfft", "ihfft"]
+    for name in names:
+        with xp.reproducible():
+            found = np.asarray(getattr(xp.fft, name)(xp.asarray(a), n=n))
+        exact = getattr(np.fft, name)(a.astype("complex128" if "complex" in dtype else "float64"), n=n)
+        error = np.abs(found - exact).max() / np.abs(exact).max()
+        assert error < (2e-7 if dtype in ("float32", "complex64") else 5e-15), name
