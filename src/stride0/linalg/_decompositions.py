@@ -190,7 +190,8 @@ def eigh(x: Array, /) -> EighResult:
     -------
     EighResult
         ``eigenvalues`` of shape ``(..., M)``, real, of the precision of `x`, in ascending order, and
-        ``eigenvectors`` of shape ``(..., M, M)``, the orthonormal columns, of the dtype of `x`.
+        ``eigenvectors`` of shape ``(..., M, M)``, the orthonormal columns, of the dtype of `x`. Their signs
+        are not specified.
     """
 
 
@@ -345,7 +346,8 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     SVDResult
         ``U`` of shape ``(..., M, M)`` or ``(..., M, K)``, ``S`` of shape ``(..., K)`` and ``Vh`` of shape
         ``(..., N, N)`` or ``(..., K, N)``, with ``x = U @ diag(S) @ Vh``. ``S`` is real, of the precision
-        of `x`, in descending order; ``U`` and ``Vh`` have the dtype of `x`.
+        of `x`, in descending order; ``U`` and ``Vh`` have the dtype of `x`. The signs of pairs of vectors
+        are not specified.
     """
 
 

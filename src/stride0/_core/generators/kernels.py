@@ -408,6 +408,8 @@ class Emitter:
         self.add(PRODUCTS, ["factor_definite"], "s0_factor_definite")
         for step in ("factor", "join", "spread", "apply"):
             self.add(PRODUCTS, [f"tall_{step}"], f"s0_tall_{step}")
+        for name in ("symmetric", "singular"):
+            self.add(PRODUCTS, [name], f"s0_{name}")
         for number, bits in enumerate((32, 64)):
             for step in ("direct_products", "pack_panels", "multiply_panels"):
                 self.add(PRODUCTS, [f"{step}[{number}]"], f"s0_{step}_f{bits}")
@@ -429,7 +431,7 @@ HEADERS = {
     MOVES: ['#include "machine_limits.h"', ""],
     SORTING: ['#include "sorting.h"', ""],
     STRIDED: ['#include "blockwise.h"', ""],
-    PRODUCTS: ['#include "real_products.h"', ""],
+    PRODUCTS: ['#include "real_products.h"', '#include "eigen.h"', '#include "singular.h"', ""],
     FOURIER: ['#include "fourier.h"', ""],
 }
 

@@ -133,6 +133,31 @@ typedef struct {
     char *out;                  /* in C order */
 } s0_tall;
 
+/* A stack of real matrices, and the values and vectors of their decompositions, in C order: `eigen.h` and `singular.h`. */
+typedef struct {
+    const char *a;
+    Py_ssize_t strides[3];      /* in bytes, between matrices, rows and columns */
+    Py_ssize_t rows, columns;
+    int full;                   /* whether all singular vectors are computed */
+    double *values;
+    double *left, *right;       /* eigenvectors in columns; U and Vh. NULL if only values are wanted */
+    double *memory;             /* of s0_spectra_size elements, for one matrix at a time; if NULL, it is allocated */
+} s0_spectra;
+
+/* The distance between rows of n elements: an odd number of packs of 8, because rows at multiples of 4096 bytes would compete for the same
+ * places of a cache. */
+static inline Py_ssize_t s0_pitch(Py_ssize_t n) { return ((n + 7) / 8 | 1) * 8; }
+
+enum { S0_KEPT_ROTATIONS = 16 }; /* for each row */
+static inline Py_ssize_t s0_spectra_size(const s0_spectra *all, int is_symmetric)
+{
+    const Py_ssize_t m = all->rows < all->columns ? all->columns : all->rows, n = all->rows + all->columns - m;
+    const Py_ssize_t columns = all->left && all->full ? m : n, pairs = 2 * S0_KEPT_ROTATIONS * n;
+    if (is_symmetric)
+        return (2 * n + 6) * s0_pitch(n) + pairs + n;
+    return (m + 2 * n + 5) * s0_pitch(n) + (n + columns) * s0_pitch(m) + 2 * pairs + m;
+}
+
 /* Passes of Fourier transforms of a length, and the transforms of lanes: `fourier.h`. For odd radices the table begins with the
  * cosines and sines of the multiples of an angle. */
 enum { S0_MOST_PASSES = 24, S0_MOST_RADIX = 11 };
@@ -217,6 +242,9 @@ typedef struct {
     void (*multiply_panels[2])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
     /* Of machine_limits.h, in the order of LIMITS in plan/machine_limits.pxi; ranges of bytes. */
     void (*limits[S0_LIMITS])(const s0_limit *all, Py_ssize_t first, Py_ssize_t last);
+    /* Decompositions of the matrices of a range: 1, or 0 if one fails, or -1 if memory is refused. */
+    int (*symmetric)(const s0_spectra *all, Py_ssize_t first, Py_ssize_t last);
+    int (*singular)(const s0_spectra *all, Py_ssize_t first, Py_ssize_t last);
 } s0_kernels;
 
 /* The table to which the loops of a module are written; loops that call other loops read it. */

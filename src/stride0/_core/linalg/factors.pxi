@@ -9,7 +9,8 @@ cdef tuple compute_eig(Array x, int routine):
             return None
         code = of_values = COMPLEX128
     values, vectors = per_matrix(a, of_values, 1, n, 0), per_matrix(a, code, 2, n, n)
-    return None if run_lapack(routine, (a, values, vectors)) else (narrowed(values, x.code), narrowed(vectors, x.code))
+    failed = not run_spectra(True, False, a, values, vectors) if routine == EIGH and has_own_spectra(a) else run_lapack(routine, (a, values, vectors))
+    return None if failed else (narrowed(values, x.code), narrowed(vectors, x.code))
 
 
 cdef object eig(str name, PyObject** given):
@@ -61,7 +62,7 @@ cdef tuple compute_svd(Array x, bint full):
     u = per_matrix(a, code, 2, rows, rows if full else few)
     s = per_matrix(a, FLOAT64, 1, few, 0)
     vh = per_matrix(a, code, 2, columns if full else few, columns)
-    if run_lapack(SVD_FULL if full else SVD_REDUCED, (a, u, s, vh)):
+    if not run_spectra(False, full, a, s, u, vh) if has_own_spectra(a) else run_lapack(SVD_FULL if full else SVD_REDUCED, (a, u, s, vh)):
         return None
     return narrowed(u, x.code) if tall is None else tall.multiplied(u), narrowed(s, x.code), narrowed(vh, x.code)
 

@@ -79,6 +79,16 @@ cdef extern from "kernels.h":
         double* reflectors
         double* coefficients
         char* out
+    ctypedef struct s0_spectra:
+        const char* a
+        Py_ssize_t strides[3]
+        Py_ssize_t rows, columns
+        bint full
+        double* values
+        double* left
+        double* right
+        double* memory
+    Py_ssize_t s0_spectra_size(const s0_spectra* all, bint is_symmetric) noexcept nogil
     ctypedef struct s0_passes:
         Py_ssize_t length
         int passes
@@ -151,3 +161,5 @@ cdef extern from "kernels.h":
         void (*pack_panels[2])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         void (*multiply_panels[2])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         void (*limits[S0_LIMITS])(const s0_limit* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        int (*symmetric)(const s0_spectra* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        int (*singular)(const s0_spectra* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil

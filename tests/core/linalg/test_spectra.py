@@ -1,0 +1,169 @@
+"""Eigenvalues and singular values by our kernels, within `reproducible`, compared with LAPACK.
+
+Note [Eigenvalues] of `linalg/spectra.pxi` has the algorithms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+
+EPSILON = np.finfo(float).eps
+SIZES = [1, 2, 3, 5, 8, 9, 33, 100]
+KINDS = [
+    "random",
+    "graded",
+    "clustered",
+    "repeated",
+    "rows scaled",
+    "columns scaled",
+    "tiny",
+    "huge",
+    "rank 1",
+    "zero",
+]
+
+
+@pytest.fixture(autouse=True)
+def within_the_mode() -> Iterator[None]:
+    with xp.reproducible():
+        yield
+
+
+def matrix(kind: str, m: int, n: int) -> Any:
+    rng = np.random.default_rng(m + 100 * n)
+    few = min(m, n)
+    x = rng.standard_normal((m, n))
+    u, v = np.linalg.qr(rng.standard_normal((m, few)))[0], np.linalg.qr(rng.standard_normal((n, few)))[0]
+    values = {
+        "graded": np.logspace(0, -16, few),
+        "clustered": 1 + 1e-10 * rng.random(few),
+        "repeated": np.repeat([1.0, 2.0], [few // 2, few - few // 2]),
+    }
+    if kind in values:
+        return (u * values[kind]) @ v.T
+    return {
+        "random": x,
+        "rows scaled": x * np.logspace(-150, 150, m)[:, None],
+        "columns scaled": x * np.logspace(150, -150, n),
+        "tiny": x * 1e-300,
+        "huge": x * 1e306,
+        "rank 1": np.ones((m, n)),
+        "zero": np.zeros((m, n)),
+    }[kind]
+
+
+def error(product: Any, a: Any) -> float:
+    """The distance from a matrix to its product of factors, in units of roundoff of its norm."""
+    return float(np.linalg.norm(product - a) / (EPSILON * (np.linalg.norm(a, 2) or 1)))
+
+
+def skewness(v: Any) -> float:
+    """How far the columns are from orthonormal vectors, in units of roundoff."""
+    return float(np.linalg.norm(v.T @ v - np.eye(v.shape[1])) / EPSILON)
+
+
+def assert_about(found: float, of_lapack: float, n: int) -> None:
+    assert found <= 2.5 * of_lapack + 4 * n**0.5, (found, of_lapack)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", SIZES)
+def test_eigenvectors(n: int, kind: str) -> None:
+    a = matrix(kind, n, n)
+    a = a / 2 + a.T / 2
+    size = np.abs(a).max() or 1.0
+    w, v = map(np.asarray, xp.linalg.eigh(xp.asarray(a)))
+    expected, vectors = np.linalg.eigh(a)
+    assert (np.diff(w) >= 0).all()
+    np.testing.assert_array_equal(w, xp.linalg.eigvalsh(xp.asarray(a)))
+    np.testing.assert_allclose(
+        w / size, expected / size, rtol=0, atol=40 * n**0.5 * EPSILON * np.abs(expected / size).max()
+    )
+    scaled = a / size
+    assert_about(
+        error(v * (w / size) @ v.T, scaled), error(vectors * (expected / size) @ vectors.T, scaled), n
+    )
+    assert_about(skewness(v), skewness(vectors), n)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("m, n", [*zip(SIZES, SIZES, strict=True), (9, 2), (2, 9), (60, 40), (40, 60)])
+def test_singular_vectors(m: int, n: int, kind: str) -> None:
+    a, few = matrix(kind, m, n), min(m, n)
+    size = np.abs(a).max() or 1.0
+    expected = np.linalg.svd(a / size, full_matrices=True)
+    for full in (True, False):
+        u, s, vh = map(np.asarray, xp.linalg.svd(xp.asarray(a), full_matrices=full))
+        assert (np.diff(s) <= 0).all() and not np.signbit(s).any()
+        assert u.shape == (m, m if full else few) and vh.shape == (n if full else few, n)
+        of_lapack = error(expected[0][:, :few] * expected[1] @ expected[2][:few], a / size)
+        assert_about(error(u[:, :few] * (s / size) @ vh[:few], a / size), of_lapack, max(m, n))
+        assert_about(skewness(u), skewness(expected[0]), m)
+        assert_about(skewness(vh.T), skewness(expected[2].T), n)
+    if m < 2 * n:  # taller matrices are reduced to squares first
+        np.testing.assert_array_equal(s, xp.linalg.svdvals(xp.asarray(a)))
+    np.testing.assert_allclose(
+        s / size, expected[1], rtol=0, atol=40 * few**0.5 * EPSILON * expected[1].max(initial=0)
+    )
+
+
+def test_small_singular_values_of_a_bidiagonal_matrix() -> None:
+    """Zero shifts keep the relative accuracy of tiny values: the product of all values is the determinant."""
+    d = np.logspace(0, -120, 30)
+    s = np.asarray(xp.linalg.svdvals(xp.asarray(np.diag(d) + np.diag(0.5 * d[:-1], 1))))
+    np.testing.assert_allclose(np.log(s).sum(), np.log(d).sum(), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "shape", [(0, 0), (0, 3, 3), (2, 0, 0), (3, 2, 5, 5), (4, 0, 3), (2, 3, 0), (6, 4, 2), (300, 4, 4)]
+)
+def test_stacks(shape: tuple[int, ...], dtype: str) -> None:
+    """Each matrix of a stack, in any layout, has the bits that it has without the others."""
+    a = np.random.default_rng(1).standard_normal(shape).astype(dtype)
+    x = xp.asarray(np.asfortranarray(a))
+    u, s, vh = xp.linalg.svd(x)
+    assert [r.dtype.name for r in (u, s, vh)] == [dtype] * 3
+    expected = np.linalg.svd(a)
+    assert (u.shape, s.shape, vh.shape) == tuple(r.shape for r in expected)
+    for index in np.ndindex(shape[:-2]):
+        alone = xp.linalg.svd(xp.asarray(a[index]))
+        assert all(
+            (np.asarray(r[index]) == np.asarray(one)).all() for r, one in zip((u, s, vh), alone, strict=True)
+        )
+    if shape[-1] == shape[-2]:
+        w, v = xp.linalg.eigh(x)
+        assert w.shape == shape[:-1] and v.shape == shape and w.dtype.name == dtype
+        # Only lower triangles are read.
+        lower = xp.linalg.eigh(xp.asarray(np.where(np.tri(shape[-1], dtype=bool), a, np.nan).astype(dtype)))
+        assert (np.asarray(lower[0]) == np.asarray(w)).all() and (np.asarray(lower[1]) == np.asarray(v)).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("name", ["eigh", "eigvalsh", "svd", "svdvals", "pinv", "matrix_rank"])
+def test_elements_that_are_not_finite(name: str, value: float) -> None:
+    a = np.ones((3, 4, 4))
+    a[1, 2, 1] = value
+    with pytest.raises(xp.linalg.LinAlgError, match=f"{name}: the matrix has NaN or infinity") as caught:
+        getattr(xp.linalg, name)(xp.asarray(a))
+    assert ("index", "(1,)") in caught.value.facts
+
+
+def test_functions_made_of_them() -> None:
+    a = matrix("random", 40, 30)
+    x = xp.asarray(a)
+    np.testing.assert_allclose(xp.linalg.pinv(x), np.linalg.pinv(a), atol=1e-13)
+    np.testing.assert_allclose(float(xp.linalg.matrix_norm(x, ord=2)), np.linalg.norm(a, 2), rtol=1e-14)
+    assert int(xp.linalg.matrix_rank(xp.asarray(a[:, :5] @ a[:5]))) == 5
+    b = matrix("random", 40, 2)
+    np.testing.assert_allclose(
+        xp.linalg.lstsq(x, xp.asarray(b)).solution, np.linalg.lstsq(a, b)[0], atol=1e-13
+    )
+    gradient = xp.autograd.grad(lambda x: xp.sum(xp.linalg.svdvals(x) ** 2))(x)
+    np.testing.assert_allclose(gradient, 2 * a, atol=1e-12)
