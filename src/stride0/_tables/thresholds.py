@@ -438,7 +438,10 @@ MATMUL = (
     Threshold(
         "direct_columns", 48, "maximum number of columns of a product whose operands are not packed", COMPARE
     ),
-    Threshold("direct_rows", 12, "maximum rows of a product whose operands are not packed", COMPARE),
+    Threshold("direct_rows", 12, "maximum rows of a real product whose operands are not packed", COMPARE),
+    Threshold(
+        "direct_complex_rows", 48, "maximum rows of a complex product whose operands are not packed", COMPARE
+    ),
     Threshold("panel_side", 2048, "maximum number of rows, and of columns, that are packed at once", COMPARE),
     Threshold(
         "blas_quick_products",

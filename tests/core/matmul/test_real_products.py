@@ -1,4 +1,4 @@
-"""Products of real matrices by our own kernels: values, order of sums, bits (Note [Products in panels])."""
+"""Products of real and complex matrices by our own kernels: values, order of sums, bits (Note [Products in panels])."""
 
 from __future__ import annotations
 
@@ -23,11 +23,15 @@ SHAPES = [
     *[(5, 30, 9), (8, 33, 24), (9, 256, 25), (13, 257, 49), (17, 600, 48), (2, 64, 500), (300, 70, 3)],
     *[(97, 120, 101), (130, 513, 97), (1, 40, 30), (100, 20, 1), (193, 64, 130)],
 ]
-DTYPES = ("float32", "float64")
+REAL = ("float32", "float64")
+DTYPES = (*REAL, "complex64", "complex128")
 
 
 def matrix(dtype: str, seed: int, *shape: int) -> Any:
-    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+    rng = np.random.default_rng(seed)
+    if dtype.startswith("c"):
+        return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
+    return rng.normal(size=shape).astype(dtype)
 
 
 def layouts(a: Any) -> Iterator[xp.Array]:
@@ -53,6 +57,20 @@ def fused_sum(x: Any, y: Any) -> Any:
     return total
 
 
+def defined_sum(x: Any, y: Any) -> Any:
+    """The sum of products; of complex numbers, sums of products of their parts are joined in each block."""
+    if x.dtype.kind == "f":
+        return fused_sum(x, y)
+    real = imaginary = None
+    for start in range(0, len(x), 256):
+        u, v = x[start : start + 256], y[start : start + 256]
+        some = fused_sum(u.real, v.real) - fused_sum(u.imag, v.imag)
+        others = fused_sum(u.real, v.imag) + fused_sum(u.imag, v.real)
+        real = some if real is None else real + some
+        imaginary = others if imaginary is None else imaginary + others
+    return complex(real, imaginary)
+
+
 def rounded(exact: Fraction, kind: Any) -> Any:
     """A fraction in a dtype; of float32 the nearest neighbour of what float64 gives."""
     near = float(exact)
@@ -70,7 +88,7 @@ def test_each_element_is_a_sum_in_blocks_by_fused_multiply_add(dtype: str) -> No
         found = np.asarray(xp.asarray(a) @ xp.asarray(b))
         places = [*itertools.product({0, m // 2, m - 1}, {0, n // 2, n - 1})]
         for i, j in places:
-            assert found[i, j] == fused_sum(a[i], b[:, j]), (m, k, n, i, j)
+            assert found[i, j] == defined_sum(a[i], b[:, j]), (m, k, n, i, j)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -78,7 +96,7 @@ def test_each_element_is_a_sum_in_blocks_by_fused_multiply_add(dtype: str) -> No
 def test_every_layout_gives_the_same_bits(dtype: str, shape: tuple[int, int, int]) -> None:
     m, k, n = shape
     a, b = matrix(dtype, 3, m, k), matrix(dtype, 4, k, n)
-    exact, size = a.astype(np.longdouble) @ b, np.abs(a) @ np.abs(b)
+    exact, size = a.astype(np.result_type(dtype, np.longdouble)) @ b, np.abs(a) @ np.abs(b)
     vector = min(m, n) == 1  # which has other loops
     found = [np.asarray(xp.matmul(x, y)) for x in layouts(a) for y in layouts(b)]
     found += [np.asarray(xp.matmul(y.T, x.T)).T for x in layouts(a) for y in layouts(b)]
@@ -108,7 +126,8 @@ def test_other_blocks_give_the_same_bits(dtype: str) -> None:
     try:
         for threads, direct, side in itertools.product((1, 2, 5), (0, 1 << 40), (2048, 100)):
             xp.set_num_threads(threads)
-            plan.tune(direct_products=direct, direct_rows=0, direct_columns=0, panel_side=side)
+            rows = {"direct_rows": 0, "direct_complex_rows": 0, "direct_columns": 0}
+            plan.tune(direct_products=direct, panel_side=side, **rows)
             products.add(np.asarray(x @ y).tobytes())
             squares |= {np.asarray(x @ x.T).tobytes(), np.asarray(x @ xp.asarray(a.T.copy())).tobytes()}
     finally:
@@ -125,24 +144,56 @@ def test_special_values(dtype: str, size: int) -> None:
     plain = np.asarray(xp.asarray(a) @ xp.asarray(b))
     a[2, 3], a[4, 5], b[6, 7] = np.nan, np.inf, -np.inf
     with np.errstate(invalid="ignore"):
-        wanted = a.astype(np.float64) @ b.astype(np.float64)
+        wanted = products_of_parts(a, b)
     found = np.asarray(xp.asarray(a) @ xp.asarray(b))
-    assert np.array_equal(np.isnan(found), np.isnan(wanted))
-    assert np.array_equal(np.isinf(found), np.isinf(wanted))
-    finite = np.isfinite(wanted)
-    assert np.array_equal(found[finite], plain[finite])
+    for got, right, before in zip(parts(found), parts(wanted), parts(plain), strict=True):
+        assert np.array_equal(np.isnan(got), np.isnan(right))
+        assert np.array_equal(np.isinf(got), np.isinf(right))
+        assert np.array_equal(got[np.isfinite(right)], before[np.isfinite(right)])
     zeros = xp.zeros((size, size), dtype=getattr(xp, dtype))
+    if dtype not in REAL:
+        assert np.all(np.asarray(zeros @ xp.ones_like(zeros)) == 0)
+        return
     assert np.all(np.signbit(np.asarray(-zeros @ xp.ones_like(zeros))))
     assert not np.any(np.signbit(np.asarray(zeros @ xp.ones_like(zeros))))
+
+
+def parts(x: Any) -> list[Any]:
+    return [x.real, x.imag] if x.dtype.kind == "c" else [x]
+
+
+def products_of_parts(a: Any, b: Any) -> Any:
+    """The product in float64; NaN and infinity are where a plain loop over the parts has them."""
+    if a.dtype.kind != "c":
+        return a.astype(np.float64) @ b.astype(np.float64)
+    found = np.empty((a.shape[0], b.shape[1]), np.complex128)
+    a, b = a.astype(np.complex128), b.astype(np.complex128)
+    found.real = a.real @ b.real - a.imag @ b.imag
+    found.imag = a.real @ b.imag + a.imag @ b.real
+    return found
+
+
+@pytest.mark.parametrize("dtype", DTYPES[2:])
+@pytest.mark.parametrize("size", [7, 40, 150])
+def test_a_matrix_times_its_conjugate_transpose_is_hermitian(dtype: str, size: int) -> None:
+    x = xp.asarray(matrix(dtype, 11, size, 300))
+    found = np.asarray(x @ xp.conj(x).mT)
+    assert np.array_equal(found, np.conj(found.T)) and not np.any(np.diagonal(found).imag)
 
 
 SCRIPT = """
 import hashlib, numpy as np, stride0 as xp
 total = hashlib.sha256()
-for dtype in ("float32", "float64"):
+for dtype in ("float32", "float64", "complex64", "complex128"):
     for seed, (m, k, n) in enumerate([(9, 40, 25), (70, 300, 90), (130, 140, 120), (1, 20, 40), (60, 20, 1)]):
         rng = np.random.default_rng(seed)
-        x, y = (xp.asarray(rng.normal(size=s).astype(dtype)) for s in ((m, k), (k, n)))
+        if dtype[0] == "c":
+            if min(m, n) == 1:
+                continue
+            numbers = [(rng.normal(size=s) + 1j * rng.normal(size=s)).astype(dtype) for s in ((m, k), (k, n))]
+        else:
+            numbers = [rng.normal(size=s).astype(dtype) for s in ((m, k), (k, n))]
+        x, y = map(xp.asarray, numbers)
         x[1:, 3], y[3, :] = xp.finfo(dtype).smallest_normal * 5, xp.asarray(0.3, dtype=dtype)
         x[:1, 5], y[5, :] = xp.finfo(dtype).max / 8, xp.asarray(-2.5, dtype=dtype)
         for z in (x @ y, x @ x.T, x.T @ x):

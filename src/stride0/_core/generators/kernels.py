@@ -410,9 +410,10 @@ class Emitter:
             self.add(PRODUCTS, [f"tall_{step}"], f"s0_tall_{step}")
         for name in ("symmetric", "singular"):
             self.add(PRODUCTS, [name], f"s0_{name}")
-        for number, bits in enumerate((32, 64)):
-            for step in ("direct_products", "pack_panels", "multiply_panels"):
-                self.add(PRODUCTS, [f"{step}[{number}]"], f"s0_{step}_f{bits}")
+        for number, (prefix, bits) in enumerate((("", 32), ("", 64), ("complex_", 32), ("complex_", 64))):
+            self.add(PRODUCTS, [f"direct_products[{number}]"], f"s0_direct_{prefix}products_f{bits}")
+            self.add(PRODUCTS, [f"pack_panels[{number}]"], f"s0_pack_{prefix}panels_f{bits}")
+            self.add(PRODUCTS, [f"multiply_panels[{number}]"], f"s0_multiply_{prefix}panels_f{bits}")
 
     def fourier(self) -> None:
         for step in ("short", "columns", "rows", "untangle", "tangle", "copy"):

@@ -29,7 +29,7 @@ typedef int (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, co
                           Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
 /* Of real_products.h: a block of a product, in panels: S0_SUM_TERMS terms of each sum at most. Strides are in bytes, from row to row and from
- * column to column. If the product is symmetric, no row is computed that is `below` the diagonal: `below` is the distance from the first
+ * column to column. Columns `p` are counted in real numbers, two for each complex column. If the product is symmetric, no row is computed that is `below` the diagonal: `below` is the distance from the first
  * column of the block to its first row. */
 enum { S0_SUM_TERMS = 256, S0_PANEL_ROWS = 96, S0_PANELS_TOGETHER = 4, S0_PANEL_VECTORS = 3 };
 typedef struct {
@@ -236,10 +236,10 @@ typedef struct {
     int vector; /* bytes of the vectors that these loops use */
     /* Set by the core: whether a long loop may return early because its call was interrupted. */
     int (*interrupted)(void);
-    /* Of real_products.h, of float32 and float64: one product as it lies; units of packing, and of the result, from a first one to a last one. */
-    s0_product direct_products[2];
-    void (*pack_panels[2])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
-    void (*multiply_panels[2])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
+    /* Of real_products.h: one product as it lies; units of packing, and of the result, from a first one to a last one. */
+    s0_product direct_products[4]; /* of float32, float64, complex64, complex128; so are the next two */
+    void (*pack_panels[4])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
+    void (*multiply_panels[4])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
     /* Of machine_limits.h, in the order of LIMITS in plan/machine_limits.pxi; ranges of bytes. */
     void (*limits[S0_LIMITS])(const s0_limit *all, Py_ssize_t first, Py_ssize_t last);
     /* Decompositions of the matrices of a range: 1, or 0 if one fails, or -1 if memory is refused. */

@@ -37,7 +37,6 @@ from stride0._base.subscripts import (
 from stride0._core.array.modes import check_broadcasting
 from stride0._core.array.array import empty, restride, strides, without_broadcast_axes, zeros
 from stride0._core.elementwise.elementwise import copy
-from stride0._core.reduce.reduce import reduce2
 from stride0._core.call.checks import check_array, promote_all
 from stride0._core.matmul.numpy_loops import compute as compute_by_functions, functions_of_blas, load_gufuncs as load_ufuncs, refuse
 

@@ -29,7 +29,7 @@ cdef int run_products(Product* product, int code, int algorithm) except -1:
     product.code, product.failed = code, False
     if algorithm == PANELS and not is_direct(product):
         return run_panels(product)
-    product.kernel = TABLE.direct_products[code == FLOAT64] if algorithm == PANELS else TABLE.products[code]
+    product.kernel = TABLE.direct_products[code - FLOAT32] if algorithm == PANELS else TABLE.products[code]
     work = time_of(product)
     product.matrices, product.rows = product.count, 0
     if work < tuning.long_run_elements:

@@ -13,12 +13,9 @@
 #        numbers up to `dot_elements`), few or narrow products of complex numbers (`complex_dot_products`,
 #        `complex_dot_results`), and long sums of integers. Integers that are read repeatedly are copied if they are not
 #        contiguous along K;
-#     4. many tiny complex matrices (`complex_batch_matrices`, `complex_batch_products`) use the same reduction with the batch as the innermost
-#        axis, so that one vector instruction computes many matrices;
-#     5. all other products of real numbers are computed in panels, from any layout: Note [Products in panels];
-#     6. all other products of complex numbers use BLAS, into memory of ours: Note [Calls of BLAS]. If the
-#        batch is folded away, this is one call; otherwise it is one call per matrix. Operands whose strides BLAS
-#        cannot read are packed first.
+#     4. all other products of matrices are computed in panels, from any layout: Note [Products in panels];
+#     5. all other products of complex matrices and vectors use BLAS, into memory of ours: Note [Calls of BLAS]. Operands whose
+#        strides BLAS cannot read are packed first.
 #
 # Note [Thresholds of matrix products]
 #     Measured on an AVX-512 server with NumPy 2.4, in microseconds. NumPy's times do not
@@ -27,7 +24,6 @@
 #     1000 products of                2x2  3x3  4x4  8x8  16x16  2x2 times 2x1  2x8 times 8x1  1x128 times 128x2
 #     complex128  numpy.matmul         60   79   86  210   1150             32             38                167
 #                 dot in place (3)     31   66  113  676   4973             15             23                537
-#                 batch innermost (4)  23   57  116  803   7090
 #
 #     One dot product of float64: 0.6 against 0.8 (1000 elements), 1.5 against 1.6 (10,000), 9.6 against 5.8
 #     (100,000).
@@ -62,7 +58,6 @@
 cdef enum:      # how products are computed: Note [Algorithms of matrix products]
     OWN
     DOT
-    BATCH_INNERMOST
     PANELS
     BLAS
 
@@ -75,7 +70,7 @@ cdef enum:      # what is known of the operands' layout
 
 cdef int algorithm_of(const Product* product, int code, int layout) noexcept nogil:
     """Notes [Algorithms of matrix products] and [Thresholds of matrix products]."""
-    cdef Py_ssize_t each = product.m * product.n * product.p, sums = product.count * product.m * product.p
+    cdef Py_ssize_t sums = product.count * product.m * product.p
     cdef char letter = letter_at(code)
     cdef bint own = of_our_own(product, code)
     # A dot product of floats must have the bits of the reduction in every layout.
@@ -83,11 +78,11 @@ cdef int algorithm_of(const Product* product, int code, int layout) noexcept nog
         return DOT
     if own and (letter != c"f" or product.p > 1 or product.n < tuning.real_sum_elements or may_read(product.m, product.n, layout)):
         return OWN
+    if letter == c"c" and product.m > 1 and product.p > 1:
+        return PANELS
     if letter == c"c":
         if sums * product.n <= tuning.complex_dot_products or (product.count >= tuning.complex_dot_matrices and product.m * product.p <= tuning.complex_dot_results and product.n <= tuning.complex_dot_elements):
             return DOT
-        if product.count >= tuning.complex_batch_matrices and product.m > 1 and product.p > 1 and each <= tuning.complex_batch_products:
-            return BATCH_INNERMOST
         return BLAS
     return PANELS if letter == c"f" and not is_stored(code) else DOT
 
@@ -138,8 +133,6 @@ cdef Array usual_product(Array x1, Array x2):
             x1, x2 = x2, x1
     layout = C_ORDER if x1.c_contiguous and x2.c_contiguous else order_of(product.strides1[1], product.strides1[2], size)
     algorithm = algorithm_of(&product, x1.code, layout)
-    if algorithm == BATCH_INNERMOST:
-        return None
     if algorithm == DOT:
         x1 = stack_view(x1, product.count, product.m, product.n, product.strides1)
         x2 = stack_view(x2, product.count, product.n, product.p, product.strides2)

@@ -1,8 +1,11 @@
-/* Products of real matrices, in the place of gemm of BLAS: Note [Products in panels].
+/* Products of real and of complex matrices, in the place of gemm of BLAS: Note [Products in panels].
  *
  * Each element of a product is the sum of the sums of blocks of S0_SUM_TERMS terms, in order. The terms of a block are added one by one, from
  * -0.0, by fused multiply-add. So no bit depends on the sizes of tiles, on the layout of operands, on threads, or on the
- * instruction set. If the instruction set has no fused multiply-add, additions and products compute the same bits. */
+ * instruction set. If the instruction set has no fused multiply-add, additions and products compute the same bits.
+ *
+ * Of a complex product, the sums of products of real parts with real parts, of imaginary parts with imaginary parts, and so on, are four
+ * such sums. In each block, the real part of an element is the first sum less the second one, and the imaginary part is the third sum plus the fourth one. */
 #ifndef STRIDE0_REAL_PRODUCTS_H
 #define STRIDE0_REAL_PRODUCTS_H
 
@@ -14,11 +17,15 @@
 #if S0_VECTOR == 64
 #define S0_FUSED_f32(x, y, z) (s0_lanes)_mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z))
 #define S0_FUSED_f64(x, y, z) (s0_lanes)_mm512_fmadd_pd((__m512d)(x), (__m512d)(y), (__m512d)(z))
+#define S0_SWAP_PAIRS_f32(x) (s0_lanes)_mm512_permute_ps((__m512)(x), 0xb1)
+#define S0_SWAP_PAIRS_f64(x) (s0_lanes)_mm512_permute_pd((__m512d)(x), 0x55)
 #define S0_STORE_FIRST_f32(p, x, n) _mm512_mask_storeu_ps(p, (__mmask16)((1u << (n)) - 1), (__m512)(x))
 #define S0_STORE_FIRST_f64(p, x, n) _mm512_mask_storeu_pd(p, (__mmask8)((1u << (n)) - 1), (__m512d)(x))
 #elif S0_VECTOR == 32
 #define S0_FUSED_f32(x, y, z) (s0_lanes)_mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z))
 #define S0_FUSED_f64(x, y, z) (s0_lanes)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(z))
+#define S0_SWAP_PAIRS_f32(x) (s0_lanes)_mm256_permute_ps((__m256)(x), 0xb1)
+#define S0_SWAP_PAIRS_f64(x) (s0_lanes)_mm256_permute_pd((__m256d)(x), 5)
 #define S0_STORE_FIRST_f32(p, x, n) memcpy(p, &(x), (n) * sizeof(float))
 #define S0_STORE_FIRST_f64(p, x, n) memcpy(p, &(x), (n) * sizeof(double))
 #else
@@ -61,6 +68,8 @@ static __attribute__((noinline, unused)) f64_v2 s0_fused_f64(f64_v2 x, f64_v2 y,
 #define S0_FUSED_f32(x, y, z) (s0_lanes){fmaf(x[0], y[0], z[0]), fmaf(x[1], y[1], z[1]), fmaf(x[2], y[2], z[2]), fmaf(x[3], y[3], z[3])}
 #define S0_FUSED_f64(x, y, z) (s0_lanes){fma(x[0], y[0], z[0]), fma(x[1], y[1], z[1])}
 #endif
+#define S0_SWAP_PAIRS_f32(x) (s0_lanes){x[1], x[0], x[3], x[2]}
+#define S0_SWAP_PAIRS_f64(x) (s0_lanes){x[1], x[0]}
 #define S0_STORE_FIRST_f32(p, x, n) memcpy(p, &(x), (n) * sizeof(float))
 #define S0_STORE_FIRST_f64(p, x, n) memcpy(p, &(x), (n) * sizeof(double))
 #endif
@@ -98,6 +107,8 @@ static void s0_transpose_rows_4(const char *source, Py_ssize_t row, char *target
 #define S0_TRANSPOSE_f32 s0_transpose_4
 #endif
 #define S0_TRANSPOSE_f64 s0_transpose_8
+#define S0_TRANSPOSE_COMPLEX_f32 s0_transpose_8
+#define S0_TRANSPOSE_COMPLEX_f64 s0_transpose_16
 /* Rows of a tile: with three vectors each and the operands, its sums fill the registers. */
 #if S0_VECTOR == 64
 #define S0_TALL_OF 8

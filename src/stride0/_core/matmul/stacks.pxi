@@ -99,8 +99,6 @@ cdef Array multiply_alike(Array x1, Array x2, DType dtype):
             return restride(out, (*x1.shape[:-1], x2.shape[-1]), (*strides(out)[:-2], x2.shape[-1], 1))
     if algorithm == OWN or algorithm == PANELS:
         return own_product(x1, x2, code, algorithm)
-    if algorithm == BATCH_INNERMOST:
-        return batch_innermost(x1, x2, dtype)
     if algorithm == DOT:
         return by_dot(x1, x2, code)
     out = empty((*x1.shape[:-1], x2.shape[-1]), dtype)
@@ -145,31 +143,6 @@ cdef Array beside_other_axis(Array x, int axis, Py_ssize_t along, Py_ssize_t inn
     shape[rows], strides[rows] = x.shape_[lead + is_right], along
     shape[lead + 2], strides[lead + 2] = x.shape_[lead + 1 - is_right], inner
     return view_of(x, data_of(x), x.ndim + 1, shape, strides)
-
-
-cdef Array batch_innermost(Array x1, Array x2, DType dtype):
-    """Sum up products in the core: (M, 1, K, ...) times (1, N, K, ...), both copied to that order."""
-    left = batch_last(x1)
-    right = batch_last(swapped_matrix(x2))
-    strides1, strides2 = strides(left), strides(right)
-    result = reduce2(
-        "dot",
-        restride(left, (left.shape[0], 1, *left.shape[1:]), (strides1[0], 0, *strides1[1:])),
-        restride(right, (1, *right.shape), (0, *strides2)),
-        (2,),
-        False,
-        dtype,
-    )
-    down, across, *lead = strides(result)
-    rows, columns, *sizes = result.shape
-    return copy(restride(result, (*sizes, rows, columns), (*lead, down, across)), None, "C")
-
-
-cdef Array batch_last(Array x):
-    x = without_broadcast_axes(x, tuple(range(x.ndim - 2)))
-    *sizes, rows, columns = x.shape
-    *lead, down, across = strides(x)
-    return copy(restride(x, (rows, columns, *sizes), (down, across, *lead)), None, "C")
 
 
 cdef Array readable(Array x, DType dtype):

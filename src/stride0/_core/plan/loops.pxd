@@ -157,9 +157,9 @@ cdef extern from "kernels.h":
         const s0_sorter* sorter
         int vector
         bint (*interrupted)() noexcept nogil
-        s0_product direct_products[2]
-        void (*pack_panels[2])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-        void (*multiply_panels[2])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        s0_product direct_products[4]
+        void (*pack_panels[4])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        void (*multiply_panels[4])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         void (*limits[S0_LIMITS])(const s0_limit* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         int (*symmetric)(const s0_spectra* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         int (*singular)(const s0_spectra* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil

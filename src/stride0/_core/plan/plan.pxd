@@ -246,7 +246,7 @@ cdef struct Tuning:
     int64_t lanes_together_numbers, shared_lanes, lane_pitch_bytes, long_lane_numbers, long_lane_rows, root_product_ns
     int64_t long_copy_numbers
     int64_t sorted_saved_values, folded_writes, folded_key_writes, folded_sources
-    int64_t direct_products, direct_columns, direct_rows, panel_side
+    int64_t direct_products, direct_columns, direct_rows, direct_complex_rows, panel_side
 
 cdef Tuning tuning
 
