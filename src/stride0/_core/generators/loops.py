@@ -25,7 +25,7 @@ NARROW = ("int8", "int16", "int32", "uint8", "uint16")
 
 
 def moved_quickly(row: Row) -> list[str]:
-    """Vectorised loops for every second element and for the reverse, which a loop that moves elements tries first."""
+    """Vectorised loops that move every second element, or elements in reverse order. They are tried first."""
     if row.itemsize > 8:
         return []
     element = f"int{8 * row.itemsize}_t"
@@ -42,7 +42,7 @@ def moved_quickly(row: Row) -> list[str]:
 
 def inverted(row: Row, divisor: int, loop: str) -> list[str]:
     """
-    The faster loop of products, which a loop of quotients by one value runs if the inverse of the value is exact.
+    The faster loop of products, which a loop of quotients by one value runs if the inverse is exact.
 
     It is exact for powers of two. Then both loops round the same number once.
     """
