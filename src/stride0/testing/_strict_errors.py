@@ -28,7 +28,7 @@ class DeviceDTypeError(DTypeError, ValueError):
 
 
 # Parts of messages for which array-api-strict raises a ValueError.
-VALUES: Final = ("device is a string", "no object of the namespace", "has a negative element")
+VALUES: Final = ("device is a string", "not an object of the namespace", "has a negative element")
 BY_VALUE: Final = ("__dlpack__", "meshgrid")
 
 
