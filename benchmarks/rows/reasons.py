@@ -92,9 +92,8 @@ REASONS: Final = (
     ),
     Reason(
         "matmul Array.__matmul__ vecdot linalg.vecdot",
-        "stride0 multiplies a matrix by a vector with its own kernel, whose bits are equal on all processors"
-        " and thread counts; strided vectors are packed, so that BLAS returns the bits of contiguous"
-        " vectors; large vectors are bound by memory",
+        "stride0 multiplies a matrix by a vector with its own kernel, whose bits are equal on all processors,"
+        " layouts and thread counts; strided vectors are packed; large vectors are bound by memory",
         dtypes="float32 float64 complex128",
     ),
     Reason(

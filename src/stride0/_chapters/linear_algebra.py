@@ -34,11 +34,11 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
     Notes
     -----
-    Leading axes broadcast without copies. BLAS computes products of floats, summed in their own dtype and in
-    an order that may depend on the processor and the number of threads. Two kinds of float products are
-    computed without BLAS and depend on neither. Products of a few elements are summed in order in 64 bits.
-    Products of a real matrix, whose rows are contiguous, with a vector of at least 32 elements are summed in
-    their own dtype into 32 accumulators, which are added in 64 bits every 1024 elements (float64: 4096).
+    Leading axes broadcast without copies. Products of floats do not call BLAS. The order of their sums
+    depends on shapes only, not on the memory layout, the processor or the number of threads. Products of
+    matrices are summed in their own dtype, in blocks of 256 terms. Products by a vector of at least 32
+    elements are summed in their own dtype in blocks of 512 real numbers (float64: 1024), which are added in
+    64 bits.
     Integers wrap around. The result of two bool arrays is bool: whether any of the products is true.
     """
 

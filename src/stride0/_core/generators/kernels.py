@@ -403,7 +403,9 @@ class Emitter:
             if row.letter in "iu":
                 self.add(PRODUCTS, [f"products[{code}]"], f"s0_product_u{bits}")
             elif row.letter == "f":
-                self.add(PRODUCTS, [f"products[{code}]"], f"s0_floating_f{bits}")
+                self.add(PRODUCTS, [f"products[{code}]"], f"s0_vector_products_f{bits}")
+            elif row.letter == "c":
+                self.add(PRODUCTS, [f"products[{code}]"], f"s0_complex_vector_products_f{bits // 2}")
         self.add(PRODUCTS, ["solve_systems"], "s0_solve_systems")
         self.add(PRODUCTS, ["factor_definite"], "s0_factor_definite")
         for step in ("factor", "join", "spread", "apply"):

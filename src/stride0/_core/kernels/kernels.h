@@ -28,6 +28,9 @@ typedef void (*s0_copy)(char *target, const char *source, Py_ssize_t size);
 typedef int (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,
                           Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
+/* Of vector_products.h: the numbers of a block of a sum, and the least terms of a sum. */
+enum { S0_BLOCK_FLOATS = 512, S0_BLOCK_DOUBLES = 1024, S0_LONG_TERMS = 32 };
+
 /* Of real_products.h: a block of a product, in panels: S0_SUM_TERMS terms of each sum at most. Strides are in bytes, from row to row and from
  * column to column. Columns `p` are counted in real numbers, two for each complex column. If the product is symmetric, no row is computed that is `below` the diagonal: `below` is the distance from the first
  * column of the block to its first row. */

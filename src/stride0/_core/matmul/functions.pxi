@@ -21,7 +21,7 @@ cdef object matmul(str name, PyObject** given):
             return out
     else:
         code = promote_codes(x1.code, x2.code)
-    if x1.ndim == 1 and x2.ndim == 1 and x1.size <= tuning.dot_elements:
+    if x1.ndim == 1 and x2.ndim == 1 and x1.size <= tuning.dot_elements and not letter_at(code) in (c"f", c"c"):
         return accumulate("dot", 2, x1, x2, (0,), False, code, code)
     a = x1 if x1.ndim > 1 else with_axis(x1, 0)
     b = x2 if x2.ndim > 1 else with_axis(x2, 1)
@@ -73,7 +73,7 @@ ctypedef object (*ProductOf)(Array x1, Array x2, axis)
 
 cdef object multiply_bools(ProductOf product, Array x1, Array x2, axis=None):
     """Where any of the products that would be summed up is true."""
-    # Counted in float32 by BLAS: a count stops growing at 2**24, but never returns to 0.
+    # Counted in float32: a count stops growing at 2**24, but never returns to 0.
     counts = product(copy_array(x1, FLOAT32, False), copy_array(x2, FLOAT32, False), axis)
     return binary_raw(OP_NOT_EQUAL, counts, 0, "not_equal", False)
 

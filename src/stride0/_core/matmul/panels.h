@@ -270,6 +270,14 @@ S0_INLINE int S0_REAL(s0_direct_)(const char *a, const Py_ssize_t *sa, const cha
     return 0;
 }
 
+/* Whether matrices are tiny, and in C order. */
+S0_INLINE int S0_REAL(s0_are_tiny_)(const Py_ssize_t *sa, const Py_ssize_t *sb, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)
+{
+    const Py_ssize_t size = sizeof(S0_TYPE);
+    return n < S0_SHALLOW && p <= S0_NARROW && m <= S0_SIDE && m * n <= S0_SIDE && sa[2] == size && (sa[1] == n * size || m == 1) &&
+           (sb[2] == size || p == 1) && sb[1] == p * size;
+}
+
 #define S0_FOR_PARTS(numbers, parts)                                                                                                  \
     static void S0_REAL(s0_pack_##numbers##panels_)(const s0_panels *all, Py_ssize_t first, Py_ssize_t last)                          \
     {                                                                                                                                 \
@@ -282,8 +290,13 @@ S0_INLINE int S0_REAL(s0_direct_)(const char *a, const Py_ssize_t *sa, const cha
     static int S0_REAL(s0_direct_##numbers##products_)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb,      \
                                                      char *out, Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)           \
     {                                                                                                                                 \
+        const Py_ssize_t size = sizeof(S0_TYPE), left[3] = {sb[0], sb[2], sb[1]}, right[3] = {sa[0], sa[2], sa[1]};                   \
+        if (parts == 1 && S0_REAL(s0_are_tiny_)(sa, sb, m, n, p)) {                                                                   \
+            S0_REAL(s0_tiny_fused_)((const S0_TYPE *)a, sa[0] / size, (const S0_TYPE *)b, sb[0] / size, (S0_TYPE *)out, count, (int)m,      \
+                              (int)n, (int)p);                                                                                        \
+            return 0;                                                                                                                 \
+        }                                                                                                                             \
         /* For one column, compute the transposed product: its vectors are along the rows of the left matrix. */                      \
-        const Py_ssize_t left[3] = {sb[0], sb[2], sb[1]}, right[3] = {sa[0], sa[2], sa[1]};                                           \
         return p == 1 && m > 1 ? S0_REAL(s0_direct_)(b, left, a, right, out, count, 1, n, m, parts)                                   \
                                : S0_REAL(s0_direct_)(a, sa, b, sb, out, count, m, n, p, parts);                                       \
     }
@@ -292,6 +305,9 @@ S0_FOR_PARTS(complex_, 2)
 
 #undef S0_FOR_PARTS
 #undef S0_BROAD
+
+#include "vector_products.h"
+
 #undef S0_LANES
 #undef s0_lane_bits
 #undef s0_lanes

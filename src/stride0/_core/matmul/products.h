@@ -1,8 +1,6 @@
 /* Matrix products for each instruction set: for dtypes without BLAS, and for sizes for which a BLAS call takes longer.
  *
- * An element of a matrix product is summed in the order of the inner axis, starting from -0.0, in 64 bits (integers: in a width
- * that wraps to the same result). An element of a matrix-vector product is summed in a fixed number of lanes. So neither the
- * instruction set nor the partition of the work changes a bit. */
+ * Integers are summed in a width that wraps to the same result. Note [Products in panels] has the order of floating-point sums. */
 #ifndef STRIDE0_PRODUCTS_H
 #define STRIDE0_PRODUCTS_H
 
@@ -38,7 +36,8 @@ static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)
 }
 
 /* Matrices in C order. If sizes are compile-time constants, only the loop over the stack remains. */
-#define S0_TINY(NAME, TYPE, SUM, START)                                                                                \
+#define S0_PLUS_PRODUCT(sum, x, y) ((sum) + (x) * (y))
+#define S0_TINY(NAME, TYPE, SUM, START, ADD)                                                                              \
     S0_INLINE void s0_tiny_of_##NAME(const TYPE *a, Py_ssize_t next_a, const TYPE *b, Py_ssize_t next_b, TYPE *out,    \
                                      Py_ssize_t count, int m, int n, int p)                                            \
     {                                                                                                                  \
@@ -51,7 +50,7 @@ static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)
                 for (j = 0; j < n; j++) {                                                                              \
                     SUM x = a[i * n + j];                                                                              \
                     for (k = 0; k < p; k++)                                                                            \
-                        sums[k] += x * (SUM)b[j * p + k];                                                              \
+                        sums[k] = ADD(sums[k], x, (SUM)b[j * p + k]);                                                  \
                 }                                                                                                      \
                 for (k = 0; k < p; k++)                                                                                \
                     out[i * p + k] = (TYPE)sums[k];                                                                    \
@@ -224,7 +223,7 @@ static void *s0_block_memory(Py_ssize_t size, char *few, void **memory)
  * more than S0_DEEP inner elements are stored in `out` in between, for dtypes that lose nothing by it.
  */
 #define S0_PRODUCT(NAME, TYPE, SUM, WIDE, START, LARGE)                                                                \
-    S0_TINY(NAME, TYPE, SUM, START)                                                                                    \
+    S0_TINY(NAME, TYPE, SUM, START, S0_PLUS_PRODUCT)                                                                   \
     S0_WIDEN_TILE(NAME, TYPE, WIDE)                                                                                         \
     S0_TILES(NAME, TYPE, WIDE)                                                                                         \
                                                                                                                        \
@@ -277,176 +276,14 @@ S0_PRODUCT(u32, uint32_t, uint32_t, uint32_t, 0, s0_tiles_u32)
 #include "integer_products.h"
 S0_PRODUCT(u64, uint64_t, uint64_t, uint64_t, 0, s0_large_u64)
 
-S0_TILE(f32, float, double, -0.0)
-S0_PRODUCT(f32, float, double, double, -0.0, s0_tiles_f32)
+/* Of tall_matrices.h. */
 S0_TILE(f64, double, double, -0.0)
 S0_PRODUCT(f64, double, double, double, -0.0, s0_tiles_f64)
 
-/*
- * A floating-point matrix times a vector: ACCUMULATORS sums over blocks of BLOCK elements, in the dtype itself. These are folded
- * pairwise, and the blocks are added in double, in order. The remainder of a row is padded with zeros and the vector with -0.0:
- * their product is -0.0, which changes no sum. Because there are few accumulators, registers also hold the sums of S0_TOGETHER
- * rows, which read the vector once; their totals are folded in one vector.
- */
-enum { S0_TOGETHER = 4 };
-/* For a matrix with contiguous columns: sums of up to S0_WIDE columns for up to S0_HIGH rows, which stay in the cache. */
-enum { S0_HIGH = 1024, S0_WIDE = 64, S0_SEVERAL = 8 };
-#define S0_LAST_4(x) s0_sum_halves_f32_8(s0_sum_halves_f32_16(x)).of[0]
-#define S0_LAST_2(x) s0_sum_halves_f64_4(s0_sum_halves_f64_8(x)).of[0]
-#define S0_EACH_TOTAL_f32(sum, to)                                                                                     \
-    {                                                                                                                  \
-        const f32_v4 a = S0_LAST_4(sum[0]), b = S0_LAST_4(sum[1]), c = S0_LAST_4(sum[2]), d = S0_LAST_4(sum[3]);       \
-        const f32_v4 x = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);        \
-        const f32_v4 y = __builtin_shufflevector(c, d, 0, 1, 4, 5) + __builtin_shufflevector(c, d, 2, 3, 6, 7);        \
-        const f32_v4 z = __builtin_shufflevector(x, y, 0, 2, 4, 6) + __builtin_shufflevector(x, y, 1, 3, 5, 7);        \
-        memcpy(to, &z, sizeof(z));                                                                                     \
-    }
-#define S0_TWO_TOTALS(a, b) (__builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3))
-#define S0_EACH_TOTAL_f64(sum, to)                                                                                     \
-    {                                                                                                                  \
-        const f64_v2 a = S0_LAST_2(sum[0]), b = S0_LAST_2(sum[1]), c = S0_LAST_2(sum[2]), d = S0_LAST_2(sum[3]);       \
-        const f64_v2 z[2] = {S0_TWO_TOTALS(a, b), S0_TWO_TOTALS(c, d)};                                                \
-        memcpy(to, z, sizeof(z));                                                                                      \
-    }
-#define S0_BY_VECTOR(NAME, TYPE, ACCUMULATORS, BLOCK)                                                           \
-    typedef TYPE s0_r##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
-    typedef TYPE s0_q##NAME __attribute__((vector_size(S0_VECTOR), aligned(sizeof(TYPE))));                            \
-    S0_INLINE s0_r##NAME s0_first_##NAME(const TYPE *p, Py_ssize_t n)                                                  \
-    {                                                                                                                  \
-        return n >= (Py_ssize_t)(S0_VECTOR / sizeof(TYPE)) ? *(const s0_q##NAME *)p : (s0_r##NAME)S0_FIRST_##NAME(p, n);    \
-    }                                                                                                                  \
-    S0_INLINE void s0_rows_##NAME(const char *a, Py_ssize_t down, const TYPE *b, const TYPE *last, TYPE *out,          \
-                                  Py_ssize_t n, int rows)                                                              \
-    {                                                                                                                  \
-        enum { WIDTH = S0_VECTOR / sizeof(TYPE), COUNT = ACCUMULATORS / WIDTH };                                       \
-        double total[S0_TOGETHER];                                                                                     \
-        TYPE of_block[S0_TOGETHER];                                                                                    \
-        NAME##_##ACCUMULATORS sum[S0_TOGETHER];                                                                        \
-        s0_r##NAME none, part;                                                                                         \
-        Py_ssize_t k, stop, whole = n / ACCUMULATORS * ACCUMULATORS;                                                   \
-        int i, j;                                                                                                      \
-        for (j = 0; j < WIDTH; j++)                                                                                    \
-            none[j] = -0.0;                                                                                            \
-        S0_UNROLLED                                                                                                    \
-        for (i = 0; i < rows; i++)                                                                                     \
-            total[i] = -0.0;                                                                                           \
-        for (k = 0; k < n;) {                                                                                          \
-            stop = whole - k > BLOCK ? k + BLOCK : whole;                                                              \
-            S0_UNROLLED                                                                                                \
-            for (i = 0; i < rows; i++)                                                                                 \
-                S0_UNROLLED                                                                                            \
-                for (j = 0; j < COUNT; j++)                                                                            \
-                    sum[i].of[j] = none;                                                                               \
-            for (; k < stop; k += ACCUMULATORS)                                                                        \
-                S0_UNROLLED                                                                                            \
-                for (j = 0; j < COUNT; j++) {                                                                          \
-                    part = *(const s0_q##NAME *)(b + k + j * WIDTH);                                                   \
-                    S0_UNROLLED                                                                                        \
-                    for (i = 0; i < rows; i++)                                                                         \
-                        sum[i].of[j] += *(const s0_q##NAME *)((const TYPE *)(a + i * down) + k + j * WIDTH) * part;    \
-                }                                                                                                      \
-            if (k == whole) {                                                                                          \
-                S0_UNROLLED                                                                                            \
-                for (j = 0; j < COUNT && k < n; j++, k += WIDTH) {                                                     \
-                    part = *(const s0_q##NAME *)(last + j * WIDTH);                                                    \
-                    S0_UNROLLED                                                                                        \
-                    for (i = 0; i < rows; i++)                                                                         \
-                        sum[i].of[j] += s0_first_##NAME((const TYPE *)(a + i * down) + k, n - k) * part;               \
-                }                                                                                                      \
-                k = n;                                                                                                 \
-            }                                                                                                          \
-            if (rows == S0_TOGETHER)                                                                                   \
-                S0_EACH_TOTAL_##NAME(sum, of_block)                                                                    \
-            else                                                                                                       \
-                of_block[0] = S0_TOTAL_##ACCUMULATORS(NAME, sum[0]);                                                   \
-            S0_UNROLLED                                                                                                \
-            for (i = 0; i < rows; i++)                                                                                 \
-                total[i] += of_block[i];                                                                               \
-        }                                                                                                              \
-        S0_UNROLLED                                                                                                    \
-        for (i = 0; i < rows; i++)                                                                                     \
-            out[i] = (TYPE)total[i];                                                                                   \
-    }                                                                                                                  \
-    static void s0_by_rows_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t m,            \
-                                    Py_ssize_t n)                                                                      \
-    {                                                                                                                  \
-        TYPE last[ACCUMULATORS];                                                                                       \
-        Py_ssize_t i, remainder = n % ACCUMULATORS;                                                                    \
-        for (i = remainder; i < ACCUMULATORS; i++)                                                                     \
-            last[i] = -0.0;                                                                                            \
-        memcpy(last, b + n - remainder, remainder * sizeof(TYPE));                                                     \
-        for (i = 0; i + S0_TOGETHER <= m; i += S0_TOGETHER)                                                            \
-            s0_rows_##NAME(a + i * down, down, b, last, out + i, n, S0_TOGETHER);                                      \
-        for (; i < m; i++)                                                                                             \
-            s0_rows_##NAME(a + i * down, down, b, last, out + i, n, 1);                                                \
-    }                                                                                                                  \
-    static TYPE s0_zeros_##NAME[S0_HIGH];                                                                              \
-    S0_INLINE s0_r##NAME s0_of_columns_##NAME(const TYPE *const *c, const s0_r##NAME *x, Py_ssize_t k, Py_ssize_t n)   \
-    {                                                                                                                  \
-        s0_r##NAME sum[S0_SEVERAL];                                                                                    \
-        S0_UNROLLED                                                                                                    \
-        for (int q = 0; q < S0_SEVERAL; q += 2)                                                                        \
-            sum[q] = s0_first_##NAME(c[q] + k, n) * x[q] + s0_first_##NAME(c[q + 1] + k, n) * x[q + 1];                \
-        return (sum[0] + sum[2]) + (sum[4] + sum[6]);                                                                  \
-    }                                                                                                                  \
-    static void s0_by_columns_##NAME(const char *a, Py_ssize_t across, const TYPE *b, TYPE *out, Py_ssize_t m,         \
-                                     Py_ssize_t n)                                                                     \
-    {                                                                                                                  \
-        enum { WIDTH = S0_VECTOR / sizeof(TYPE) };                                                                     \
-        TYPE part[S0_HIGH] __attribute__((aligned(64)));                                                               \
-        double total[S0_HIGH];                                                                                         \
-        Py_ssize_t i, j, k, rows, stop;                                                                                \
-        for (i = 0; i < m; i += S0_HIGH) {                                                                             \
-            rows = m - i < S0_HIGH ? m - i : S0_HIGH;                                                                  \
-            for (j = 0; j < n; j = stop) {                                                                             \
-                stop = n - j < S0_WIDE ? n : j + S0_WIDE;                                                              \
-                for (int fresh = 1; j < stop; j += S0_SEVERAL, fresh = 0) {                                            \
-                    const TYPE *c[S0_SEVERAL];                                                                         \
-                    s0_r##NAME x[S0_SEVERAL];                                                                          \
-                    S0_UNROLLED                                                                                        \
-                    for (int q = 0; q < S0_SEVERAL; q++) {                                                             \
-                        /* Missing columns are zeros times -0.0: the products -0.0 change no sum. */                   \
-                        c[q] = j + q < stop ? (const TYPE *)(a + (j + q) * across) + i : s0_zeros_##NAME;              \
-                        x[q] = (j + q < stop ? b[j + q] : (TYPE)-0.0) - (s0_r##NAME){0};                               \
-                    }                                                                                                  \
-                    if (fresh) {                                                                                       \
-                        for (k = 0; k + WIDTH <= rows; k += WIDTH)                                                     \
-                            *(s0_r##NAME *)(part + k) = s0_of_columns_##NAME(c, x, k, WIDTH);                          \
-                        if (k < rows)                                                                                  \
-                            *(s0_r##NAME *)(part + k) = s0_of_columns_##NAME(c, x, k, rows - k);                       \
-                    } else {                                                                                           \
-                        for (k = 0; k + WIDTH <= rows; k += WIDTH)                                                     \
-                            *(s0_r##NAME *)(part + k) += s0_of_columns_##NAME(c, x, k, WIDTH);                         \
-                        if (k < rows)                                                                                  \
-                            *(s0_r##NAME *)(part + k) += s0_of_columns_##NAME(c, x, k, rows - k);                      \
-                    }                                                                                                  \
-                }                                                                                                      \
-                if (j <= S0_WIDE)                                                                                      \
-                    for (k = 0; k < rows; k++)                                                                         \
-                        total[k] = part[k];                                                                            \
-                else                                                                                                   \
-                    for (k = 0; k < rows; k++)                                                                         \
-                        total[k] += part[k];                                                                           \
-            }                                                                                                          \
-            for (k = 0; k < rows; k++)                                                                                 \
-                out[i + k] = (TYPE)total[k];                                                                           \
-        }                                                                                                              \
-    }                                                                                                                  \
-    static int s0_floating_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out, \
-                                  Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                          \
-    {                                                                                                                  \
-        const Py_ssize_t size = sizeof(TYPE);                                                                          \
-        if (p > 1 || n < S0_SHALLOW || (sa[2] != size && sa[1] != size) || sb[1] != size)                              \
-            return s0_product_##NAME(a, sa, b, sb, out, count, m, n, p);                                               \
-        for (; count > 0; count--, a += sa[0], b += sb[0], out += m * size)                                            \
-            if (sa[2] == size)                                                                                         \
-                s0_by_rows_##NAME(a, sa[1], (const TYPE *)b, (TYPE *)out, m, n);                                     \
-            else                                                                                                       \
-                s0_by_columns_##NAME(a, sa[2], (const TYPE *)b, (TYPE *)out, m, n);                                    \
-        return 0;                                                                                                      \
-    }
-
-S0_BY_VECTOR(f32, float, 16, 512)
-S0_BY_VECTOR(f64, double, 8, 1024)
+/* Of panels.h: tiny products of real matrices in C order. */
+#define S0_FUSED_NUMBERS_f32(sum, x, y) __builtin_fmaf(x, y, sum)
+#define S0_FUSED_NUMBERS_f64(sum, x, y) __builtin_fma(x, y, sum)
+S0_TINY(fused_f32, float, float, -0.0f, S0_FUSED_NUMBERS_f32)
+S0_TINY(fused_f64, double, double, -0.0, S0_FUSED_NUMBERS_f64)
 
 #endif

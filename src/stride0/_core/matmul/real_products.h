@@ -19,6 +19,8 @@
 #define S0_FUSED_f64(x, y, z) (s0_lanes)_mm512_fmadd_pd((__m512d)(x), (__m512d)(y), (__m512d)(z))
 #define S0_SWAP_PAIRS_f32(x) (s0_lanes)_mm512_permute_ps((__m512)(x), 0xb1)
 #define S0_SWAP_PAIRS_f64(x) (s0_lanes)_mm512_permute_pd((__m512d)(x), 0x55)
+#define S0_EACH_PAIR_f32(p) (s0_lanes)_mm512_set1_pd(*(const s0_double_anywhere *)(p))
+#define S0_EACH_PAIR_f64(p) (s0_lanes)_mm512_broadcast_f64x2(_mm_loadu_pd((const double *)(p)))
 #define S0_STORE_FIRST_f32(p, x, n) _mm512_mask_storeu_ps(p, (__mmask16)((1u << (n)) - 1), (__m512)(x))
 #define S0_STORE_FIRST_f64(p, x, n) _mm512_mask_storeu_pd(p, (__mmask8)((1u << (n)) - 1), (__m512d)(x))
 #elif S0_VECTOR == 32
@@ -26,6 +28,8 @@
 #define S0_FUSED_f64(x, y, z) (s0_lanes)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(z))
 #define S0_SWAP_PAIRS_f32(x) (s0_lanes)_mm256_permute_ps((__m256)(x), 0xb1)
 #define S0_SWAP_PAIRS_f64(x) (s0_lanes)_mm256_permute_pd((__m256d)(x), 5)
+#define S0_EACH_PAIR_f32(p) (s0_lanes)_mm256_set1_pd(*(const s0_double_anywhere *)(p))
+#define S0_EACH_PAIR_f64(p) (s0_lanes)_mm256_broadcast_pd((const __m128d *)(p))
 #define S0_STORE_FIRST_f32(p, x, n) memcpy(p, &(x), (n) * sizeof(float))
 #define S0_STORE_FIRST_f64(p, x, n) memcpy(p, &(x), (n) * sizeof(double))
 #else
@@ -70,6 +74,8 @@ static __attribute__((noinline, unused)) f64_v2 s0_fused_f64(f64_v2 x, f64_v2 y,
 #endif
 #define S0_SWAP_PAIRS_f32(x) (s0_lanes){x[1], x[0], x[3], x[2]}
 #define S0_SWAP_PAIRS_f64(x) (s0_lanes){x[1], x[0]}
+#define S0_EACH_PAIR_f32(p) (s0_lanes){((const float *)(p))[0], ((const float *)(p))[1], ((const float *)(p))[0], ((const float *)(p))[1]}
+#define S0_EACH_PAIR_f64(p) (s0_lanes){((const double *)(p))[0], ((const double *)(p))[1]}
 #define S0_STORE_FIRST_f32(p, x, n) memcpy(p, &(x), (n) * sizeof(float))
 #define S0_STORE_FIRST_f64(p, x, n) memcpy(p, &(x), (n) * sizeof(double))
 #endif
@@ -109,6 +115,30 @@ static void s0_transpose_rows_4(const char *source, Py_ssize_t row, char *target
 #define S0_TRANSPOSE_f64 s0_transpose_8
 #define S0_TRANSPOSE_COMPLEX_f32 s0_transpose_8
 #define S0_TRANSPOSE_COMPLEX_f64 s0_transpose_16
+/* Accumulators of a product by a vector, their sum, and the sums of their numbers with even and with odd places; and of four of them at once. */
+#define S0_SUMS_OF_f32 f32_16
+#define S0_SUMS_OF_f64 f64_8
+#define S0_TOTAL_OF_f32(x) S0_TOTAL_16(f32, x)
+#define S0_TOTAL_OF_f64(x) S0_TOTAL_8(f64, x)
+#define S0_PAIR_OF_f32(x, to) { const f32_2 pair = s0_sum_halves_f32_4(s0_sum_halves_f32_8(s0_sum_halves_f32_16(x))); memcpy(to, &pair, sizeof(pair)); }
+#define S0_PAIR_OF_f64(x, to) { const f64_2 pair = s0_sum_halves_f64_4(s0_sum_halves_f64_8(x)); memcpy(to, &pair, sizeof(pair)); }
+#define S0_LAST_4(x) s0_sum_halves_f32_8(s0_sum_halves_f32_16(x)).of[0]
+#define S0_LAST_2(x) s0_sum_halves_f64_4(s0_sum_halves_f64_8(x)).of[0]
+#define S0_EACH_TOTAL_f32(sum, to)                                                                                     \
+    {                                                                                                                  \
+        const f32_v4 a = S0_LAST_4(sum[0]), b = S0_LAST_4(sum[1]), c = S0_LAST_4(sum[2]), d = S0_LAST_4(sum[3]);       \
+        const f32_v4 x = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);        \
+        const f32_v4 y = __builtin_shufflevector(c, d, 0, 1, 4, 5) + __builtin_shufflevector(c, d, 2, 3, 6, 7);        \
+        const f32_v4 z = __builtin_shufflevector(x, y, 0, 2, 4, 6) + __builtin_shufflevector(x, y, 1, 3, 5, 7);        \
+        memcpy(to, &z, sizeof(z));                                                                                     \
+    }
+#define S0_TWO_TOTALS(a, b) (__builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3))
+#define S0_EACH_TOTAL_f64(sum, to)                                                                                     \
+    {                                                                                                                  \
+        const f64_v2 a = S0_LAST_2(sum[0]), b = S0_LAST_2(sum[1]), c = S0_LAST_2(sum[2]), d = S0_LAST_2(sum[3]);       \
+        const f64_v2 z[2] = {S0_TWO_TOTALS(a, b), S0_TWO_TOTALS(c, d)};                                                \
+        memcpy(to, z, sizeof(z));                                                                                      \
+    }
 /* Rows of a tile: with three vectors each and the operands, its sums fill the registers. */
 #if S0_VECTOR == 64
 #define S0_TALL_OF 8

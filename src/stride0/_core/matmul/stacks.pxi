@@ -90,22 +90,14 @@ cdef Array multiply_alike(Array x1, Array x2, DType dtype):
     """The products of stacks with equal leading axes, in C order."""
     cdef int code = dtype.code, lead = x1.ndim - 2
     cdef int algorithm = algorithm_of_stacks(x1, x2, code)
-    cdef Array out, transposed, column
-    # A vector by columns is the transpose by it.
-    if letter_at(code) == c"f" and x1.shape_[lead] == 1 and x2.shape_[lead + 1] > 1 and (algorithm != OWN or x1.shape_[lead + 1] >= tuning.real_sum_elements):
-        transposed, column = swapped_matrix(x2), swapped_matrix(x1)
-        if algorithm_of_stacks(transposed, column, code) == OWN:
-            out = own_product(transposed, column, code, OWN)
-            return restride(out, (*x1.shape[:-1], x2.shape[-1]), (*strides(out)[:-2], x2.shape[-1], 1))
-    if algorithm == OWN or algorithm == PANELS:
-        return own_product(x1, x2, code, algorithm)
+    cdef Array out
     if algorithm == DOT:
         return by_dot(x1, x2, code)
-    out = empty((*x1.shape[:-1], x2.shape[-1]), dtype)
-    x1, x2 = readable(x1, dtype), readable(x2, dtype)
-    if not multiply_by_blas(x1, x2, out):
-        run_matmul(x1, x2, out)
-    return out
+    if algorithm == BY_VECTOR and x2.shape_[lead + 1] > 1:
+        # A vector times a matrix equals the transposed matrix times the vector.
+        out = own_product(swapped_matrix(x2), swapped_matrix(x1), code, algorithm)
+        return restride(out, (*x1.shape[:-1], x2.shape[-1]), (*strides(out)[:-2], x2.shape[-1], 1))
+    return own_product(x1, x2, code, algorithm)
 
 
 cdef int algorithm_of_stacks(Array x1, Array x2, int code) noexcept:
@@ -114,7 +106,7 @@ cdef int algorithm_of_stacks(Array x1, Array x2, int code) noexcept:
     product.m, product.n, product.p, product.count = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1], 1
     for axis in range(lead):
         product.count *= x1.shape_[axis]
-    return algorithm_of(&product, code, order_of(x1.strides_[lead], x1.strides_[lead + 1], itemsize_at(code)) if x1.code == code else ANY_ORDER)
+    return algorithm_of(&product, code, False)
 
 
 cdef Array by_dot(Array x1, Array x2, int code):
@@ -143,22 +135,3 @@ cdef Array beside_other_axis(Array x, int axis, Py_ssize_t along, Py_ssize_t inn
     shape[rows], strides[rows] = x.shape_[lead + is_right], along
     shape[lead + 2], strides[lead + 2] = x.shape_[lead + 1 - is_right], inner
     return view_of(x, data_of(x), x.ndim + 1, shape, strides)
-
-
-cdef Array readable(Array x, DType dtype):
-    """A stack of `dtype` whose matrices BLAS can read: `x` itself, or packed.
-
-    One of the two axes must have stride 1, the other one at least the size of the first. (NumPy would take
-    any matrix, but multiply it without BLAS, a hundred times slower.)
-    """
-    if x.dtype is dtype and x.c_contiguous:
-        return x
-    rows, columns = x.shape[-2:]
-    *lead, down, across = strides(x)
-    # The stride of an axis of size 1 is arbitrary, so a valid one is chosen.
-    if columns == 1:
-        across = 1
-    if rows == 1:
-        down = columns if across == 1 else 1
-    good = (across == 1 and down >= columns) or (down == 1 and across >= rows)
-    return restride(x, x.shape, (*lead, down, across)) if good and x.dtype is dtype else packed(x, dtype.code)

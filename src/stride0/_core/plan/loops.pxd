@@ -108,6 +108,9 @@ cdef extern from "kernels.h":
         TO_REAL "S0_TO_REAL"
     enum:
         SUM_TERMS "S0_SUM_TERMS"    # of a block of a product
+        LONG_TERMS "S0_LONG_TERMS"  # least terms of a sum by vector_products.h
+        BLOCK_FLOATS "S0_BLOCK_FLOATS"
+        BLOCK_DOUBLES "S0_BLOCK_DOUBLES"
         PANEL_ROWS "S0_PANEL_ROWS"
         PANELS_TOGETHER "S0_PANELS_TOGETHER"
         PANEL_VECTORS "S0_PANEL_VECTORS"

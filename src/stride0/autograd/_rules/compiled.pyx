@@ -121,7 +121,7 @@ def contract(multiply, g, d):
     endless_g, endless_d = logical_not(isfinite(g)), logical_not(isfinite(d))
     if not some(endless_g) and not some(endless_d):
         return result
-    # Count in floats, so that BLAS computes the product; no terms cancel, because they are not negative.
+    # Count in floats, whose products are the fastest; no terms cancel, because they are not negative.
     real = finfo(result.dtype).dtype
     met = multiply(astype(not_equal(g, 0), real), astype(endless_d, real))
     met = met + multiply(astype(endless_g, real), astype(not_equal(d, 0), real))

@@ -1,4 +1,4 @@
-"""Products of real and complex matrices by our own kernels: values, order of sums, bits (Note [Products in panels])."""
+"""Products of floats: values, order of sums, bits (Notes [Products in panels], [Products by vectors])."""
 
 from __future__ import annotations
 
@@ -91,18 +91,78 @@ def test_each_element_is_a_sum_in_blocks_by_fused_multiply_add(dtype: str) -> No
             assert found[i, j] == defined_sum(a[i], b[:, j]), (m, k, n, i, j)
 
 
+def sum_by_accumulators(x: Any, y: Any) -> Any:
+    """The sum of products as Note [Products by vectors] defines it."""
+    width = {"f": 1, "c": 2}[x.dtype.kind]
+    number = x.real.dtype
+    lanes, block = 64 // number.itemsize // width, {4: 512, 8: 1024}[number.itemsize] // width
+    totals = [-0.0] * width
+    for start in range(0, len(x), block):
+        u, v = x[start : start + block], y[start : start + block]
+        sets = []
+        for a, b in (
+            [(u, v)]
+            if width == 1
+            else [(u.real, v.real), (u.imag, v.imag), (u.real, v.imag), (u.imag, v.real)]
+        ):
+            sums = np.full(lanes, -0.0, number)
+            for k, (p, q) in enumerate(zip(a, b, strict=True)):
+                exact = Fraction(float(p)) * Fraction(float(q)) + Fraction(float(sums[k % lanes]))
+                sums[k % lanes] = sums[k % lanes] + p * q if width == 1 else rounded(exact, number.type)
+            while len(sums) > 1:
+                sums = sums[: len(sums) // 2] + sums[len(sums) // 2 :]
+            sets.append(sums[0])
+        parts = sets if width == 1 else [sets[0] - sets[1], sets[2] + sets[3]]
+        totals = [total + float(part) for total, part in zip(totals, parts, strict=True)]
+    numbers = [number.type(total) for total in totals]
+    return numbers[0] if width == 1 else complex(*numbers)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("count", [32, 63, 512, 1025, 2600])
+def test_products_by_vectors_are_sums_by_accumulators(dtype: str, count: int) -> None:
+    """Of contiguous rows and columns, with gaps, on either side, in a stack, of one row and of several."""
+    for rows in (1, 5, 37):
+        a, b = matrix(dtype, 12, rows, count), matrix(dtype, 13, count, 1)
+        wanted = sum_by_accumulators(a[-1], b[:, 0])
+        for x, y in itertools.product(layouts(a), layouts(b)):
+            stacked = xp.matmul(xp.stack([x, x]), xp.stack([y, y]))
+            found = [x @ y, (y.mT @ x.mT).mT, xp.expand_dims(x @ y[:, 0], axis=1), stacked[1, ...]]
+            assert all(np.asarray(z)[-1, 0] == wanted for z in found)
+            assert rows > 1 or complex(x[0, :] @ y[:, 0]) == wanted
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_threads_share_the_blocks_of_long_sums(dtype: str) -> None:
+    before, backs_off = xp.get_num_threads(), pool.back_off(False)
+    tuned = plan.tune(threads_ns=0, wake_ns=0, per_thread_ns=1)
+    found = set()
+    try:
+        for threads in (1, 2, 5):
+            xp.set_num_threads(threads)
+            results = []
+            for rows, count in itertools.product((1, 3), (20_000, 20_480, 20_500)):
+                x, y = xp.asarray(matrix(dtype, 14, rows, count)), xp.asarray(matrix(dtype, 15, count))
+                results += [np.asarray(x @ y).tobytes(), np.asarray(x[0, :] @ y).tobytes()]
+            found.add(tuple(results))
+    finally:
+        plan.tune(**tuned)
+        xp.set_num_threads(before)
+        pool.back_off(backs_off)
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_layout_gives_the_same_bits(dtype: str, shape: tuple[int, int, int]) -> None:
     m, k, n = shape
     a, b = matrix(dtype, 3, m, k), matrix(dtype, 4, k, n)
     exact, size = a.astype(np.result_type(dtype, np.longdouble)) @ b, np.abs(a) @ np.abs(b)
-    vector = min(m, n) == 1  # which has other loops
     found = [np.asarray(xp.matmul(x, y)) for x in layouts(a) for y in layouts(b)]
     found += [np.asarray(xp.matmul(y.T, x.T)).T for x in layouts(a) for y in layouts(b)]
     for got in found:
         assert np.all(np.abs(got - exact) <= 2 * k**0.5 * np.finfo(dtype).eps * size)
-        assert vector or np.array_equal(got, found[0])
+        assert np.array_equal(got, found[0])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -188,8 +248,6 @@ for dtype in ("float32", "float64", "complex64", "complex128"):
     for seed, (m, k, n) in enumerate([(9, 40, 25), (70, 300, 90), (130, 140, 120), (1, 20, 40), (60, 20, 1)]):
         rng = np.random.default_rng(seed)
         if dtype[0] == "c":
-            if min(m, n) == 1:
-                continue
             numbers = [(rng.normal(size=s) + 1j * rng.normal(size=s)).astype(dtype) for s in ((m, k), (k, n))]
         else:
             numbers = [rng.normal(size=s).astype(dtype) for s in ((m, k), (k, n))]
