@@ -331,28 +331,8 @@ MATMUL = (
     Threshold(
         "dot_elements",
         16384,
-        "maximum number of elements of one dot product that the reduction `dot` computes at once; of complex "
-        "numbers, BLAS computes longer ones; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "real_sum_elements",
-        32,
-        "minimum length of a sum of real numbers that is not added in order in float64; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "own_products",
-        256,
-        "maximum number of multiplications of a stack of real matrices that our loops multiply; "
-        "order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "own_matrix_products",
-        64,
-        "maximum number of multiplications of each real matrix that our loops multiply in a stack; "
-        "order of sums",
+        "maximum number of elements of one dot product of integers, or of a contraction without other axes, "
+        "that the reduction `dot` computes; order of sums",
         COMPARE,
     ),
     Threshold(
@@ -362,65 +342,6 @@ MATMUL = (
         COMPARE,
     ),
     Threshold("integer_columns", 4, "a product of integers with fewer columns is a reduction", COMPARE),
-    Threshold(
-        "vector_rows",
-        128,
-        "minimum number of rows, with contiguous columns, of a matrix that we multiply by a vector; "
-        "order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "small_vector_rows",
-        16,
-        "minimum number of rows of a matrix of at most `small_vector_elements` that we multiply by a "
-        "vector; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "small_vector_elements",
-        1 << 14,
-        "maximum number of elements of a matrix of `small_vector_rows` that we multiply by a vector; "
-        "order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "complex_dot_products",
-        256,
-        "maximum number of multiplications of all complex matrices that the reduction `dot` "
-        "multiplies; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "complex_dot_results",
-        4,
-        "maximum number of elements of each result in a stack of complex matrices for `dot`; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "complex_dot_elements",
-        4,
-        "maximum length of the sums in a stack of complex matrices for `dot`; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "complex_dot_matrices",
-        8,
-        "minimum number of matrices in a stack of complex matrices for `dot`; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "complex_batch_products",
-        27,
-        "maximum number of multiplications of each complex matrix if the batch is the innermost "
-        "axis; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "complex_batch_matrices",
-        200,
-        "minimum number of complex matrices in a stack if the batch is the innermost axis; order of sums",
-        COMPARE,
-    ),
     Threshold(
         "contraction_products",
         512,
@@ -444,78 +365,11 @@ MATMUL = (
     ),
     Threshold("panel_side", 2048, "maximum number of rows, and of columns, that are packed at once", COMPARE),
     Threshold(
-        "blas_quick_products",
+        "quick_products",
         256,
-        "maximum number of multiplications of a product whose time by BLAS is taken as 1/4 ns each",
+        "maximum number of multiplications of a product whose time is taken as 1/4 ns each",
         COMPARE,
     ),
-    Threshold(
-        "blas_alone_products",
-        1 << 18,
-        "maximum number of multiplications of a product for which BLAS uses one thread; order of sums",
-        BUSY,
-    ),
-    Threshold(
-        "blas_thin_products",
-        1 << 16,
-        "multiplications of a block of rows if the second matrix is thin; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "blas_thin_elements",
-        1 << 14,
-        "maximum number of elements of a thin second matrix; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "blas_thin_rows",
-        32,
-        "minimum number of rows of a block if the second matrix is thin; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "blas_shared_products",
-        1 << 26,
-        "maximum number of multiplications of a product whose rows our threads share; order of sums",
-        BUSY,
-    ),
-    Threshold(
-        "blas_shared_blocks",
-        16,
-        "maximum number of blocks of rows that our threads share; order of sums",
-        BUSY,
-    ),
-    Threshold(
-        "blas_shared_rows",
-        96,
-        "minimum number of rows of a block that our threads share; order of sums",
-        BUSY,
-    ),
-    Threshold(
-        "blas_sum_elements", 512, "minimum length of sums that are split into parts; order of sums", COMPARE
-    ),
-    Threshold(
-        "blas_sum_side",
-        100,
-        "maximum number of rows and columns of a result whose sums are split; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "blas_sum_rows", 48, "rows of a block of a result whose sums are split; order of sums", COMPARE
-    ),
-    Threshold(
-        "blas_sum_step_elements",
-        1024,
-        "maximum length of the part of a sum that one call of BLAS adds; order of sums",
-        COMPARE,
-    ),
-    Threshold(
-        "blas_sum_part_steps",
-        4,
-        "minimum number of calls of BLAS for a part of a sum; order of sums",
-        COMPARE,
-    ),
-    Threshold("blas_sum_parts", 64, "maximum number of parts of a sum; order of sums", COMPARE),
     Threshold(
         "released_loop_elements",
         1 << 8,

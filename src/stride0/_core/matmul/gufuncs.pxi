@@ -1,4 +1,4 @@
-# LAPACK, BLAS and pocketfft as NumPy brings them: the inner loops of its generalised ufuncs, called from C.
+# LAPACK and pocketfft as NumPy brings them: the inner loops of its generalised ufuncs, called from C.
 #
 # Note [Loops of NumPy]
 #     `numpy.linalg` and `numpy.fft` are Python around generalised ufuncs, each of which has one inner loop for each dtype: a
@@ -12,7 +12,7 @@
 #     expected number of operands and axes, the expected types among its `types`, and the structure says what its
 #     attributes say. Otherwise the public functions are called on views (`numpy_loops.py`), which is slower.
 #
-#     The same holds for products of matrices, whose loop chooses among the functions of BLAS. A loop of LAPACK reports failure by the floating-point status "invalid", as it does to NumPy, and writes NaN.
+#     A loop of LAPACK reports failure by the floating-point status "invalid", as it does to NumPy, and writes NaN.
 #
 #     Lanes that are transformed are shared among the threads of the pool; pocketfft keeps its tables behind a lock of its own.
 #     Matrices of at most shared_loop_side rows and columns are shared among the threads of the pool if a stack has many: each
@@ -377,24 +377,4 @@ cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
     n = max(x.shape_[x.ndim - 1], out.shape_[out.ndim - 1])
     # The time for lengths with a large prime factor, which are usual here.
     call_loop(&LOOPS[routine][slot], operands, x.size + out.size, 4 * n * s0_bit_length(n), LANES, True)
-    return 0
-
-
-cdef int run_matmul(Array x1, Array x2, Array out) except -1:
-    """
-    Multiply stacks of matrices, of one floating-point dtype, into a third array.
-
-    Where BLAS cannot read a matrix, as its rows and its columns are not contiguous, NumPy's loop is slow.
-    """
-    cdef Operand operands[3]
-    cdef int slot = slot_of(x1.code)
-    if not has_loop(MATMUL, x1.code):
-        compute(<int>MATMUL, [x1, x2, out], 1.0)
-        return 0
-    guard_gradient(x1, "matmul")
-    guard_gradient(x2, "matmul")
-    read_operand(&operands[0], x1)
-    read_operand(&operands[1], x2)
-    read_operand(&operands[2], out)
-    call_loop(&LOOPS[<int>MATMUL][slot], operands, x1.size + x2.size, 0, 1, False)
     return 0

@@ -6,7 +6,7 @@ from stride0._core.plan.loops cimport s0_product
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array
 
-# Products of matrices by BLAS: see `blas.pxi`.
+# Products of matrices: see `own_products.pxi`.
 
 cdef struct Product:
     const char* left
@@ -18,15 +18,9 @@ cdef struct Product:
     Py_ssize_t m            # rows and
     Py_ssize_t n            # columns, times such of n rows and
     Py_ssize_t p            # columns
-    # A chunk: so many matrices, or so many rows of each. For BLAS each matrix is `blocks` blocks of `rows` rows in `parts`
-    # sums of `length` elements, `step` of them in a call, and a chunk is `matrices` of these.
+    # A chunk: so many matrices, or so many rows of each.
     Py_ssize_t matrices
     Py_ssize_t rows
-    Py_ssize_t blocks
-    Py_ssize_t length
-    Py_ssize_t step
-    Py_ssize_t parts
-    char* sums              # a result for each part, where there are several
     int code
     s0_product kernel       # of our own
     bint failed             # for lack of memory
@@ -61,7 +55,6 @@ cdef enum Routine:
     RFFT_EVEN
     RFFT_ODD
     IRFFT
-    MATMUL
     N_ROUTINES
 
 cdef bint has_loop(int routine, int code) except -1

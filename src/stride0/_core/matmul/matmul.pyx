@@ -1,7 +1,7 @@
 # cython: wraparound=True
-"""Products of matrices: BLAS, our own kernels, contractions and einsum.
+"""Products of matrices, contractions and einsum; inner loops of NumPy's LAPACK and pocketfft.
 
-One compiled module, read in this order: `blas.pxi`, `packing.pxi`, `gufuncs.pxi`, `product.pxi`, `stacks.pxi`, `own_products.pxi`, `panels.pxi`, `contraction.pxi`, `einsum.pxi`, `functions.pxi`.
+One compiled module, read in this order: `blas_threads.pxi`, `packing.pxi`, `gufuncs.pxi`, `product.pxi`, `stacks.pxi`, `panels.pxi`, `own_products.pxi`, `contraction.pxi`, `einsum.pxi`, `functions.pxi`.
 """
 
 from cpython.exc cimport PyErr_CheckSignals, PyErr_Clear, PyErr_Occurred
@@ -42,13 +42,13 @@ from stride0._core.elementwise.elementwise import copy
 from stride0._core.call.checks import check_array, promote_all
 from stride0._core.matmul.numpy_loops import compute as compute_by_functions, functions_of_blas, load_gufuncs as load_ufuncs, refuse
 
-include "blas.pxi"
+include "blas_threads.pxi"
 include "packing.pxi"
 include "gufuncs.pxi"
 include "product.pxi"
 include "stacks.pxi"
-include "own_products.pxi"
 include "panels.pxi"
+include "own_products.pxi"
 include "contraction.pxi"
 include "einsum.pxi"
 include "functions.pxi"

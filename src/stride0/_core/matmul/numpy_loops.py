@@ -1,4 +1,4 @@
-"""What NumPy brings for linear algebra and transforms: its BLAS, and the inner loops of its ufuncs.
+"""What NumPy brings for linear algebra and transforms: inner loops of ufuncs, and the threads of its BLAS.
 
 `matmul.pyx` calls both from C, and asks for them when it first needs one.
 """
@@ -18,18 +18,15 @@ from stride0._core.exchange.numpy_calls import numpy, quiet, to_numpy
 def functions_of_blas() -> tuple[int, ...]:
     """Return the addresses of functions of the BLAS that NumPy's wheels contain; zeros elsewhere.
 
-    The functions are cgemm and zgemm, and the functions that return and set the number of threads. The suffix
-    of the names means that sizes have 64 bits. A name is also found in the libraries that a library is linked
-    with.
+    The functions return and set the number of threads. The suffix of their names means that sizes have 64
+    bits. A name is also found in the libraries that a library is linked with.
     """
-    products = ("cgemm", "zgemm")
-    threads = ("get_num_threads", "set_num_threads")
-    names = [*(f"cblas_{name}64_" for name in products), *(f"openblas_{name}64_" for name in threads)]
+    names = ("get_num_threads", "set_num_threads")
     try:
         import ctypes
 
         library = ctypes.CDLL(numpy()._core._multiarray_umath.__file__)
-        found = [library[f"scipy_{name}"] for name in names]
+        found = [library[f"scipy_openblas_{name}64_"] for name in names]
         return tuple([ctypes.cast(function, ctypes.c_void_p).value or 0 for function in found])
     except (ImportError, OSError, AttributeError):
         return (0,) * len(names)
@@ -50,9 +47,6 @@ class Routine(NamedTuple):
     types: tuple[str, ...]
     function: Callable[..., Any] | None = None
     """Takes the operands, and of transforms the length; returns the result or a tuple of them."""
-    library: str = "LAPACK"
-    instead: str = ""
-    """What to write within `reproducible`."""
 
 
 def _linalg(*names: str) -> tuple[str, ...]:
@@ -72,7 +66,6 @@ _ONE, _TWO = ("d->d", "D->D"), ("dd->d", "DD->D")
 _COMPLEX, _REAL = ("Ff->F", "Dd->D"), ("ff->F", "dd->D")
 _SVD = ("d->ddd", "D->DdD")
 _LSTSQ = ("fff->ffif", "ddd->ddid", "FFf->Ffif", "DDd->Ddid")
-_PARTS = "multiply real and imaginary parts: real(x1) @ real(x2) and so on"
 
 ROUTINES: Final = (
     Routine("cholesky", _linalg("cholesky_lo"), "(m,m)->(m,m)", _ONE, _public("linalg.cholesky")),
@@ -109,15 +102,6 @@ ROUTINES: Final = (
     Routine("rfft", _fft("rfft_n_even"), "(n),()->(m)", _REAL, _public("fft.rfft")),
     Routine("rfft", _fft("rfft_n_odd"), "(n),()->(m)", _REAL, _public("fft.rfft")),
     Routine("irfft", _fft("irfft"), "(n),()->(m)", ("Ff->f", "Dd->d"), _public("fft.irfft", norm="forward")),
-    Routine(
-        "matmul",
-        ("matmul",),
-        "(n,k),(k,m)->(n,m)",
-        ("ff->f", "dd->d", "FF->F", "DD->D"),
-        _public("matmul"),
-        "BLAS",
-        _PARTS,
-    ),
 )
 """In the order of the enumeration in `matmul/matmul.pxd`."""
 
@@ -149,8 +133,7 @@ def _loaded(routine: Routine) -> tuple[Any, tuple[tuple[int, ...], ...], tuple[s
 
 def refuse(number: int) -> None:
     """Raise ReproducibilityError within `reproducible`."""
-    routine = ROUTINES[number]
-    refuse_library(routine.operation, routine.library, routine.instead)
+    refuse_library(ROUTINES[number].operation, "LAPACK")
 
 
 def compute(number: int, arrays: list[Array], factor: float) -> bool:

@@ -39,7 +39,12 @@
 #     Complex products on one thread, 26 shapes from 64 to 2048, square, tall, wide, transposed, complex128 and complex64: geometric
 #     means 1.00 and 0.99 with AVX2 (lowest ratios 0.89 and 0.79), 1.8 and 1.9 with AVX-512.
 
+ctypedef fused Real:
+    float
+    double
+
 cdef enum:
+    CACHE_LINE = 64             # bytes
     CHECKED_PRODUCTS = 1 << 29  # multiplications between two checks for signals, at most 30 ms on one thread
 
 cdef struct Panels:

@@ -233,20 +233,15 @@ cdef struct Tuning:
     int64_t gathered_row_stride, gathered_row_elements, gathered_run_ns, gathered_bytes_per_ns
     int64_t sorted_element_ns, selected_element_ns, search_ns, elements_per_search, placed_element_ns
     int64_t interpolated_element_ns
-    int64_t dot_elements, real_sum_elements, own_products, own_matrix_products, integer_sum_elements, integer_columns
-    int64_t vector_rows, small_vector_rows, small_vector_elements, complex_dot_products, complex_dot_results
-    int64_t complex_dot_elements, complex_dot_matrices, complex_batch_products, complex_batch_matrices, contraction_products
-    int64_t blas_quick_products, blas_alone_products, blas_thin_products, blas_thin_elements, blas_thin_rows
-    int64_t blas_shared_products, blas_shared_blocks, blas_shared_rows, blas_sum_elements, blas_sum_side, blas_sum_rows
-    int64_t blas_sum_step_elements, blas_sum_part_steps, blas_sum_parts, released_loop_elements, shared_loop_side
-    int64_t lapack_alone_side, lapack_alone_solve_side
+    int64_t dot_elements, integer_sum_elements, integer_columns, contraction_products, quick_products
+    int64_t direct_products, direct_columns, direct_rows, direct_complex_rows, panel_side
+    int64_t released_loop_elements, shared_loop_side, lapack_alone_side, lapack_alone_solve_side
     int64_t tall_ratio, tall_columns, tall_block_rows, tall_narrow_columns, tall_sections, tall_section_rows
     int64_t tall_section_ratio
     int64_t transform_numbers, transform_matrix_numbers, kept_tables, kept_table_bytes, lanes_aside_numbers, lanes_aside
     int64_t lanes_together_numbers, shared_lanes, lane_pitch_bytes, long_lane_numbers, long_lane_rows, root_product_ns
     int64_t long_copy_numbers
     int64_t sorted_saved_values, folded_writes, folded_key_writes, folded_sources
-    int64_t direct_products, direct_columns, direct_rows, direct_complex_rows, panel_side
 
 cdef Tuning tuning
 
