@@ -74,7 +74,7 @@ def test_values_and_nans_are_scipys(name: str, what: str) -> None:
         found = np.asarray(mine(xp.asarray(values), *shape, xp.asarray(loc), xp.asarray(scale)))
         z = values if what in QUANTILES else quietly(lambda: (values - loc) / scale)
         good = known(name, what, np.broadcast_to(z, expected.shape), shape)
-        # Logarithms of what is near 1 have the error of SciPy's large terms.
+        # Logarithms of values near 1 have the error of SciPy's large terms.
         small = 1e-9 if what == "logpdf" else 1e-14
         close = np.isclose(found, expected, rtol=2e-10, atol=small, equal_nan=True) | ~good
         wrong = [(shape, *PLACES[i], values[k], found[i, k], expected[i, k]) for i, k in np.argwhere(~close)]
@@ -105,7 +105,7 @@ def test_other_dtypes_and_broadcasting(name: str, what: str) -> None:
 @method
 @each
 def test_scipys_functions_are_the_same(name: str, what: str) -> None:
-    """Within `patched`, tracked arrays give the values that SciPy gives for other arrays."""
+    """Within `patched`, tracked arrays give the values that SciPy gives for untracked arrays."""
     shape = (1.5, 2.5)[: SHAPES[name]]
     values = Q if what in QUANTILES else X
     x = xp.asarray(values)
@@ -169,7 +169,7 @@ def test_derivatives_of_quantiles(name: str) -> None:
 
 @each
 def test_higher_derivatives_of_densities(name: str) -> None:
-    """By the value and by all parameters, also where others of the same call are at an end or not valid."""
+    """By the value and by all parameters, also if other elements of the call are at an end or invalid."""
     d = getattr(ours, name)
     shape = ORDINARY.get(name, [()])[-1]
     x = xp.asarray([0.2, 0.45, 0.8])
@@ -217,7 +217,7 @@ def test_densities_at_the_ends(name: str, shape: Any, end: float, expected: Any)
 
 
 def test_parameters_where_the_density_has_an_infinite_slope() -> None:
-    """At 0, ``z**(1/2)`` stays 0 under every scale and shape."""
+    """At 0, ``z**(1/2)`` is 0 for every scale and shape."""
     at = {name: xp.asarray(v) for name, v in {"a": 1.5, "b": 2.0, "scale": 2.0}.items()}
     for what in ("pdf", "cdf"):
         for name, value in at.items():
@@ -226,7 +226,7 @@ def test_parameters_where_the_density_has_an_infinite_slope() -> None:
             assert [float(by_name(value)), float(grad(by_name)(value))] == [0, 0]
     by_scale = grad(lambda s: ours.gamma.pdf(0.0, 1.0, scale=s))
     assert float(by_scale(xp.asarray(2.0))) == pytest.approx(-0.25)
-    # It jumps from infinity to 0 where the shape passes 1.
+    # It jumps from infinity to 0 as the shape passes 1.
     assert float(grad(lambda a: ours.gamma.pdf(0.0, a))(xp.asarray(1.0))) == -INF
     assert float(grad(lambda b: ours.beta.pdf(1.0, 2.0, b))(xp.asarray(1.0))) == -INF
     mixed = grad(lambda x: grad(lambda s: ours.expon.cdf(x, 0.0, s))(xp.asarray(2.0)))

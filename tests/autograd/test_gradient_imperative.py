@@ -68,7 +68,7 @@ def loss(x: Any, a: Any, write: Write, read: bool) -> Any:
 
 @pytest.mark.parametrize("write", WRITES)
 def test_what_was_tracked_stands_for_its_values_then(write: Write) -> None:
-    """As an argument of `grad` does, whether or not the array was read after the write."""
+    """The same holds for an argument of `grad`, whether or not the array was read after the write."""
     for read, number in itertools.product((False, True), (0, 1)):
         a = xp.asarray(X)
         with Tape() as tape:

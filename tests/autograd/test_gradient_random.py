@@ -76,7 +76,7 @@ def compare(program: list[tuple[int, ...]], calls: bool, seed: int = 0) -> str:
         return [xp.asarray(x, copy=True) for x in values[:TRACKED]]
 
     def pushed(h: Any) -> list[Any]:
-        """The derivatives of `h` in the first direction, and of it or its derivative in the second."""
+        """The derivatives of `h` in the first direction, and of `h` or this derivative in the second."""
         return [jvp(h, points(), v)[1] for v in directions]
 
     directions = [[xp.asarray(x) for x in v] for v in (v1, v2)]
@@ -111,7 +111,7 @@ def test_random_programs(program: list[tuple[int, ...]]) -> None:
 @examples(200)
 @given(st.lists(STEP, min_size=1, max_size=10))
 def test_random_programs_with_calls(program: list[tuple[int, ...]]) -> None:
-    """The same with checkpoint, custom_vjp and nested gradients."""
+    """Programs with checkpoint, custom_vjp and nested gradients."""
     compare(program, calls=True)
 
 

@@ -32,7 +32,7 @@ def _slope(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def expected(f: Callable[[Any], Any], order: int, x: float) -> Any:
-    """The same by mpmath: a central difference with a tiny step, relative to `x`."""
+    """The derivative by mpmath: a central difference with a tiny step, relative to `x`."""
     bits = 60 + 20 * order
     # Tiny arguments change results of about 1 in distant digits.
     digits = 3000 if 0 < abs(x) < 1e-20 else 1000

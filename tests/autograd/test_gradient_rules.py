@@ -30,7 +30,7 @@ CHAPTERS = [
 ]
 CASES: list[Case] = [case for chapter in CHAPTERS for case in chapter.CASES]
 
-# Arrays of the same elements in other places of memory.
+# Arrays of the same elements in other memory layouts.
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "C": lambda a: xp.asarray(a, copy=True),
     "transposed": lambda a: xp.permute_dims(xp.asarray(a.T, copy=True), tuple(range(a.ndim))[::-1]),
@@ -156,7 +156,7 @@ def test_jax(case: Case) -> None:
         return sum((namespace.conj(w) * y).real.sum() for w, y in zip(weights, results, strict=True))
 
     found = jax.grad(total, argnums=tuple(range(len(arrays))))(*map(namespace.asarray, arrays))
-    # JAX's convention is the conjugate of ours.
+    # JAX's convention is the conjugate of stride0's.
     agree(case, got, [np.conj(np.asarray(g)) for g in found])
 
 

@@ -149,7 +149,7 @@ def test_a_tape_that_another_thread_stops_is_free() -> None:
 
 
 def test_what_a_tape_keeps_is_freed_wherever_its_last_reference_is_dropped() -> None:
-    """Also if another thread opened it, and its results still exist."""
+    """This also holds if another thread opened it, and its results still exist."""
 
     def open_one() -> list[Any]:
         tape = Tape()

@@ -26,9 +26,8 @@ def copies(arrays: tuple[Any, ...]) -> list[Any]:
 
 
 def check(case: Case) -> None:
-    """Assert that all results are arrays of ours, depend on all arguments, and have the right derivatives.
-
-    Those of a constant case depend on none of them.
+    """Assert that all results are stride0 arrays, depend on all arguments, and have the right derivatives.
+    Results of a constant case depend on no argument.
     """
 
     def f(*xs: Any) -> list[Any]:
@@ -41,11 +40,11 @@ def check(case: Case) -> None:
     ys, pullback = vjp(f, *xs)
     assert ys, f"{case.id} returned no array"
     rng = np.random.default_rng(0)
-    # No cotangent where there is no derivative.
+    # No cotangent for a result without a derivative.
     weights = [np.where(np.isfinite(y), rng.uniform(1, 2, y.shape), 0) for y in map(np.asarray, ys)]
     for g in pullback([xp.asarray(w, dtype=y.dtype) for w, y in zip(weights, ys, strict=True)]):
         assert np.any(np.asarray(g)) != case.constant, f"whether {case.id} depends on all of its arguments"
-    # What is iterated until differences are small is not smooth to the last digits.
+    # Results of iterations are not smooth to the last digits.
     tolerance = 1e-6 if case.order == 2 else 1e-5
     check_grad(f, *xs, order=case.order, rtol=tolerance, atol=tolerance)
 
@@ -70,8 +69,8 @@ def test_ranks_have_the_gradient_zero(case: Case) -> None:
 
 @each(NUMPYS)
 def test_what_numpy_computes_is_refused(case: Case) -> None:
-    """By whichever argument."""
-    # The call is one that works.
+    """The gradient with respect to any argument."""
+    # The call works without a gradient.
     assert numbers(quietly(case.call, *copies(case.arrays)))
     for k in range(len(case.arrays)):
         xs = copies(case.arrays)
@@ -83,7 +82,7 @@ def test_what_numpy_computes_is_refused(case: Case) -> None:
                 assert "stop_gradient" in str(error)
                 continue
 
-        # A later SciPy may have learned to do without NumPy.
+        # A later SciPy may compute without NumPy.
         def alone(x: Any, k: int = k) -> Any:
             return case.call(*(x if i == k else y for i, y in enumerate(copies(case.arrays))))
 
@@ -92,7 +91,7 @@ def test_what_numpy_computes_is_refused(case: Case) -> None:
 
 
 def test_special_functions_lose_nothing() -> None:
-    """All of them, with one to four arguments: refused, or right."""
+    """All functions, with one to four arguments: refused, or right."""
     points = [apart(4, seed=k) / 2.5 for k in range(4)]
     # For finite differences, quantiles near 0 are too steep, and a second derivative must not jump;
     # zeta(x, q) has values for x above 1.
@@ -109,7 +108,7 @@ def test_special_functions_lose_nothing() -> None:
             try:
                 plain = numbers(quietly(function, *copies(arrays)))
             except (TypeError, ValueError, AttributeError, special.SpecialFunctionError):
-                continue  # not with so many, or not with arrays of numbers that are no integers
+                continue  # not with this number of arguments, or only with integers
             if not plain:
                 continue
             try:

@@ -233,7 +233,7 @@ def test_fixed_points_have_derivatives_to_second_order() -> None:
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_eigh_of_the_triangle_that_is_read_has_the_gradient_of_differences(order: int) -> None:
-    """HIPS differentiates by one triangle; stride0 by the Hermitian matrix, which is made from it here."""
+    """HIPS differentiates by one triangle; the test builds the Hermitian matrix that stride0 needs."""
     values = np.asarray([[2.0, 0.3, -0.5], [0.7, -1.0, 0.2], [0.4, 1.1, 0.5]])
 
     def spectrum(x: Any) -> Any:

@@ -24,7 +24,7 @@ def taylor(f, at, dtype=xp.float64):
 
 
 def expected(f, at):
-    """Return the same by mpmath."""
+    """Return the coefficients by mpmath."""
     mp = pytest.importorskip("mpmath").mp
     with mp.workdps(30):
         outer = mp.taylor(f(mp), mp.mpmathify(at), ORDER)

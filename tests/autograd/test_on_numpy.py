@@ -1,4 +1,4 @@
-"""`on_numpy`, and what `GradientError` says where SciPy computes with NumPy alone."""
+"""`on_numpy`, and the text of `GradientError` if SciPy computes only with NumPy."""
 
 from __future__ import annotations
 

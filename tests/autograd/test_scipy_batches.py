@@ -25,7 +25,7 @@ SOS = xp.asarray([[0.2, 0.3, 0.1, 1.0, -0.5, 0.2], [1.0, 0.4, 0.0, 1.0, 0.1, 0.0
 MATRIX = xp.asarray([[3.0, 0.5, 0.0], [0.2, 2.0, 0.3], [0.0, 0.1, 4.0]])
 GROUPS = xp.asarray([0, 1, 1, 2, 0, 2, 2, 1, 0, 0, 1, 2])
 
-# Of an example of shape (12,), and of (4, 6).
+# Calls for an example of shape (12,), and of shape (4, 6).
 ONE: dict[str, Form] = {
     "convolve": lambda x: signal.convolve(x, W),
     "convolve in the filter": lambda x: signal.convolve(W, x, mode="same"),
@@ -98,7 +98,7 @@ def test_examples_are_those_of_a_loop(name: str, form: Form, shape: tuple[int, .
 def test_jacobians_are_one_pass(
     name: str, form: Form, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without the pass for each row that stands in where a function cannot be batched."""
+    """Without the fallback, a pass per row for functions that cannot be batched."""
     import stride0.autograd._matrices as matrices
 
     x = examples(shape)[0]
@@ -228,7 +228,7 @@ def test_equations_of_nested_batches() -> None:
         left, right = np.asarray(found[k // 2, k % 2]), np.asarray(x[k // 2])
         close(right @ left + left @ np.asarray(b), y[k % 2])
     assert vmap(lambda y: solve(x[0], b, y))(y[:0]).shape == (0, 3, 3)
-    # Operands of the outer batch alone, of the inner one alone, and of none.
+    # Operands of only the outer batch, of only the inner batch, and of no batch.
     swapped = vmap(lambda b: vmap(lambda y: solve(x[0], b, y))(y))(x)
     close(swapped, xp.stack([xp.stack([solve(x[0], x[i], y[j]) for j in range(2)]) for i in range(2)]))
 
@@ -278,7 +278,7 @@ def test_convolutions_of_two_batches(method: str, sizes: Any, mode: str) -> None
 
 @pytest.mark.filterwarnings("ignore:Use of fft convolution:RuntimeWarning")
 def test_the_choice_of_scipy_is_that_of_one_example() -> None:
-    """A long convolution is one by transforms: one NaN is in all results."""
+    """A long convolution uses Fourier transforms: one NaN spreads to all results."""
     x, w = xp.ones((2, 4000)), xp.ones((2, 3000))
     x[0, 0] = float("nan")
     found = np.asarray(vmap(signal.convolve)(x, w))
@@ -293,7 +293,7 @@ def test_the_choice_of_scipy_is_that_of_one_example() -> None:
 @pytest.mark.parametrize("mode", ["full", "same", "valid"])
 @pytest.mark.parametrize(("count", "n", "k"), [(64, 300, 40), (3, 5000, 500), (500, 64, 9), (2, 60000, 6000)])
 def test_auto_chooses_by_the_example(count: int, n: int, k: int, mode: str) -> None:
-    """Sums of products of integers are exact, transforms are not: so it shows what was chosen."""
+    """Sums of products of integers are exact, transforms are not, so the result shows the chosen method."""
     rng = np.random.default_rng(0)
     x, w = (rng.integers(-9, 9, shape).astype(float) for shape in ((count, n), (k,)))
     loop = np.stack([np.asarray(signal.convolve(xp.asarray(each), xp.asarray(w), mode)) for each in x])

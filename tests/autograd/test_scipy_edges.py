@@ -35,7 +35,7 @@ def same(found: Any, expected: Any, tolerance: float = 1e-9) -> None:
 
 
 def sample_points(n: int) -> dict[str, Any]:
-    """Points in order, in none, and equal ones at each place."""
+    """Points in order, out of order, and with equal neighbours at each position."""
     points = {
         "up": np.arange(n) ** 1.5,
         "down": -(np.arange(n) ** 1.5),
@@ -326,7 +326,7 @@ def test_chirps_of_any_frequencies(method: str, ends: tuple[float, float]) -> No
 
 @pytest.mark.parametrize("method", ["linear", "quadratic", "logarithmic", "hyperbolic"])
 def test_chirps_with_a_phase(method: str) -> None:
-    """The sign of the phase counts if another one is added."""
+    """The sign of the phase matters if another phase is added."""
     t = np.linspace(0.0, 2.0, 9)
     for ends in ((1.5, 0.5), (0.5, 1.5)):
         for extra in ({"phi": 30.0}, {"complex": True}, {"phi": -75.0, "complex": True}):

@@ -37,7 +37,7 @@ def mine(case: Case) -> Any:
 
 def theirs(case: Case) -> Any:
     part, _, rest = case.module.partition(".")
-    if part != "stats":  # of which the parts are objects
+    if part != "stats":  # whose parts are objects
         importlib.import_module(f"scipy.{case.module}")
     module = importlib.import_module(f"scipy.{part}")
     function = operator.attrgetter(f"{rest}.{case.name}" if rest else case.name)(module)
@@ -69,14 +69,14 @@ def test_gradients(case: Case) -> None:
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.linear], ids=lambda case: case.id)
 def test_the_adjoint_is_exact(case: Case) -> None:
-    """``<A x, y> == <x, A^T y>``, to rounding, and the same for the adjoint as a function of y."""
+    """``<A x, y> == <x, A^T y>`` up to rounding, and the same for the adjoint as a function of y."""
     given = arrays(case)
     for k in case.linear:
 
         def f(x: Any, k: int = k) -> Any:
             return mine(case)(*given[:k], x, *given[k + 1 :])
 
-        # What a constant beyond the ends adds.
+        # The contribution of a constant beyond the ends.
         constant = f(xp.zeros_like(given[k]))
         y, pullback = vjp(f, given[k])
         rng = np.random.default_rng(0)

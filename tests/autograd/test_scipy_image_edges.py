@@ -24,7 +24,7 @@ SHAPES = [(0,), (1,), (2,), (5,), (0, 3), (3, 0), (0, 0), (1, 3), (2, 2), (3, 4)
 
 
 def apart(shape: tuple[int, ...], seed: int = 0) -> Any:
-    """Numbers in random order, of which no two are equal."""
+    """Distinct numbers in random order."""
     count = int(np.prod(shape))
     return np.random.default_rng(seed).permutation(np.arange(float(count))).reshape(shape) * 0.37 + 0.1
 
@@ -153,7 +153,7 @@ each_length = pytest.mark.parametrize("f", LENGTHS.values(), ids=list(LENGTHS))
 
 
 def _slopes(f: Any, x: Any) -> list[Any]:
-    """Return the gradient, that of its squares, and a derivative in a direction."""
+    """Return the gradient, the gradient of its squares, and a derivative in a direction."""
 
     def total(x: Any) -> Any:
         return xp.sum(xp.real(f(x)))
@@ -230,7 +230,7 @@ def expected_of(name: str, x: Any, labels: Any, index: Any) -> Any:
         warnings.simplefilter("ignore")
         found = np.asarray(getattr(theirs, name)(x, labels, index), dtype=float)
     if name == "median" and isinstance(index, list) and labels is not None:
-        # SciPy takes any element for the median of a label that there is not.
+        # For an absent label, SciPy returns an arbitrary element as the median.
         found[[not (labels == i).any() for i in index]] = np.nan
     return found
 
@@ -316,7 +316,7 @@ def test_gradients_of_measurements(name: str) -> None:
     x = xp.asarray(apart((6,)))
     for index in ([1, 2, 4], 2, None):
         check_grad(lambda x, index=index: f(x, labels, index), x, order=2)
-    # What is NaN in one region is no matter in the others.
+    # A NaN in one region does not affect other regions.
     slope = grad(lambda x: xp.sum(f(x, labels, [1, 3, 4, 9])[xp.asarray([0, 2])]))(x)
     whole = grad(lambda x: xp.sum(f(x, labels, [1, 4])))(x)
     assert np.isfinite(np.asarray(slope)).all() and slope.tolist() == whole.tolist()

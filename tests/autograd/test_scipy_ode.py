@@ -188,7 +188,7 @@ def test_second_derivatives_and_forward_mode(name):
 
 @pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau"])
 def test_the_gradient_is_the_one_of_the_numbers_computed(method):
-    """By coarse steps, which are far from the solution of the equation."""
+    """With coarse steps, whose numbers are far from the solution of the equation."""
     t_eval = np.asarray([0.0, 0.11, 0.12, 0.47, 0.5])
 
     def f(t, y, a):
@@ -289,7 +289,7 @@ def test_many_steps_take_little_memory():
         peaks.append(xp.memory.stats()["peak_bytes"] - before)
     # Eight times the steps; a tape of all of them would take more than 400 times 6 vectors.
     assert peaks[1] < 2 * peaks[0] < 400 * 6 * size * 8
-    # The steps of SciPy, the recorded ones, and these once more in the backward pass.
+    # SciPy's steps, the recorded steps, and the recorded steps once more in the backward pass.
     assert len(calls) < 3 * 3 * (50 + 400) * 1.1 + 40
 
 

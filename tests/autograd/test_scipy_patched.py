@@ -33,7 +33,7 @@ def echo(x: Any) -> Any:
 
 
 def places() -> dict[str, tuple[Any, str]]:
-    """Where SciPy's functions are that have a form, by their names."""
+    """The modules of SciPy functions that have a form, by name."""
     found = {}
     for name in FORMS:
         parts = name.split(".")
@@ -116,7 +116,7 @@ def test_other_arguments_meet_the_original() -> None:
     with patched():
         assert np.array_equal(theirs.lfilter(B, A, x), plain)
         assert isinstance(theirs.lfilter(B, A, x), np.ndarray)
-        # An array of ours that is not tracked.
+        # An untracked stride0 array.
         assert np.array_equal(np.asarray(theirs.lfilter(*map(xp.asarray, (B, A, x)))), plain)
         assert theirs.lfilter.__name__ == "lfilter" and theirs.lfilter.__doc__ == original.__doc__
         assert inspect.signature(theirs.lfilter) == inspect.signature(original)
@@ -247,7 +247,7 @@ def test_threads_may_patch_at_once() -> None:
 
 
 def test_every_parameter_of_a_form_is_one_of_scipys() -> None:
-    """So that a call of SciPy's function can be handed on."""
+    """Forms accept every call of SciPy's function."""
     for name, (owner, attribute) in places().items():
         form = operator.attrgetter(FORMS[name].removeprefix("stride0."))(xp)
         mine = inspect.signature(form).parameters
@@ -259,7 +259,7 @@ def test_every_parameter_of_a_form_is_one_of_scipys() -> None:
             continue
         if any(p.kind is p.VAR_KEYWORD for p in known.values()):
             continue
-        # Of parameters without a default, the order counts; of others, the names.
+        # For parameters without a default the order counts, for other parameters the names.
         optional = {key for key, p in mine.items() if p.default is not p.empty}
         assert optional <= known.keys() | {"own"}, (name, optional - known.keys())
 

@@ -120,7 +120,7 @@ def test_patterns_are_exact(name):
     f, x = EXACT[name]
     pattern = autograd.jacobian_sparsity(f, x)
     matrix = dense(f, x)
-    # Rounding errors of Fourier transforms apart.
+    # Except for rounding errors of Fourier transforms.
     nonzero = np.abs(matrix) > 1e-14
     if name == "Fourier transform":
         assert not (nonzero & ~pattern.toarray()).any() and pattern.nnz == 2 * 9
@@ -136,7 +136,7 @@ def test_second_form_of_the_product_in_einsum():
     np.testing.assert_array_equal(autograd.jacobian_sparsity(f, A).toarray(), dense(f, A) != 0)
 
 
-# What depends on values may differ elsewhere: all choices count.
+# Choices by values may differ at other points: all choices count.
 CHOOSING = {
     "maximum": (lambda x: xp.maximum(x, x[::-1]), 8),
     "max": (lambda x: xp.max(x), 4),

@@ -64,7 +64,7 @@ def test_values(part: int) -> None:
 
 DIRECTIONS = [np.random.default_rng(9 + k).uniform(-1, 1, s) for k, s in enumerate(((4,), (3, 4), (), (4,)))]
 ALL = (0, 1, 2, 3)
-# Which arrays are the same for all examples.
+# The arrays that are the same for all examples.
 SHARED: list[tuple[int, ...]] = [(), (1,), (0, 2), (3,)]
 
 
@@ -75,7 +75,7 @@ def along(gs: Any) -> Any:
 
 
 def derivatives(program: Program, shared: tuple[int, ...]) -> dict[str, tuple[Any, Any, bool]]:
-    """By name: a derivative by vmap, the one of an example, and whether the first is a sum over examples."""
+    """By name: a derivative by vmap, that of an example, and whether the first sums over examples."""
     axes = tuple(None if k in shared else 0 for k in ALL)
 
     def f(*xs: Any) -> Any:

@@ -65,7 +65,7 @@ def patterns(count: int) -> list[tuple[int | None, ...]]:
     return [(0,) * count, *[tuple(0 if j == k else None for j in range(count)) for k in range(min(count, 3))]]
 
 
-# The second: the shape depends on values.
+# In the second function the shape depends on values.
 FITTING = [c for c in CASES if c.name not in OUTSIDE and c.id != "own-mask"]
 
 

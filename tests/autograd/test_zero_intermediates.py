@@ -186,7 +186,7 @@ def test_layer_initialised_with_zeros_learns() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("shape", [(), (4,), (200, 200)])
 def test_zeros_of_every_dtype_and_size(dtype: str, shape: tuple[int, ...]) -> None:
-    """Also if passes defer, and if arrays are sliced."""
+    """Derivatives if passes defer, and if arrays are sliced."""
     x = xp.zeros((*shape, 2), dtype=getattr(xp, dtype))[..., 0]
     cube = lambda x: xp.sum(xp.real(x * x * x))  # noqa: E731
     third = grad(lambda x: xp.sum(xp.real(grad(lambda x: xp.sum(xp.real(grad(cube)(x))))(x))))(x)

@@ -26,7 +26,8 @@ FUNCTIONS = sorted(
     if isinstance(value, types.FunctionType) and not name.startswith("_")
 )
 
-# Functions that ask for an object of one library (NumPy, PyTorch, ...); the answer for ours is False.
+# Functions that ask for an object of one library (NumPy, PyTorch, ...); the answer for stride0 arrays is
+# False.
 LIBRARY_QUESTIONS = [
     name for name in FUNCTIONS if name.startswith("is_") and name.endswith(("_array", "_namespace"))
 ]

@@ -272,8 +272,8 @@ def test_every_function_has_cases() -> None:
     assert sorted({*CASES, *PARTITIONS}) == FUNCTIONS
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of NaN and empty slices
-@pytest.mark.filterwarnings("ignore:.xpx.:DeprecationWarning")  # of what the standard has by now
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy warns of NaN and empty slices
+@pytest.mark.filterwarnings("ignore:.xpx.:DeprecationWarning")  # functions that the standard now has
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_as_with_numpy(name: str) -> None:
     for position, call in enumerate(CASES[name]):
@@ -308,7 +308,7 @@ def test_partition(dtype: str, axis: int | None) -> None:
         for kth in (0, length // 2, length - 1):
             got = xpx.partition(x, kth, axis=axis)
             expected = np.partition(a, kth, axis=axis)
-            # The kth element is where sorting puts it; those before it are the same, in any order.
+            # The kth element has its sorted position; the elements before it are the same, in any order.
             along = 0 if axis is None else axis
             assert type(got) is xp.Array and got.dtype.name == dtype
             for part in (slice(None, kth), slice(kth, kth + 1), slice(kth + 1, None)):

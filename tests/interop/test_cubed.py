@@ -19,8 +19,8 @@ import pytest
 if importlib.util.find_spec("cubed") is None:
     pytest.skip("cubed is not installed (pip install 'stride0[scaling]')", allow_module_level=True)
 
-# Of cubed 0.27's own test_array_api.py, on its executor that uses one thread: every test but the two that
-# read from a bucket in the cloud. With NumPy as the namespace it is the same number.
+# Of cubed 0.27's own test_array_api.py, on its executor that uses one thread: every test except two that read
+# from a cloud bucket. With NumPy as the namespace the number is the same.
 SHIPPED = "cubed.tests.test_array_api"
 SHIPPED_VERSION = "0.27"
 SHIPPED_PASSES = 236
@@ -80,7 +80,7 @@ def test_shipped_tests(tmp_path: Path) -> None:
 
 
 def test_guide(tmp_path: Path) -> None:
-    """The programs of docs/guides/scaling.md, as one."""
+    """The programs of docs/guides/scaling.md, joined to one program."""
     guide = Path(__file__).resolve().parents[2] / "docs" / "guides" / "scaling.md"
     blocks = re.findall(
         r"^```python\n(.*?)^```$", guide.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL

@@ -1,7 +1,7 @@
 """DLPack by the text of the standard 2025.12: exports of our arrays to consumers made by hand.
 
 The deleter of every tensor is called exactly once, for any consumer and after any error.
-`test_dlpack_in.py` is the other direction, `test_dlpack_libraries.py` both with other libraries.
+`test_dlpack_in.py` tests imports, `test_dlpack_libraries.py` both directions with other libraries.
 """
 
 from __future__ import annotations

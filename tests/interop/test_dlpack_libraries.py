@@ -288,7 +288,7 @@ def test_in_keeps_the_array_as_long_as_needed(library, copy):
     gc.collect()
     if library.name == "numpy":
         assert (seen() is not None) is (copy is not True)
-    blocks = [library.make(np.zeros(1000)) for _ in range(20)]  # would take the memory, had it been freed
+    blocks = [library.make(np.zeros(1000)) for _ in range(20)]  # would reuse the memory if it had been freed
     assert float(x[0]) == 999
     assert float(xp.sum(x)) == 499500
     del x, blocks

@@ -1,6 +1,6 @@
 """`python -m conformance downstream`, which runs other libraries' tests, counts crashes, hangs and failures.
 
-In the place of pytest it is given programs that write what the plugin writes, and then die, hang or end.
+Programs replace pytest: they write what the plugin writes, and then crash, hang or end.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from conformance.downstream import plugin, watch
 from conformance.downstream import run as downstream
 from conformance.official import outcomes, report
 
-# Runs the tests a to e of a file as pytest with the plugin does, with what is to happen to some of them. What
-# was begun earlier is not begun again: it is read from the record.
+# Runs the tests a to e of a file as pytest with the plugin does; some tests crash or hang on purpose. Tests
+# that were begun earlier are read from the record, not begun again.
 PROGRAM = """
 import json, os, signal, sys, time
 record, plan = sys.argv[1], json.loads(sys.argv[2])
@@ -63,7 +63,7 @@ def watched(tmp_path: Path, plan: dict[str, Any], budget: float = 60.0, limit: f
 
 
 def found_of(outcomes: dict[str, str]) -> Any:
-    """What a run would have found."""
+    """The outcomes that a run would have found."""
     found = watch.Found(selected=list(outcomes))
     for test, outcome in outcomes.items():
         found.take({"event": outcome, "test": test, "reason": "signal 11" if outcome == "crashed" else ""})
@@ -119,7 +119,7 @@ def test_time_that_is_up_leaves_tests_over(tmp_path: Path) -> None:
         if found.outcomes:
             break
     assert found.counts()["passed"] == 1
-    assert found.counts()["notrun"] == 4  # the one that was running has no outcome
+    assert found.counts()["notrun"] == 4  # the running test has no outcome
 
 
 def test_a_death_outside_tests_is_a_failed_run(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_the_conformance_page_shows_the_record() -> None:
 
 
 def test_a_recorded_run_stands_for_a_smaller_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Only of the same sources, and without failures."""
+    """Only for the same sources, and without failures."""
     run = {"suite": "s", "module": "stride0", "instruction_set": "v3", "examples": 100, "seed": 0}
     run |= {"total": {"passed": 5, "failed": 0}, "source_hash": records.source_hash()}
     other, failed = {**run, "source_hash": "0"}, {**run, "total": {"passed": 5, "failed": 1}}
@@ -193,7 +193,7 @@ def test_a_recorded_run_stands_for_a_smaller_one(monkeypatch: pytest.MonkeyPatch
 
 
 class Item(NamedTuple):
-    """What sampling needs to know of a test."""
+    """The facts about a test that sampling needs."""
 
     path: str
     nodeid: str

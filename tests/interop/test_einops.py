@@ -93,7 +93,7 @@ def test_reduce(case: Pattern, how: str) -> None:
         if how in ("min", "max") and dtype.startswith("complex"):
             continue  # complex numbers have no order in the standard
         if how == "mean" and dtype not in REAL_FLOATING:
-            continue  # einops makes means of real floats only
+            continue  # einops computes means only of real floats
         a = values(dtype, case.shape)
         if how == "prod" and dtype in FLOATING:
             a = (1 + a / 100).astype(dtype)  # products near 1
@@ -159,6 +159,6 @@ def test_wrong_patterns_are_errors_of_einops() -> None:
 
 
 def test_frameworks_of_einops_do_not_include_stride0() -> None:
-    # The error must name einops.array_api; this test fails when einops takes any namespace.
+    # The error must name einops.array_api; this test fails when einops accepts any namespace.
     with pytest.raises(RuntimeError, match="unknown to einops"):
         einops.rearrange(xp.ones((2, 3)), "a b -> b a")

@@ -1,6 +1,6 @@
 """Annotations of jaxtyping, `Float[Array, "n m"]`, checked by beartype when a function is called."""
 
-# ruff: noqa: F722 - shapes are no annotations of Python's
+# ruff: noqa: F722 - shapes are not Python annotations
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class TestNumpysFunctions:
         found = getattr(np, name)(xp.asarray(n), axis=axis, **named)
         assert isinstance(found, xp.Array)
         assert found.shape == wanted.shape
-        # float32 is summed up in float64 here, and rounded once.
+        # float32 is summed in float64, and rounded once.
         np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-7, strict=True)
 
     @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ class TestNumpysFunctions:
             np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-15)
 
     def test_strict_mode_hides_them(self) -> None:
-        # If NumPy's functions found no method, they would continue with NumPy arrays.
+        # Without a method, NumPy's functions would continue with NumPy arrays.
         with xp.strict():
             with pytest.raises(AttributeError):
                 xp.ones(3).sum(out=None)
@@ -420,7 +420,7 @@ class TestView:
                 x.view(getattr(xp, target))
             return
         if wanted.ctypes.data % wanted.itemsize or any(step % wanted.itemsize for step in wanted.strides):
-            return  # unaligned elements, which NumPy reads and we refuse: below
+            return  # unaligned elements, which NumPy reads and stride0 refuses: below
         found = x.view(getattr(xp, target))
         assert found.dtype == getattr(xp, target) and found.shape == wanted.shape
         np.testing.assert_array_equal(

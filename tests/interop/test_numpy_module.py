@@ -37,7 +37,7 @@ def compare(theirs: Any, ours: Any) -> None:
     """Equal in shape, dtype and value; Python scalars and sequences item by item."""
     if isinstance(theirs, Exception):
         assert isinstance(ours, Exception), f"NumPy raises {theirs!r}, here {ours!r}"
-        # The bases that programs catch: NumPy has classes of its own, as we have.
+        # The base classes that programs catch: NumPy and stride0 have their own exceptions.
         expected = [
             base
             for base in (ValueError, TypeError, IndexError, ZeroDivisionError)
@@ -72,7 +72,7 @@ def test_call(call: str) -> None:
     compare(theirs, ours)
 
 
-# Where NumPy computes and we refuse, with an error that says what to write: by function and kind of dtypes.
+# Calls that NumPy computes and stride0 refuses, with advice in the error: by function and kind of dtypes.
 REFUSED = {
     "bool": (
         *(
@@ -140,7 +140,7 @@ def test_ufunc_of_each_dtype(name: str) -> None:
             raise AssertionError(f"{name} of {dtypes}: {error}") from error
 
 
-# Names that NumPy 2.5 has no more.
+# Names that NumPy 2.5 has removed.
 REMOVED = {"row_stack"}
 
 
@@ -167,7 +167,7 @@ LACKING = {"axis", "initial", "kind", "like", "max_work", "order", "out", "retur
 
 @pytest.mark.parametrize("module", ["", "linalg", "fft"])
 def test_signatures_are_numpys(module: str) -> None:
-    """Parameters have NumPy's names and order; some are lacking, and then refused by Python."""
+    """Parameters have NumPy's names and order; Python refuses missing parameters."""
     theirs, ours = (getattr(np, module) if module else np for np in (numpy, snp))
     checked = 0
     for name in ours.__all__:

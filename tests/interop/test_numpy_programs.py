@@ -1,4 +1,4 @@
-"""Programs in NumPy's style give the same with ``import stride0.numpy as np``."""
+"""Programs in NumPy's style return the same results with ``import stride0.numpy as np``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import stride0.numpy as snp
 
 
 def compare(theirs: Any, ours: Any) -> int:
-    """Compare results; return how many arrays of ours there are."""
+    """Compare results; return the number of stride0 arrays."""
     if isinstance(theirs, (tuple, list)):
         return sum(compare(one, other) for one, other in zip(theirs, ours, strict=True))
     wanted, found = numpy.asarray(theirs), numpy.asarray(ours)
