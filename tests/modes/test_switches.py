@@ -49,7 +49,7 @@ def broadcast() -> bool:
 
 
 def deferring() -> bool:
-    """Whether results have no memory before they are read."""
+    """Whether results get memory only when they are read."""
     x = xp.ones(100)
     before = xp.memory.stats()["live_bytes"]
     y = x + 1
@@ -209,7 +209,7 @@ def test_methods_and_objects_that_are_called() -> None:
 )
 def test_what_cannot_be_decorated(thing: Any) -> None:
     for setting in (xp.strict(), flags(), xp.broadcasting("exact")):
-        with pytest.raises(xp.ArgumentTypeError, match="a function or method"):
+        with pytest.raises(xp.ArgumentTypeError, match="decorate a function"):
             setting(thing)
 
 
@@ -217,7 +217,7 @@ def test_what_cannot_be_decorated(thing: Any) -> None:
 
 
 def is_off() -> bool:
-    """Whether no switch is on anywhere, so that calls test only one flag."""
+    """Whether no switch is on in any thread, so that calls only test one flag."""
     gc.collect()
     return not switches.is_guarding()
 
@@ -349,7 +349,7 @@ def test_calls_under_way_when_a_default_is_set(switch: Callable[[bool], Any] | N
 
 
 def test_calls_under_way_keep_nothing_alive_when_they_are_over() -> None:
-    """The thread of such a call may end, or wait forever, without another call of the package."""
+    """The thread of such a call may end, or wait forever, without calling the package again."""
     waiting, go, ended, over = (threading.Event() for _ in range(4))
     kept: list[weakref.ref[Any]] = []
 

@@ -79,7 +79,7 @@ def test_functions_of_scipy(pytester, monkeypatch):
     expected = {name: set(re.findall(r"`(\w+)`", cells[0])) for name, cells in table.items()}
     found = run_tests(pytester, "test_scipy.py", text, command, 3)
     assert {name: tests for name, tests in found.items() if tests} == expected
-    # Without the move, and with the arrays on the CPU from the start.
+    # Without the transfer, and with the arrays on the CPU from the start.
     bare = text.replace("actual.to_device(cpu), desired.to_device(cpu)", "actual, desired")
     found = run_tests(pytester, "test_bare.py", bare, command, 3)
     assert {name for name, tests in found.items() if len(tests) == 3} == {"devices"}
@@ -90,7 +90,7 @@ def test_functions_of_scipy(pytester, monkeypatch):
 def test_the_configurations_are_those_of_the_plugin():
     table = rows("| configuration | flags |")
     versions = table.pop("2022.12`, `2023.12`, `2024.12")
-    assert versions == ["`api_version=` that version"]
+    assert versions == ["`api_version` set to this version"]
     listed = {name: eval(f"dict({cells[0].strip('`')})") for name, cells in table.items()}
     listed |= {version: {"api_version": version} for version in ("2022.12", "2023.12", "2024.12")}
     assert listed == pytest_stride0.CONFIGURATIONS

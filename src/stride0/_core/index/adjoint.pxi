@@ -1,12 +1,15 @@
 # Operations of backward passes: adjoints of broadcasts, reductions and indexing.
 #
-# Note [Repeated cotangents]     A broadcast cotangent repeats its elements along axes of stride 0. Its product with
-# an operand that is broadcast along the same axes repeats its elements, too, so it is computed once and has stride 0
-# there. The gradient of `sum(a * b)` by a column `a` is one sum, repeated.
+# Note [Repeated cotangents]
+#     A broadcast cotangent repeats its elements along axes of stride 0. Its product with an operand that is broadcast
+#     along the same axes repeats its elements, too, so it is computed once and has stride 0 there. The gradient of
+#     `sum(a * b)` by a column `a` is one sum, repeated.
 
 def unreduce(x, tuple shape, axis):
-    """ The result of a reduction over `axis` of an array of `shape`, broadcast to that shape: a view. `axis` is the
-    argument of the reduction; the reduced axes may be kept or removed.
+    """
+    The result of a reduction over `axis` of an array of `shape`, broadcast to that shape: a view.
+
+    `axis` is the argument of the reduction; the reduced axes may be kept or removed.
     """
     cdef Array a = <Array?>x
     cdef Py_ssize_t sizes[MAX_NDIM]

@@ -1,12 +1,12 @@
 # Masks: their true elements, and `x[mask]` for a mask of the shape of x.
 #
-# Note [Masks of a whole array]     The true elements are counted, and then read or written without making indices.
-# Compared with a gather by the indices     of `nonzero`, this is 1.4 to 2.7 times as fast on the rows `x[m]` of
-# compare.py, 1.4 to 9 times on `x[m] = 0.0`.
+# Note [Masks of a whole array]
+#     The true elements are counted, and then read or written without making indices. Compared with a gather by the
+#     indices of `nonzero`, this is 1.4 to 2.7 times as fast on the rows `x[m]` of compare.py, 1.4 to 9 times on
+#     `x[m] = 0.0`.
 
 cdef inline Array whole_mask(Array x, object key):
-    """A mask of the shape of x, copied if it is not contiguous; None for another key, or if the mask is empty or
-    0-d."""
+    """A mask of the shape of x, copied if it is not contiguous; None for another key and for an empty or 0-d mask."""
     if type(key) is not Array or (<Array>key).code != BOOL or (<Array>key).ndim == 0 or x.size == 0 or not same_shape(x, <Array>key):
         return None
     return <Array>key if (<Array>key).c_contiguous else copy_array(<Array>key, BOOL, True)
