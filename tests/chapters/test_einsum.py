@@ -1,4 +1,4 @@
-"""`einsum` and `einsum_path` beside NumPy's, for expressions by hand and at random, and the errors."""
+"""`einsum` and `einsum_path` compared with NumPy's: chosen and random expressions, and errors."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_which_results_are_views(subscripts: str) -> None:
     assert shares == ("," not in subscripts)
 
 
-# Those that BLAS does not compute, whose bits are its own: Notes of `matmul`.
+# Products that BLAS does not compute; the bits of BLAS may differ: Notes of `matmul`.
 @pytest.mark.parametrize(
     ("subscripts", "dtype"),
     [
@@ -383,7 +383,7 @@ def test_errors(call: Any, error: type[Exception], text: str) -> None:
 
 
 def test_labels_of_other_types() -> None:
-    """Whatever was called before: 0.0 and False equal 0, and are no labels."""
+    """0.0 and False equal 0 but are no labels, also after a call with 0."""
     labels: list[Any] = [0, 1]
     assert xp.einsum(X, labels).shape == (2, 3)
     for wrong in ([0.0, 1.0], [False, True]):
@@ -414,7 +414,7 @@ def test_gradients_and_batches_of_many_labels() -> None:
     labels, others = list(range(40)), list(range(40, 80))
     assert float(xp.sum(xp.autograd.grad(lambda x: xp.einsum(x, labels, []))(x))) == 1.0
     assert float(xp.sum(xp.autograd.grad(lambda x: xp.einsum(x, labels, y, others, []))(x))) == 2.0
-    # Three operands and 52 labels, as many as a path is found for.
+    # Three operands and 52 labels, the most for which a path is found.
     parts = [list(range(18)), list(range(18, 35)), list(range(35, 52))]
     z = [xp.ones((3, *(1,) * len(part))) for part in parts]
 

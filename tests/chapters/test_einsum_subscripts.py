@@ -1,4 +1,4 @@
-"""Which subscripts `einsum` takes, beside NumPy's; and contractions of arrays without elements."""
+"""Which subscripts `einsum` accepts, compared with NumPy; and contractions of empty arrays."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _random_call(rng: random.Random) -> tuple[list[list[str]], list[str] | None,
 
 
 def _arguments(rng: random.Random, terms: Any, output: Any, operands: list[Any]) -> list[Any]:
-    """Return a call of either form; strings are spoiled now and then."""
+    """Return a call of either form; some strings are made invalid."""
     if rng.random() < 0.4:
         lists = [
             [... if label == "..." else LABELS.index(label) for label in term]

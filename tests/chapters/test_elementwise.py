@@ -1,8 +1,8 @@
-"""Every elementwise function of the operation table against NumPy: values, dtypes, shapes and exceptions.
+"""Every elementwise function of the operation table, compared with NumPy: values, dtypes, shapes, errors.
 
-The table gives names, numbers of operands and error bounds; what is expected comes from NumPy, rational
-arithmetic and mpmath. Where stride0 follows the standard and NumPy does not, `expectation` says so: it is
-the one place where the domain is restricted. Promotion, scalars, broadcasting and long operands are in
+The table gives names, numbers of operands and error bounds; expected results come from NumPy, rational
+arithmetic and mpmath. Where stride0 follows the standard and NumPy does not, `expectation` says so: it is the
+only place that restricts the domain. Promotion, scalars, broadcasting and long operands are in
 `test_operands.py`; `clip`, `where`, `real`, `imag` and `add(alpha=)` in `test_composed.py`; rows of
 `stride0.special` in `test_special_kernels.py`.
 """
@@ -26,26 +26,26 @@ from stride0._tables import operations
 
 ROWS = {row.name: row for row in operations.OPS if row.public and not row.namespace}
 
-# What the standard leaves out and stride0 refuses where NumPy computes: letters of NumPy's kinds.
-# bool: NumPy takes the int8 (or float16) loop; complex numbers: NumPy compares them lexicographically.
+# Dtypes, by NumPy's kind letters, that NumPy accepts but the standard leaves out and stride0 refuses.
+# For bool NumPy uses its int8 (or float16) loop; complex numbers it compares lexicographically.
 REFUSED = {
     **dict.fromkeys(("floor_divide", "remainder", "pow", "square", "conj"), "b"),
     **dict.fromkeys(("ceil", "floor", "trunc", "round", "bitwise_left_shift", "bitwise_right_shift"), "b"),
     **dict.fromkeys(("less", "less_equal", "greater", "greater_equal", "maximum", "minimum"), "c"),
     "signbit": "biu",
 }
-# Functions of floating-point numbers. Integers run in float64; NumPy gives int8 to a loop of float16.
+# Functions of floating-point numbers. Integers are computed in float64; NumPy computes int8 in float16.
 FLOATING = {name for name, row in ROWS.items() if row.ulp > 0.5} - {"pow"}
 FLOATING |= {"reciprocal", "sqrt", "copysign", "nextafter"}
-# Either zero is an extreme of both: the standard leaves the sign open, and NumPy's depends on the loop.
+# Of -0.0 and 0.0 either may be the extreme: the standard leaves the sign open, and NumPy's varies by loop.
 OPEN_ZERO = {"maximum", "minimum"}
-# NumPy's float64 functions promise 4 units in the last place.
+# NumPy's float64 functions have errors of up to 4 units in the last place.
 NUMPY_ULP = 4.0
 # Complex rows whose components are each rounded once, or not at all.
 COMPLEX_EXACT = {"add", "subtract", "negative", "positive", "conj", "equal", "not_equal", "round"}
 COMPLEX_EXACT |= {"isfinite", "isinf", "isnan", "logical_and", "logical_or", "logical_xor", "logical_not"}
-# The rest in units in the last place of the magnitude: beyond stride0's bound, NumPy's own error. That of a
-# power grows with its exponent.
+# For the others, NumPy's own error, to be added to stride0's bound, in units in the last place of the
+# magnitude. The error of a power grows with its exponent.
 COMPLEX_ULP = {name: 128.0 if name == "pow" else 16.0 for name in ROWS}
 
 
@@ -84,7 +84,7 @@ def expectation(name, *operands):
     if ulp == 0.5 or common.kind not in "f":
         return getattr(np, name)(*cast), 0
     if common == "float32":
-        # NumPy's float64 function, rounded, is the correct float32 but for a half.
+        # NumPy's float64 result, rounded to float32, is at most half a unit off.
         return getattr(np, name)(*(v.astype("float64") for v in cast)).astype("float32"), ulp + 0.5
     return getattr(np, name)(*cast), ulp + NUMPY_ULP
 
@@ -105,7 +105,7 @@ def assert_close(x, expected, ulp, scale, what):
     with np.errstate(all="ignore"):
         unit = np.spacing(np.maximum(np.abs(expected), np.asarray(scale, dtype=expected.dtype)))
         near = np.abs(got.astype("float64") - expected) <= ulp * unit.astype("float64")
-    # A result may fall on either side of the largest and of the smallest number there is.
+    # A result near the largest or smallest number may overflow or underflow, or not.
     edge = np.isinf(expected) & (np.abs(got) > 0.999 * np.finfo(expected.dtype).max)
     edge |= (expected == 0) & (np.abs(got) <= ulp * unit)
     good = np.where(special, same_special | edge, near)
@@ -141,10 +141,10 @@ def check(name, *operands):
 
 
 def scale_of(name, *operands):
-    """Return the size in whose units the error counts, where it is not the result's."""
+    """Return the magnitude whose units measure the error, where it is not that of the result."""
     if name != "logaddexp":
         return 0.0
-    # Where its terms cancel, log(exp(x1) + exp(x2)) is as good as its operands.
+    # Where terms cancel, the error of log(exp(x1) + exp(x2)) is measured in units of the operands.
     x1, x2 = (np.where(np.isfinite(v), np.abs(v), 0) for v in operands)
     return np.maximum(x1, x2)
 
@@ -186,7 +186,8 @@ def test_every_dtype_and_layout(name):
                 check(name, element, y)
 
 
-# -- the same on whatever hypothesis finds -------------------------------------------------------------------
+# -- the same with arrays that hypothesis draws
+# ----------------------------------------------------------------
 
 
 def stored(layout, a):
@@ -235,7 +236,7 @@ def numbers(dtype, tame):
 
 @st.composite
 def operands_of(draw, name):
-    """One or two pairs whose shapes broadcast, or not quite."""
+    """One or two pairs whose shapes broadcast, or almost."""
     full = draw(st.lists(st.sampled_from([0, 1, 2, 3, 5, 19]), max_size=3).map(tuple))
     dtype = draw(st.sampled_from(DTYPES))
     dtypes = [dtype] + [draw(st.just(dtype) | st.sampled_from(DTYPES)) for _ in range(ROWS[name].nin - 1)]
@@ -248,7 +249,7 @@ def operands_of(draw, name):
         shape = shape[draw(st.sampled_from([0, 0, 0, 1])) :]
         a = draw(hnp.arrays(d, shape, elements=numbers(d, tame)))
         if name == "pow" and a.dtype.kind == "i" and not tame and draw(st.integers(0, 3)):
-            a = np.abs(a // 2)  # negative exponents are refused: that is one case of many
+            a = np.abs(a // 2)  # few cases with negative exponents, which raise
         layout = draw(st.sampled_from(["C", "transposed", "sliced", "negative", "broadcast"]))
         out.append(stored(layout, a))
     return out
@@ -299,7 +300,7 @@ def errors(name, exact, operands, size=lambda exact, *given: abs(exact)):
 
 
 def samples(name, dtype, count=120):
-    """Operands in the row's domain, as spread as its ends, around 1 and down to tiny ones."""
+    """Operands over the row's whole domain, around 1, and tiny ones."""
     rng = np.random.default_rng(7)
     low, high = ROWS[name].samples
     out = []
@@ -334,7 +335,7 @@ def test_accuracy_of_complex_functions(name):
         z[::3] *= 10.0 ** rng.uniform(-9, 0, 50)
         operands.append(z)
     for given_, _, error in errors(name, EXACT[name], operands):
-        # exp(y * log(x)) multiplies the error of its exponent by the size of that.
+        # exp(y * log(x)) multiplies the error of its exponent by the exponent's size.
         bound = 4 if name != "pow" else 4 * (1 + abs(given_[1] * np.log(given_[0])))
         assert error <= bound, f"{name}{given_} is off by {error} ULP"
 

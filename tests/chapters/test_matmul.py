@@ -1,4 +1,4 @@
-"""Matrix products: `matmul` by all its ways, `vecdot`, `tensordot` and `matrix_transpose`, against NumPy."""
+"""Products compared with NumPy: every algorithm of `matmul`, `vecdot`, `tensordot`, `matrix_transpose`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROUNDING = {"float32": 2e-4, "complex64": 2e-4, "float64": 1e-11, "complex128": 
 
 
 def tolerance(*arrays):
-    """How far sums of products of floats may differ by their order; not at all for integers."""
+    """How much sums of products of floats may differ by order of summation; 0 for integers."""
     size = 1.0  # the largest sum of the magnitudes of products, at most
     for axis, a in zip((-1, -2), arrays):  # noqa: B905
         squares = np.nan_to_num(np.abs(a.astype(np.complex128)) ** 2, nan=0, posinf=0)
@@ -95,7 +95,7 @@ def test_matmul_of_all_layouts(dtype):
     ],
 )
 def test_products_have_the_same_elements_in_any_layout(dtype, shape1, shape2):
-    """Of whole numbers, whose sums are exact: whatever is packed, gathered or read where it is."""
+    """Products of whole numbers have exact sums, whether operands are packed, gathered or read in place."""
     rng = np.random.default_rng(7)
     (x, a), (y, b) = (both(rng.integers(1, 50, shape).astype(dtype)) for shape in (shape1, shape2))
     wanted = np.asarray(xp.matmul(x, y)).tobytes()
@@ -188,7 +188,7 @@ LENGTHS = [(1, 1), (22, 22), (22, 23), (0, 44), (0, 45), (44, 1), (31, 31), (32,
 
 
 def of_length(bits, shape, dtype, rng):
-    """The extreme integers of so many bits; in uint64 the negative ones are those from 2^63 on."""
+    """The extreme integers of `bits` bits; in uint64 negative ones wrap to 2^63 and above."""
     return rng.choice(np.asarray([-(2**bits), 2**bits - 1], "int64"), shape).view(dtype)
 
 
@@ -201,7 +201,7 @@ def test_integers_of_any_length(dtype, bits):
         for x, y in itertools.product(views(both(a)), views(both(b))):
             product(x, y, f"{bits} {m} {k} {n}")
         product(both(b.T), both(a.T), f"{bits} {n} {k} {m}")
-        # The largest sums: of equal signs.
+        # The largest sums have terms of equal sign.
         product(both(a[:, :1].repeat(k, 1)), both(b[:1].repeat(k, 0)), f"{bits} {m} {k} {n}, equal elements")
 
 
@@ -269,7 +269,7 @@ def test_no_warnings_of_overflow_and_nan():
 
 
 class Counted:
-    """Stands for `numpy` in `matmul.numpy_loops`, and notes the shapes that its `matmul` is called with."""
+    """Replaces `numpy` in `matmul.numpy_loops`, and records the shapes that its `matmul` gets."""
 
     asarray, errstate, ufunc = staticmethod(np.asarray), np.errstate, np.ufunc
 
@@ -288,7 +288,7 @@ class Counted:
 def counted(monkeypatch):
     counter = Counted()
     monkeypatch.setattr(numpy_loops, "numpy", counter)
-    # The core has what it needs loaded anew, now and after the test. This NumPy has no ufuncs.
+    # The core reloads NumPy's functions now and after the test. This NumPy has no ufuncs.
     load_anew()
     yield counter
     load_anew()
@@ -428,7 +428,7 @@ def test_small_stacks(dtype):
 @pytest.mark.parametrize("dtype", FLOATING)
 @pytest.mark.parametrize("shape", LONG)
 def test_long_sums(dtype, shape):
-    """Accurate, the same at every number of threads and twice, symmetric where they should be."""
+    """Accurate, equal at every number of threads and when repeated, symmetric where they should be."""
     m, k, n = shape
     (x, a), (y, b) = matrices(dtype, k, m), matrices(dtype, k, n)
     wide = np.clongdouble if a.dtype.kind == "c" else np.longdouble
@@ -455,7 +455,7 @@ def test_long_sums(dtype, shape):
         xp.asarray(a.T.copy()) @ y,
     ):
         assert np.all(np.abs(np.asarray(got) - exact) <= 64 * np.finfo(dtype).eps * magnitude)
-    # Non-finite values reach their row and their column, and nothing else.
+    # Non-finite values affect their row and column only.
     a = a.copy()
     a[k // 2, 0] = np.nan
     spoiled = np.asarray(xp.asarray(a).T @ y)
@@ -747,7 +747,7 @@ def test_the_extension_has_them_too():
         assert getattr(xp.linalg, name) is getattr(xp, name)
 
 
-# bool: beside numbers what is true counts as 1, as in NumPy; two masks give a mask
+# bool: with numbers True counts as 1, as in NumPy; two masks give a mask
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "int64", "float32", "float64", "complex64"])
@@ -775,7 +775,7 @@ def test_bool(call, dtype):
 
 
 def test_many_bools():
-    # Counted in anything narrow, 256 or 65,536 hits would be none.
+    # In a narrow counter 256 or 65,536 hits would wrap to 0.
     x = xp.ones((2, 1 << 17), dtype=xp.bool)
     assert xp.all(x @ x.T) and bool(xp.vecdot(x, x)[1])
 

@@ -48,7 +48,7 @@ def test_within_the_bound(row: Any, dtype: str) -> None:
     for value, exact in zip(got.tolist(), specials.exact_results(row.name, given), strict=True):
         nearest, rest = specials.split(exact, dtype)
         if not math.isfinite(nearest) or nearest == 0:
-            # The largest number may be the result instead of infinity, and the least one instead of zero.
+            # The result may be the largest number instead of infinity, and the smallest one instead of zero.
             assert value == nearest or abs(value) >= float(np.finfo(dtype).max) or abs(value) <= 5e-45
             continue
         unit = float(np.spacing(np.asarray(abs(nearest), dtype)))
@@ -59,7 +59,7 @@ def test_within_the_bound(row: Any, dtype: str) -> None:
 
 @pytest.mark.parametrize("name", ["gammaln", "digamma"])
 def test_negative_arguments(name: str) -> None:
-    """Between poles and near zeros: within a unit of the larger one of the result and 1."""
+    """Between poles and near zeros: within one unit of the larger of the result and 1."""
     rng = np.random.default_rng(3)
     x = -np.concatenate([rng.uniform(0, 30, 300), rng.uniform(0, 1e-3, 30), rng.uniform(0, 5000, 60)])
     exact = {"gammaln": lambda v: mpmath.loggamma(v).real, "digamma": mpmath.digamma}[name]
@@ -73,19 +73,19 @@ SPECIAL += [90.0, -90.0, 180.0, 1e15, -1e15, 1e-320, -1e-320, 1e-30, 1e300, -1e3
 
 
 def is_known(name: str, operands: tuple[float, ...], got: float, want: float) -> bool:
-    """Whether SciPy rounds an exact result, overflows in between, or gives up."""
+    """Whether SciPy is wrong here: it rounds an exact result, overflows on the way, or gives up."""
     x = operands[0]
     if name in ("boxcox", "boxcox1p") and 0 < abs(operands[1]) < 1e-19:
-        return True  # SciPy takes such an exponent for 0
+        return True  # SciPy treats such an exponent as 0
     if math.isinf(want) and max(map(abs, operands)) < 720:
-        # SciPy overflows too early, and takes the least numbers for 0.
+        # SciPy overflows too early, and treats the smallest numbers as 0.
         return 300 < got < math.inf or (name == "cotdg" and got < 0 and abs(x) < 1e-300)
     if name == "sinc" and math.isfinite(x) and x and x == math.trunc(x):
         return got == 0
     if name == "cosm1" and abs(x) > 1:
         return -2 <= got <= 0  # cos(x) - 1, which loses digits by cancellation
     if name in ("boxcox", "boxcox1p", "inv_boxcox", "inv_boxcox1p", "pseudo_huber", "kl_div"):
-        # SciPy takes tiny exponents and widths for 0, and some products overflow.
+        # SciPy treats tiny exponents and widths as 0, and some of its products overflow.
         if any(0 < abs(v) < 1e-29 for v in operands):
             return True
         return all(map(math.isfinite, operands)) and max(map(abs, operands)) > 1e14
@@ -108,7 +108,7 @@ def test_special_values_are_scipys(row: Any) -> None:
         elif math.isinf(want):
             assert got == want, what
         else:
-            # SciPy's functions are off by some units, and by more where terms cancel.
+            # SciPy's errors are a few units, and more where terms cancel.
             assert abs(got - want) <= 1e-11 * abs(want) + 1e-300, what
 
 
@@ -127,7 +127,7 @@ def test_special_values_of_float32(row: Any) -> None:
 
 
 def test_what_is_exact() -> None:
-    """Results that are numbers of the dtype come without an error."""
+    """Results that the dtype can represent exactly have no error."""
     assert call(ROWS["gamma"], np.arange(1.0, 24.0)).tolist() == [math.factorial(n) for n in range(23)]
     assert call(ROWS["exp2"], np.arange(-1074.0, 1024.0)).tolist() == [2.0**n for n in range(-1074, 1024)]
     assert call(ROWS["exp10"], np.arange(23.0)).tolist() == [10.0**n for n in range(23)]

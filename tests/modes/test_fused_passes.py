@@ -1,4 +1,4 @@
-"""`stride0.fused`: which calls take a pass over memory. Elements are right in either case."""
+"""`stride0.fused`: which calls need a pass over memory. Elements are the same in each case."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_reductions_of_one_array(count: int, passes: Passes) -> None:
 @pytest.mark.parametrize("leaves", range(8, 20))
 @pytest.mark.parametrize("count", [3, 4, 5, 8, 9, 12, 14])
 def test_more_results_than_one_pass_stores(count: int, leaves: int, reduces: bool, passes: Passes) -> None:
-    """With the maximum of leaves, values that later passes read again, and a reduction of all."""
+    """With the largest number of leaves, values that later passes read again, and a reduction of all."""
     x = [numbers(6, 7, seed=k) for k in range(leaves)]
 
     def program() -> list[Any]:
@@ -236,7 +236,7 @@ def test_later_passes_read_what_earlier_ones_stored(passes: Passes) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_equal_steps_are_found_by_all_that_makes_them_equal(dtype: xp.DType, passes: Passes) -> None:
-    """Casts to all dtypes, and operations next to a copy and a `where`: each is told from the others."""
+    """Casts to all dtypes, and operations next to a copy and a `where`: no two are confused."""
     x, y = xp.astype(numbers(40), dtype), xp.astype(numbers(40, seed=4), dtype)
     chains: list[list[tuple[Callable[..., Any], ...]]] = [[(xp.astype, x, to) for to in DTYPES]]
     for operation in operations.OPS:

@@ -35,7 +35,7 @@ def test_each_case_cites_a_fix_once(cases: list[Any]) -> None:
 
 
 def test_numpy_passes_before_and_after_the_fix(cases: list[Any]) -> None:
-    """So every bug is one of portability, and every check is true of NumPy."""
+    """Every bug passes with NumPy, so it is a bug of portability; every check holds for NumPy."""
     runner = portability.Runner(portability.NUMPY, "default")
     for case in cases:
         assert runner.outcome(case, case.before) == runner.outcome(case, case.after) == "", case.key

@@ -30,7 +30,7 @@ def test_each_line_is_there_once_with_a_rule(lines: list[Any]) -> None:
 
 
 def test_each_line_passes_somewhere(lines: list[Any], record: dict[str, Any]) -> None:
-    """So none of them is refused by mistake."""
+    """Each line is accepted by some library, so none fails because of a mistake in it."""
     columns = [column for name, column in record["outcomes"].items() if name != strictness.STRIDE0.name]
     for line in lines:
         if line.config != strictness.LEGAL:
@@ -63,7 +63,7 @@ def test_nothing_that_array_api_strict_catches_is_let_through(record: dict[str, 
 
 
 def test_lines_that_the_standard_defines_pass(lines: list[Any]) -> None:
-    """In strict mode and with every flag, but for what the flag itself takes away."""
+    """In strict mode and with every flag, except for features that the flag removes."""
     assert list(strictness.false_alarms(lines)) == []
     assert not any("strict" in line.without for line in lines)
 

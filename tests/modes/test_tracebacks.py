@@ -1,4 +1,4 @@
-"""Tracebacks in pytest end at the user's line: frames of the package are hidden, and only there."""
+"""Tracebacks in pytest end at the user's line: frames of the package are hidden, in pytest only."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import stride0 as xp
 
 pytest_plugins = ["pytester"]
 
-# Each error comes from another place: a compiled operator and function, a fast path, functions in Python of a
-# chapter and an extension, a method, strict mode, the tape, and modules that are loaded late.
+# Each error is raised in a different place: a compiled operator and function, a fast path, functions in
+# Python of a chapter and an extension, a method, strict mode, the tape, and modules that are loaded late.
 CALLS = {
     "operator": "xp.ones(3) + xp.ones(4)",
     "in_place": "operator.iadd(xp.ones(3), xp.ones(4))",
@@ -52,7 +52,7 @@ def run(pytester, monkeypatch):
 
 
 def frames(lines: list[str]) -> list[str]:
-    """Name of each test and, behind it, the files of the frames that its traceback shows, innermost last."""
+    """The name of each test, followed by the files of the frames in its traceback, innermost last."""
     shown = []
     for line in lines:
         if line.startswith("____"):

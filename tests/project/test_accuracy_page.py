@@ -1,4 +1,4 @@
-"""docs/evidence/accuracy.md is made of the recorded measurements, which keep the promise."""
+"""docs/evidence/accuracy.md equals the recorded measurements, which are within the promised errors."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ NAMES = {
 
 
 def described(svg: str) -> str:
-    """The alternative text of a picture, which has the complete text of `explain`."""
+    """The alternative text of a picture: the complete text of `explain`."""
     return re.findall(r"<desc[^>]*>(.*)</desc>", svg, re.DOTALL)[0]
 
 

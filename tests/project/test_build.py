@@ -20,7 +20,7 @@ BUILD = ROOT / "src" / "stride0" / "_core" / "generators"
 
 @pytest.fixture
 def builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A function that builds a wheel in a small tree, and the builds that meson-python was asked for."""
+    """A function that builds a wheel in a small tree, and the list of builds requested of meson-python."""
     asked: list[Any] = []
 
     def build_wheel(folder: str, settings: Any = None, metadata: Any = None) -> str:

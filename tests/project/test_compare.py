@@ -1,6 +1,5 @@
-"""The benchmark's machinery: what it computes from times, and that its rows compute the same everywhere.
-
-Nothing here looks at how long anything takes.
+"""The benchmark's machinery: figures computed from times, and equal results of its rows everywhere. No test
+here depends on how long anything takes.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def reported(*rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_page_lists_every_program() -> None:
-    """Every module with a function `main` is in the table, and has one if it is."""
+    """The table lists the modules with a function `main`, and no others."""
     folder = Path(compare.__file__).parents[1]
     listed = {module for module, _ in programs("benchmarks").values()}
     found = {
@@ -75,7 +74,7 @@ def test_goals_are_those_of_the_issues() -> None:
 def test_every_group_has_rows_of_its_own() -> None:
     assert {row.group for row in TINY} == {*cases.GOALS}
     for scale in (cases.FULL, cases.QUICK):
-        # By their keys, rows are told to other processes, and one run is compared with another.
+        # Keys name the rows to other processes, and match rows of two runs.
         assert [row.key for row in cases.rows(scale)] == [row.key for row in TINY]
     vector = [row for row in TINY if row.group == "vector-mid"]
     assert len(vector) == 18 and all(row.counts for row in vector)
@@ -177,7 +176,7 @@ def test_libraries_alternate(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
     seconds, disturbed = timing.alternate(timers(ran), 4, 0, math.inf)
     assert seconds == dict.fromkeys("abc", [0.01] * 4) and disturbed == 0
-    # Once each to calibrate; then samples, those of the first round after a run that is not timed.
+    # One run each to calibrate; then samples; in the first round an untimed run comes before each.
     assert "".join(ran) == "abc" + "aabbcc" + "bca" + "cab" + "abc"
     seconds, _ = timing.alternate(timers([]), 50, 0, 0)  # no time at all
     assert {len(samples) for samples in seconds.values()} == {timing.LEAST_ROUNDS}
@@ -213,7 +212,7 @@ def test_disturbed_samples_are_taken_again(monkeypatch: pytest.MonkeyPatch) -> N
     ran: list[str] = []
     seconds, disturbed = timing.alternate(timers(ran), 2, 0, math.inf)
     assert disturbed == 1 and {len(samples) for samples in seconds.values()} == {2}
-    # Calibration; then in each round every try, and one run before each as long as there is no sample.
+    # Calibration; then in each round every try, with an untimed run before each until there is a sample.
     assert ran.count("a") == 1 + timing.TRIES * 2 + timing.TRIES
 
 

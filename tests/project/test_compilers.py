@@ -1,4 +1,4 @@
-"""Handwritten C: no compiler warns of it, and it recognises processors."""
+"""Handwritten C compiles without warnings and recognises processors."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ int main(void)
 
 @pytest.fixture(scope="module", params=[(name, how) for name in COMPILERS for how in ("levels", "features")])
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Prints the builds that a processor runs; tests names of levels, or single features."""
+    """Print the builds that this processor can run; test names of levels, or single features."""
     compiler, how = request.param
     folder = tmp_path_factory.mktemp("cpu")
     source, out = folder / "cpu.c", folder / "cpu"

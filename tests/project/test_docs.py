@@ -1,4 +1,4 @@
-"""The documentation is right: sessions, links, notes, and the lists of exceptions and names."""
+"""Sessions, links, notes, and the lists of exceptions and names in the documentation are correct."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Statement(NamedTuple):
 def statements(page: str) -> Iterator[Statement]:
     """Yield the statements of a page's ```pycon blocks, each with what it shows.
 
-    Not doctest's parser, for which an empty line ends what is shown: our errors have empty lines.
+    doctest's parser ends the output at an empty line; our errors contain empty lines.
     """
     for fence in FENCE.finditer(TEXT[page]):
         if fence[1] != "pycon":
@@ -70,7 +70,7 @@ def outcome(statement: Statement, names: dict[str, object]) -> str:
     return shown.getvalue().rstrip()
 
 
-# It shows the allocations of one call, which come later and may be fewer with STRIDE0_FUSED=1.
+# It shows the allocations of one call; with STRIDE0_FUSED=1 they come later, and may be fewer.
 EAGER = "docs/design/memory.md"
 
 

@@ -1,7 +1,7 @@
-"""Examples in docstrings: each public function and class has examples, and their output is right.
+"""Each public function and class has examples in its docstring, with correct output.
 
-`xp` and `np` are imported in each of them, as the docstring of the package says. Of an error the first line
-is compared, and `...` stands for the others.
+`xp` and `np` are imported in each of them, as the docstring of the package says. Only the first line of an
+error is compared; `...` stands for the others.
 """
 
 from __future__ import annotations

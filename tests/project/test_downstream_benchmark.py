@@ -1,4 +1,4 @@
-"""`python -m benchmarks downstream`: its cases give NumPy's results, eager and fused. No times are judged."""
+"""`python -m benchmarks downstream`: its cases give NumPy's results, eager and fused."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_digits_softmax(tmp_path: Path) -> None:
 
 
 def test_digits_softmax_after_one_epoch(tmp_path: Path) -> None:
-    """The output says that too few digits are right; a second run prints the same, except the time."""
+    """The output reports that too few digits are right; a second run prints the same, except the time."""
     needs("sklearn", "tqdm", "matplotlib")
     rows = ("cross-entropy, training", "cross-entropy, test", "accuracy, training", "accuracy, test")
     found = []

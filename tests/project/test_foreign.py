@@ -1,4 +1,4 @@
-"""The tests of other projects: the page shows the results, and each failure has a reason."""
+"""The page on the tests of other projects shows the results, with a reason for each failure."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ BUILD = (SOURCE / "_core" / "meson.build").read_text(encoding="utf-8")
 LISTED = BUILD.partition("\nmodules = [")[2].partition("]")[0]
 COMPILED = re.findall(r"'((?!kernels)[a-z]+\.[a-z_]+)'", LISTED)
 
-# Modules of a layer may import modules of the layers below, and each other if there are no cycles. A folder
+# A module may import modules of the layers below, and of its own layer without cycles. A folder
 # stands for all modules in it that are not listed themselves.
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tables and errors", ("_version", "_tables", "_base.errors")),
@@ -345,12 +345,12 @@ def test_the_checks_find_what_they_are_for() -> None:
     assert {f"_chapters.{name}" for name in ("manipulation", "utility")} <= set(circles([*INNER, back]))
 
 
-# What is written in the functions of the namespace, like a program of a user.
+# Modules written with the functions of the namespace, like a user's program.
 ABOVE = ("autograd.scipy.", "autograd.hips.", "numpy")
 
 
 def test_nobody_imports_the_namespace() -> None:
-    """Except for modules that use its functions like a program of a user."""
+    """Except for modules that use its functions as a user's program does."""
     wrong = [
         where(found)
         for found in INNER

@@ -1,6 +1,6 @@
 """The namespace: its names, versions, inspection, devices.
 
-The names are copied from the standard's text, because the library's own tables would prove nothing.
+The names are copied from the standard's text: comparing the library with its own tables proves nothing.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def test_names_of_the_standard(chapter):
 
 
 def named(name):
-    """The function of a name with a dot in it, or without."""
+    """The function of a name with or without a dot."""
     module, _, short = name.rpartition(".")
     return getattr(getattr(xp, module) if module else xp, short)
 
@@ -244,7 +244,7 @@ def test_no_other_names():
     standard = {name for names in CHAPTERS.values() for name in names.split()}
     public = {name for name in dir(xp) if not name.startswith("_")}
     assert public - standard == OURS | EXCEPTIONS
-    # Besides Python's names, three names with underscores are meant for users.
+    # Apart from Python's own, three names with underscores are for users.
     special = {name for name in dir(xp) if name.startswith("__")} - set(dir(types.ModuleType("m")))
     special -= {"__builtins__", "__cached__", "__file__", "__path__", "__annotations__", "__all__"}
     special -= {"__getattr__", "__dir__", "__main__", "__tracebackhide__"}
@@ -592,7 +592,7 @@ def test_device_objects():
 
 
 def test_what_takes_long_to_import_is_imported_late() -> None:
-    """Python's modules that took a fifth of the time of `import stride0`."""
+    """Modules of Python that once took a fifth of the time of `import stride0`."""
     slow = ["ast", "dataclasses", "dis", "html", "inspect", "threading", "tokenize"]
     program = (
         f"import sys; slow = {slow}\n"

@@ -1,4 +1,4 @@
-"""The tables of NumPy's names: calls of a row agree, errors name the replacement, the page is current."""
+"""The tables of NumPy's names: both calls of a row agree, errors name the new call, the page is current."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """The recipes of docs/design/recipes.md: their additions to a copy of the tree exist and work.
 
-    STRIDE0_RECIPES=1 python -m pytest tests/project/test_recipes.py
-
-builds for minutes, kernels of the baseline and of the new instruction set. Without it the changes are made,
-and the tables checked.
+STRIDE0_RECIPES=1 python -m pytest tests/project/test_recipes.py also builds kernels, for minutes: for the
+baseline and the new instruction set. Without it the test makes the changes and checks the tables.
 """
 
 from __future__ import annotations
@@ -189,7 +187,7 @@ def run(*command: str, cwd: Path, **variables: str) -> str:
 
 
 def test_the_page_has_the_places() -> None:
-    """Each recipe changes the number of places that it says; a new recipe must be added to `PROGRAM` too."""
+    """Each recipe changes as many places as it says; a new recipe must also be added to `PROGRAM`."""
     assert {title: len({change.file for change in made}) for title, made in changes().items()} == PLACES
 
 

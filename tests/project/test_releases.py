@@ -1,4 +1,4 @@
-"""The files around a release say the same as each other: workflows, metadata, commands of `spin`."""
+"""The files for a release agree: workflows, metadata, commands of `spin`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_actions_are_pinned_and_no_secret_is_named(name: str) -> None:
     assert [use for use in uses if not use.startswith("./") and not pinned.fullmatch(use)] == []
     assert "secrets" not in TEXT[name]
     assert re.search(r"^permissions:\n  contents: read\n\n", TEXT[name], re.MULTILINE)
-    # Rights beyond reading are those of the jobs that upload.
+    # Only the jobs that upload have more than read permission.
     assert TEXT[name].count(": write") == {"release.yml": 1, "site.yml": 2}.get(name, 0)
 
 
@@ -49,7 +49,7 @@ def test_versions_of_python() -> None:
     assert classified == VERSIONS
     assert project["requires-python"] == f">={VERSIONS[0]}"
     built = PYPROJECT["tool"]["cibuildwheel"]["build"]
-    # And the newest one that is free-threaded.
+    # And the newest free-threaded one.
     names = [version.replace(".", "") for version in (*VERSIONS, f"{VERSIONS[-1]}t")]
     assert built == [f"cp{name}-*" for name in names]
     tested = re.findall(r'"(3\.\d+)"', TEXT["tests.yml"])
@@ -113,7 +113,7 @@ def test_a_command_passes_on_what_it_does_not_know(commands: Any, monkeypatch: p
 
 
 def test_all_pythons(commands: Any, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
-    """Each version gets its verdict; a failure ends with an error, and so does no version at all."""
+    """Each version gets a verdict; a failure is an error, and so is a run without versions."""
     monkeypatch.setattr(commands, "candidates", list)
     monkeypatch.setattr(commands, "pythons", lambda found: {12: Path("/twelve"), 13: Path("/thirteen")})
     failing = ""

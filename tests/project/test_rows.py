@@ -1,6 +1,5 @@
-"""`python -m benchmarks rows`: its table has every public name or names the exception, and its rows agree.
-
-Nothing here looks at how long anything takes.
+"""`python -m benchmarks rows`: its table has a row or a stated exception for every public name, and rows
+agree. No test here depends on how long anything takes.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from benchmarks.rows import cases, reasons
 from benchmarks.rows import run as report
 
 ROOT = Path(__file__).resolve().parents[2]
-# What every class has, and no operation calls.
+# Names that every class has, and no operation calls.
 EVERY_CLASS = {"__doc__", "__init__", "__init_subclass__", "__new__", "__subclasshook__", "__sizeof__"}
 SPACES = ("linalg", "fft", "strided")
 
@@ -64,7 +63,7 @@ def test_the_table_has_every_public_name_or_a_reason() -> None:
 
 
 def test_names_without_a_counterpart_have_none() -> None:
-    """What is neither measured nor excepted is a method that NumPy's arrays lack."""
+    """Methods neither measured nor excepted are those that NumPy's arrays lack."""
     left = public_names() - COVERED - cases.EXCEPTIONS.keys()
     assert [name for name in left if not name.startswith("Array.")] == []
 

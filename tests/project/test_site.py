@@ -1,5 +1,5 @@
-"""The site of the documentation: the reference has every public name, the contents have every page, and what
-checks the built pages finds what is wrong. `.ci/run` builds it; here neither Sphinx nor numpydoc is needed.
+"""The site of the documentation: the reference has every public name, the contents list every page, and the
+checker of built pages finds errors. `.ci/run` builds it; here neither Sphinx nor numpydoc is needed.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 def test_methods_and_attributes_are_in_the_reference() -> None:
     for path in ("Array", "DType", "Device", "fused", "autograd.Tape", "random.Generator"):
         own = {name: value for name, value in vars(find(path)).items() if not name.startswith("_")}
-        # Attributes of NumPy that only raise an error do not count.
+        # Names of NumPy that only raise an error are left out.
         names = {name for name, value in own.items() if type(value).__name__ != "_Missing"}
         assert names or path == "Device"
         assert {f"{path}.{name}" for name in names} - ENTRIES.keys() == set()
@@ -171,7 +171,7 @@ def test_views_are_views() -> None:
         assert any(xp.strided.shares_storage(call(), array) for array in (X, Z)), name
 
 
-@pytest.mark.filterwarnings("ignore")  # SciPy's, about the values
+@pytest.mark.filterwarnings("ignore")  # SciPy warns about the values
 def test_new_arrays_share_nothing() -> None:
     called = 0
     for name, (_, text) in ENTRIES.items():
@@ -180,7 +180,7 @@ def test_new_arrays_share_nothing() -> None:
         for operands in ((X,), (X, X), (X[:, :3], X[:, :3]), (X, X, X)):
             try:
                 result = find(name)(*operands)
-            except (TypeError, ValueError, IndexError, ImportError):  # SciPy, or other arguments are wanted
+            except (TypeError, ValueError, IndexError, ImportError):  # no SciPy, or other arguments needed
                 continue
             called += 1
             parts = result if isinstance(result, (list, tuple)) else (result,)

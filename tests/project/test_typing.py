@@ -1,7 +1,7 @@
-"""Type checkers on the package: mypy --strict and pyright, over its use and over the examples.
+"""mypy --strict and pyright, run over uses of the package and over the examples.
 
-tests/support/typing_use.py says what they must infer and refuse. Protocols for arrays that other
-projects publish are checked where those are installed.
+tests/support/typing_use.py states what they must infer and refuse. Array protocols of other projects are
+checked where those projects are installed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 OF_EXAMPLES = ("matplotlib", "scipy", "sklearn", "tqdm")
 
 PACKAGE = Path(stride0.__file__).resolve().parent
-# Beside the package as it is imported here lies what a checker reads, also where that is no installation.
+# The folder of the imported package has the files that a checker reads, also without an installation.
 FOLDER = Path(stride0.__file__).parent.parent
 
 
@@ -77,8 +77,8 @@ def pyright(folder: Path, files: list[Path], mode: str) -> list[str]:
         "pythonVersion": "3.11",
         "include": ["*.py"],
         "extraPaths": [str(FOLDER)] if outside_site_packages() else [],
-        # What an optional step of an example imports need not be installed, and of libraries without types
-        # nothing is inferred from their sources: that takes long, and finds mistakes where there are none.
+        # Imports of an optional step need not be installed. Types of libraries without annotations are not
+        # inferred from sources: that takes long and reports false errors.
         "reportMissingImports": "none",
         "useLibraryCodeForTypes": False,
         # The `type: ignore` comments name mypy's codes, which pyright does not know.
@@ -113,7 +113,7 @@ def test_use_is_as_mypy_infers(cache: Path) -> None:
 
 
 def test_mypy_notices_mistakes(cache: Path) -> None:
-    # If all names of the package were `Any`, these mistakes would pass, as the uses above would.
+    # If all names of the package were `Any`, checkers would accept these mistakes, and the uses above.
     wrong = cache / "wrong.py"
     wrong.write_text(
         "import stride0 as xp\nx: int = xp.ones(3)\ny = xp.sin('text')\nz: str = xp.ones(3).shape\n"
@@ -160,8 +160,7 @@ array: xpt.Array[xp.DType] = xp.ones(3)
 namespace: xpt.HasArrayNamespace = xp.ones(3)
 dtype: xpt.HasDType[xp.DType] = xp.ones(3)
 """
-# Copies of array-api-typing's protocols: on PyPI that name has one file, which raises when it is imported. If
-# there is no newer release, the same program is checked against these.
+# Copies of array-api-typing's protocols, used while its only release on PyPI is a file that raises at import.
 IN_OUR_WORDS = """
 from typing import Any, Literal, Protocol
 

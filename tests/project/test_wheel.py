@@ -13,7 +13,7 @@ from stride0._core.kernels import _cpu
 
 FILES = sorted(Path(_cpu.__file__).parents[2].rglob("*.so"))
 LIBRARIES = [file for file in FILES if file.read_bytes().startswith(b"\x7fELF")]
-OLDEST = (2, 28)  # glibc, of the wheels: manylinux_2_28
+OLDEST = (2, 28)  # the glibc of manylinux_2_28, which the wheels require
 
 
 def test_libraries_are_found() -> None:

@@ -1,9 +1,9 @@
-"""What `test_cubed.py` runs in a process of its own, with stride0 as the namespace of cubed's chunks.
+"""Cases of `test_cubed.py`, run in a separate process, with stride0 as the namespace of cubed's chunks.
 
     CUBED_BACKEND_ARRAY_API_MODULE=stride0 python tests/support/cubed_cases.py FOLDER
 
-A case takes cubed's namespace and a Spec and yields pairs: what cubed computes, and what NumPy does. A line
-of JSON is printed: for every case null, or what is wrong. cubed reads the variable when it is first imported,
+A case takes cubed's namespace and a Spec and yields pairs of results, of cubed and of NumPy. A line
+of JSON is printed: for every case null or the error. cubed reads the variable when it is first imported,
 which happens here and not in the process of the tests.
 """
 
@@ -34,14 +34,14 @@ def case(function: Case) -> Case:
 
 
 def checked(chunk: Any) -> Any:
-    """Pass a chunk on, if it is one of ours."""
+    """Return a chunk; raise an error if it is not an array of stride0."""
     if not isinstance(chunk, stride0.Array):
         raise TypeError(f"a chunk is a {type(chunk)}")
     return chunk
 
 
 def through(x: Any) -> Any:
-    """A cubed array whose chunks are looked at where they are computed."""
+    """A cubed array whose chunks are checked where they are computed."""
     import cubed
 
     return cubed.map_blocks(checked, x, dtype=x.dtype)

@@ -61,7 +61,7 @@ class Versioned(ctypes.Structure):
 
 
 class ExchangeAPI(ctypes.Structure):
-    """DLPackExchangeAPI; with the GIL, but for the allocator, ctypes raises what the functions raise."""
+    """DLPackExchangeAPI. Its functions keep the GIL, except the allocator, so ctypes raises their errors."""
 
     Allocate = ctypes.CFUNCTYPE(
         ctypes.c_int,
@@ -89,7 +89,7 @@ class ExchangeAPI(ctypes.Structure):
 
 
 def _api(name: str, result: Any, *arguments: Any) -> Any:
-    # Not through the attributes of pythonapi, whose signatures other users of ctypes may have set.
+    # Not through the attributes of pythonapi: other code may have set their signatures.
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
@@ -109,7 +109,7 @@ def exchange_api(kind: type) -> Any:
 
 
 def exchange_capsule(api: ExchangeAPI, name: bytes = EXCHANGE) -> Any:
-    """Return a capsule of such functions, which have to live as long."""
+    """Return a capsule of such functions; they must live as long as it."""
     return _new(ctypes.addressof(api), name, None)
 
 
@@ -119,7 +119,7 @@ def name_of(capsule: Any) -> bytes:
 
 
 def read(capsule: Any) -> Any:
-    """Return the managed tensor in a fresh capsule; it stays the capsule's."""
+    """Return the managed tensor in a fresh capsule, which keeps owning it."""
     kind = {OLD: Unversioned, NEW: Versioned}[name_of(capsule)]
     managed = kind.from_address(_pointer(capsule, name_of(capsule)))
     managed.capsule = capsule  # keeps the capsule, and so the tensor, alive
@@ -127,7 +127,7 @@ def read(capsule: Any) -> Any:
 
 
 def take(capsule: Any) -> Any:
-    """Return the managed tensor in a fresh capsule as a consumer does, who then must call its deleter."""
+    """Take the managed tensor from a fresh capsule; the caller must call its deleter."""
     managed = read(capsule)
     _rename(capsule, b"used_dltensor" if name_of(capsule) == OLD else b"used_dltensor_versioned")
     return managed
@@ -139,9 +139,9 @@ def delete(managed: Any) -> None:
 
 
 class Producer:
-    """An object that lends the memory of a NumPy array, as told by its keywords, and counts its releases.
+    """An object that exports the memory of a NumPy array and counts the releases.
 
-    The keywords are fields of the structures and overwrite what describes the array; `version` is None for
+    Keywords overwrite fields of the exported structures; `version` is None for
     the layout from before 1.0. `asked` are the keywords of each call of ``__dlpack__``.
     """
 
@@ -200,7 +200,7 @@ class Producer:
 
 
 class OldProducer(Producer):
-    """A producer from before the keywords of 2023.12."""
+    """A producer without the keywords of 2023.12."""
 
     def __dlpack__(self, stream: Any = None) -> Any:  # type: ignore[override]
         return super().__dlpack__()
@@ -221,7 +221,7 @@ def started(program: str) -> subprocess.Popen[str]:
     )
 
 
-# The newest version that stride0 speaks.
+# The newest version that stride0 supports.
 NEWEST = (1, 3)
 
 

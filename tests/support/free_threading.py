@@ -1,4 +1,4 @@
-"""Whether the interpreter has its lock, and functions that run at once in several threads."""
+"""Whether the interpreter has a GIL, and helpers that call functions in several threads at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 INHERITS_CONTEXT = bool(getattr(sys.flags, "thread_inherit_context", False))
 
 THREADS = 8
-# Fewer rounds are enough for ThreadSanitizer, which is slow but finds races that do no harm.
+# ThreadSanitizer is slow but also finds races without visible effects: fewer rounds suffice.
 ROUNDS = int(os.environ.get("STRIDE0_TEST_ROUNDS") or (1000 if FREE_THREADED else 60))
 
 ONE_THREAD_FOR_A_TAPE = "without the interpreter's lock a tape belongs to one thread"

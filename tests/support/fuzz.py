@@ -1,7 +1,7 @@
-"""Calls of every public function with arguments that are seldom right; see `test_robustness.py`.
+"""Calls of every public function with mostly wrong arguments; see `test_robustness.py`.
 
-``python fuzz.py SEED CALLS LOG`` makes the calls in a process of its own and writes each one down before it
-is made, so that a crash can be told from the log.
+``python fuzz.py SEED CALLS LOG`` makes the calls in a separate process and logs each one first, so the log
+shows which call crashed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from stride0 import strided
 
 ALLOWED = (TypeError, ValueError, IndexError, OverflowError, MemoryError)
 
-# What the standard, or Python, has these raise where memory cannot be shared.
+# The errors that the standard, or Python, requires of these where memory cannot be shared.
 SPECIAL = {"from_dlpack": (BufferError, AttributeError), "memoryview": (BufferError,)}
 # SciPy 1.17 does not return from hyp1f1(1.0, 2.5, inf).
 LEFT_OUT = ("memory_statistics", "hyp1f1", "as_array_api_strict")
@@ -85,7 +85,7 @@ WRITING = {
     "put_along_axis": lambda *others, **keywords: True,
     "nan_to_num": lambda copy=True, *others, **keywords: copy is not True,
 }
-# SciPy takes as many steps as a degree or an order says, and cannot be interrupted.
+# SciPy's loops are as long as a degree or an order, and cannot be interrupted.
 MOST_STEPS = 1000
 IN_PLACE = [getattr(operator, "i" + name.rstrip("_")) for name in OPERATORS]
 
@@ -163,7 +163,7 @@ def state(x):
 
 
 def text(value):
-    """Return what a value is, in a form that can be typed again."""
+    """Return the text of a value that can be typed again."""
     if isinstance(value, xp.Array):
         elements = np.asarray(value).tolist()
         note = "" if strided.is_writable(value) else ", not writable"
@@ -178,7 +178,7 @@ def text(value):
 
 
 def look(result):
-    """Read all that a result shows."""
+    """Read every observable property of a result."""
     if isinstance(result, xp.Array):
         assert result.size == math.prod(result.shape)
         assert len(strided.strides(result)) == result.ndim
@@ -193,10 +193,10 @@ def look(result):
 
 
 def run(seed, calls, log=None):
-    """Make that many calls; return what went wrong, as texts."""
+    """Make `count` calls; return the errors as texts."""
     rng, table, wrong = Fate(seed), functions(), []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # NumPy's, about casts while the arguments are made
+        warnings.simplefilter("ignore")  # NumPy warns of casts while the arguments are made
         for number in range(calls):
             name, call, positional, keywords, changes = draw_call(rng, table)
             operands = arrays_in([*positional, *keywords.values()])

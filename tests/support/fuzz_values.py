@@ -1,4 +1,4 @@
-"""Arguments for `fuzz.py`: arrays of every kind, junk, and what suits a parameter by its name."""
+"""Arguments for `fuzz.py`: arrays of every kind, junk, and values that fit the name of a parameter."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHAPES = [
     (1, 1, 2, 1, 3),
 ]
 
-# Too large for any memory, or small: nothing between, which might succeed and take all the memory there is.
+# Either small or too large for any memory: sizes between might succeed and use all memory.
 INTEGERS = [
     0,
     1,
@@ -56,12 +56,12 @@ INTEGERS = [
     10**400,
     10**5000,
 ]
-# Numbers that a careless conversion to a C int would make small.
+# Numbers that become small in a careless conversion to a C int.
 INTEGERS += [2**48 + 1, -(2**48) + 1]
 
 
 class Hollow:
-    """Has the names of protocols, and nothing behind them."""
+    """Has the methods of protocols, without function."""
 
     shape = dtype = ndim = size = None
 
@@ -85,20 +85,20 @@ class Hollow:
 
 
 class Liar(list):
-    """Says that it is longer than it is."""
+    """Its `__len__` returns too large a number."""
 
     def __len__(self):
         return 5
 
 
 class Fate(random.Random):
-    """Random numbers, and what the arrays of one call tend to share, so that some calls succeed."""
+    """Random numbers; arrays of one call mostly share a shape and a dtype, so that some calls succeed."""
 
     shape: tuple[int, ...] | None = None
     dtype: object = None
 
     def turn(self):
-        """Choose what the next call tends to."""
+        """Choose the shape and dtype of most arrays of the next call."""
         self.shape = self.choice(SHAPES) if self.randrange(3) else None
         self.dtype = self.choice(DTYPES) if self.randrange(3) else None
 
@@ -133,7 +133,7 @@ def arrays(rng, dtype=None):
 
 
 def junk(rng):
-    """Return something that is seldom the right thing."""
+    """Return a value that is seldom a valid argument."""
     itself: list[object] = []
     itself.append(itself)
     return rng.choice(
@@ -207,7 +207,7 @@ def junk(rng):
 
 
 def plausible(name, rng):
-    """Return something that suits an argument of that name, most of the time."""
+    """Return a value that mostly fits a parameter of that name."""
     small = lambda: rng.choice([0, 1, -1, 2, 3, -2])  # noqa: E731
     if name in (
         "axis",

@@ -19,7 +19,7 @@ class Case(NamedTuple):
         [np.random.Generator], tuple[np.ndarray[Any, Any], ...]
     ]  # makes the arrays to differentiate by
     id: str
-    torch: Call | bool | None = None  # None: spelled like `call`; False: PyTorch cannot do it
+    torch: Call | bool | None = None  # None: as `call`; False: PyTorch has no such function
     jax: Call | bool | None = None
     order: int = 2  # the highest order that finite differences may check
     tol: float = 1.0  # factor of the usual tolerance

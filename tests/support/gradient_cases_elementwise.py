@@ -94,7 +94,7 @@ UNARY: dict[str, tuple[Range, bool]] = {
     "tanh": (BOTH_SIGNS, True),
 }
 
-# JAX takes the sign of complex numbers for constant, and PyTorch has no real part of real ones.
+# JAX treats the sign of complex numbers as constant, and PyTorch has no real part of real numbers.
 UNARY_PEERS: dict[str, dict[str, Any]] = {"sign": {"jax": False}, "real": {"torch": False}}
 
 # Functions of two arrays: ranges of real operands, and whether complex ones are taken.
@@ -115,7 +115,7 @@ BINARY: dict[str, tuple[Range, Range, bool]] = {
     "minimum": ((0.2, 0.5), (0.6, 0.9), False),
 }
 
-# PyTorch refuses this function; JAX takes it for constant.
+# PyTorch refuses this function; JAX treats it as constant.
 BINARY_PEERS: dict[str, dict[str, Any]] = {"nextafter": {"torch": False, "jax": False}}
 
 BROADCASTS: tuple[tuple[Shape, Shape], ...] = (
@@ -133,7 +133,7 @@ SCALED = "add-alpha"
 
 
 def scaled(alpha: complex) -> dict[str, Any]:
-    """Return how the libraries spell a sum with a factor of the second array."""
+    """Return the call of each library for a sum with a factor of the second array."""
     return {
         "call": lambda xp, x1, x2: xp.add(x1, x2, alpha=alpha),
         "torch": lambda xp, x1, x2: x1 + alpha * x2,
@@ -148,7 +148,7 @@ def _interleaved(rng: np.random.Generator) -> tuple[NumPyArray, ...]:
 
 
 def _clipped(rng: np.random.Generator) -> tuple[NumPyArray, ...]:
-    """Return elements below, between and above the bounds that come with them."""
+    """Return arrays of elements below, between and above two bounds, and the bounds."""
     x = np.asarray([[-1.0, -0.4, 0.1], [0.3, 0.9, 1.5]]) + rng.uniform(-0.05, 0.05, (2, 3))
     return x, np.asarray([-0.6, -0.1, 0.2]), np.asarray([[0.6], [1.1]])
 

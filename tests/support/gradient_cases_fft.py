@@ -1,4 +1,4 @@
-"""Gradient cases of the FFT extension: every transform with lengths that cut, fill up, are even and odd."""
+"""Gradient cases of the FFT extension: every transform; lengths that truncate and pad, even and odd."""
 
 from __future__ import annotations
 

@@ -380,7 +380,7 @@ for s1, s2 in [
     for tag, imaginary in REAL_AND_COMPLEX:
         right = complex_(s2) if imaginary else signed(s2)
         args = kinds(regular(s1, imaginary=imaginary), right)
-        # PyTorch distinguishes vectors and matrices in another way than the standard.
+        # PyTorch tells vectors from matrices differently than the standard.
         peer = None if len(s2) > 1 or len(s1) == 2 else False
         CASES.append(Case("linalg.solve", linalg("solve"), args, f"solve-{s1}-{s2}{tag}", peer, peer))
 CASES.append(
@@ -476,7 +476,7 @@ for shape in [(3, 3), (3, 2), (2, 3), (2, 3, 2)]:
         ]
 
 
-# Points at which finite differences do not exist, or do not decide
+# Points at which finite differences do not exist, or do not determine the gradient
 
 
 def _array(values: Any) -> NumPyArray:
@@ -569,7 +569,7 @@ SINGULAR: list[Singular] = [
     singular(
         "power-singular", lambda xp, x: xp.linalg.matrix_power(x, 2), NOTHING, NOTHING, [[4, 4], [4, 4]]
     ),
-    # The branch that `where` did not take must contribute nothing.
+    # The branch that `where` did not choose must contribute nothing.
     Singular(
         "matmul-masked",
         _masked_product,

@@ -113,14 +113,14 @@ KEYS: list[tuple[str, Any, dict[str, Any]]] = [
     ("masks", (ROWS, COLUMNS), {}),
     ("mask-and-array", (ROWS, [3, 3]), {}),
     ("mask-apart-array", (ROWS, ALL, [0, 0]), {}),
-    # A mask that selects one element beside an array that repeats it
+    # A mask that selects one element, together with an array that repeats it
     ("mask-one-repeated", (np.array([False, True, False]), [2, 2, 2]), {}),
     ("true", True, no_peers),
     ("false", (False, 1), no_peers),
     ("mask-0d", (np.array(True), [1, 1]), no_peers),
 ]
 
-# Keys that write an element twice: in PyTorch any value may stay, and its gradient ignores that.
+# Keys that write an element twice: in PyTorch any of the values may stay, and its gradient ignores which.
 TWICE = {
     "repeated",
     "negative-indices",
@@ -503,7 +503,7 @@ CASTS: list[Case] = [
     Case("astype", lambda xp, x: xp.astype(x, xp.complex128, copy=False), complex_((2,)), "no-copy"),
 ]
 
-# PyTorch has only views by `as_strided` that are not reversed. They need memory in C order.
+# PyTorch's `as_strided` allows no negative strides and needs memory in C order.
 VIEWS: list[Case] = [
     *both(
         "strided.contiguous",
@@ -574,7 +574,7 @@ CASES: list[Case] = [*MANIPULATION, *CREATION, *INDEXING, *TAKING, *CASTS, *VIEW
 
 
 def weighted(xp: Any, x: Any) -> Any:
-    """Return the sum of elements, each times its number from 1 on."""
+    """Return the sum of elements, weighted 1, 2, 3, …"""
     flat = xp.reshape(x, (-1,))
     return xp.sum(flat * xp.arange(1.0, flat.shape[0] + 1.0))
 

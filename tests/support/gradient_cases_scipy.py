@@ -1,4 +1,4 @@
-"""Calls of SciPy's functions: those that are differentiated, and those that NumPy computes.
+"""Calls of SciPy's functions: differentiable ones, and ones that NumPy computes.
 
 SciPy takes arrays of other libraries in them, because `tests/conftest.py` imports it with `SCIPY_ARRAY_API`.
 """
@@ -264,7 +264,7 @@ RIGHT += [
 RIGHT += [
     *named("special", "logsumexp", A, b=xp.asarray(B)),
     *named("special", "logsumexp", A, b=xp.asarray(X), return_sign=True, axis=1),
-    # Not evenly spaced, which would make ties of all.
+    # Not evenly spaced: that would make all of them ties.
     *named("stats", "false_discovery_control", P * P, axis=1),
     *named("stats", "lmoment", A, axis=1),
     case("stats.boxcox_llf", lambda x: stats.boxcox_llf(0.3, x, axis=1), A),
@@ -362,7 +362,7 @@ NUMPYS: list[Case] = [
         A[0],
         B[0],
     ),
-    # A median of slopes, of which evenly spaced numbers have equal ones: no derivative there.
+    # A median of slopes: evenly spaced numbers have equal slopes, where it has no derivative.
     *named("stats", "siegelslopes", X[0], Y[0]),
     *named("stats", "pearsonr ttest_ind ttest_rel", A, B, axis=1),
     *named("stats", "jarque_bera kurtosistest normaltest skewtest", apart(2, 24), axis=1),
@@ -405,7 +405,7 @@ NUMPYS: list[Case] = [
     *named("signal", "zpk2tf zpk2sos", NUM[:2], POLES[:2], k=1.0),
     *named("signal", "tf2sos", NUM, DEN),
     *named("signal", "sos2tf", SECTIONS),
-    # It divides by the leading coefficients unless they are 1, where the branch has another derivative.
+    # It divides by the leading coefficients unless they are 1; the branch for 1 has another derivative.
     *named("signal", "sosfilt_zi", 1.25 * SECTIONS),
     case("signal.group_delay", lambda b, a: signal.group_delay((b, a), 8)[1], NUM, DEN),
     case("signal.lfilter", lambda b, a, x: signal.lfilter(b, a, x), NUM, DEN, X),

@@ -14,7 +14,7 @@ import stride0 as xp
 class Case(NamedTuple):
     module: str
     name: str
-    arrays: tuple[Any, ...]  # differentiated by, in front of all other arguments
+    arrays: tuple[Any, ...]  # the arrays to differentiate by; they come before all other arguments
     options: dict[str, Any]
     linear: tuple[int, ...] = ()  # in which of the arrays the function is linear, if the others are fixed
     mine: Callable[..., Any] | None = None  # where the call is more than one of the function
@@ -56,12 +56,12 @@ B, A = np.asarray([0.4, 0.3, -0.2, 0.1]), np.asarray([1.4, -0.5, 0.2])
 SOS = np.asarray([[0.2, 0.1, 0.3, 1.0, 0.2, 0.1], [0.4, 0.3, 0.1, 1.0, -0.3, 0.2]])
 LINE, PLANE = normal(21), normal(5, 12)
 
-# With first-order sections, of which SciPy continues signals less far.
+# With first-order sections, for which SciPy pads signals less.
 ZEROS = np.asarray([[0.4, 0.3, 0.0, 1.0, -0.3, 0.0], [0.2, 0.1, 0.3, 1.0, 0.2, 0.1]])
 
 
 def sectioned(name: str, x: Any, **options: tuple[Any, ...]) -> list[Case]:
-    """Filters by sections, by all coefficients but the leading one of the denominators."""
+    """Filters of sections, differentiated by all coefficients except the leading ones of the denominators."""
 
     def call(f: Any, numerators: Any, denominators: Any, x: Any, **chosen: Any) -> Any:
         namespace = x.__array_namespace__()
@@ -284,7 +284,7 @@ NDIMAGE = [
         grid_mode=(True,),
     ),
 ]
-# Nowhere level: there the length of the gradient has a kink.
+# Without flat places, where the length of the gradient has a kink.
 HILL = np.exp(np.add.outer(0.5 * np.arange(6.0), 0.4 * np.arange(9.0))) / 10
 NDIMAGE += [
     *cases("ndimage.prewitt sobel", normal(6, 9), linear=(0,), axis=(0, 1), mode=MODES),
@@ -297,7 +297,7 @@ SPLINES = ("constant", "nearest", "mirror", "reflect", "grid-mirror", "grid-wrap
 
 
 def places(shape: tuple[int, ...], low: int, high: int) -> Any:
-    """Coordinates near no element, and no middle between two: splines have their knots there."""
+    """Coordinates away from elements and from midpoints of two: these are the knots of splines."""
     rng = np.random.default_rng(3)
     return (
         rng.integers(low, high, shape)
@@ -338,7 +338,7 @@ NDIMAGE += [
     *cases(
         "ndimage.affine_transform",
         normal(5, 6),
-        # By which no element comes near another one.
+        # A map that moves no element near another one.
         np.asarray([[0.9855, -0.036], [0.0222, 0.9706]]),
         linear=(0,),
         offset=((-0.0745, 0.2534),),

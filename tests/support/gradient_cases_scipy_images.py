@@ -11,13 +11,13 @@ import stride0 as xp
 
 
 def apart(*shape: int, seed: int = 0) -> Any:
-    """Numbers in random order, none of them near another: differences change no order."""
+    """Numbers in random order, so far apart that finite differences change no order."""
     values = np.linspace(0.3, 2.0, int(np.prod(shape)))
     return np.random.default_rng(seed).permutation(values).reshape(shape)
 
 
 def picked(*numbers: int) -> Any:
-    """Of a function that returns several arrays, those that depend on the arguments."""
+    """The results of a function that depend on its arguments."""
 
     def call(f: Any, *xs: Any, **options: Any) -> Any:
         found = f(*xs, **options)

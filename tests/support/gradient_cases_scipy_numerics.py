@@ -98,7 +98,7 @@ SPATIAL = [
             "jensenshannon",
         ),
     ),
-    # No two coordinates of a pair are equally far apart.
+    # No two differences of coordinates are equal in a pair.
     *cases(
         "spatial distance.pdist",
         np.cumsum([[0.3, 0.9, 2.0], [0.4, 1.1, 2.7], [0.5, 1.7, 3.1], [0.2, 1.3, 2.2]], axis=0),
@@ -111,13 +111,13 @@ SPATIAL = [case._replace(module=case.module.replace(" ", ".")) for case in SPATI
 VALUES = apart(6, seed=4)
 T = np.asarray([0.0, 0.3, 0.6, 1.0, 2.2, 3.0, 3.5, 4.1, 5.0, 5.5, 6.0])
 REPEATED = np.asarray([0.0] * 4 + [1.0, 2.2, 2.2, 4.1] + [5.0] * 4)
-# Near no knot, and no middle of two.
+# Away from knots and from midpoints of two.
 BETWEEN_KNOTS = POINTS + 0.07
 WEIGHTED = np.asarray([1.0, 2.0, 0.5, 1.5, 1.0, 0.7])
 
 
 def evaluated() -> Any:
-    """Construct with all arrays but the last one, and evaluate there."""
+    """Construct with all arrays except the last, and evaluate at the last."""
 
     def call(f: Any, *xs: Any, nu: int = 0, **options: Any) -> Any:
         made = f(*xs[:-1], **options)
@@ -292,7 +292,7 @@ OTHERS = [
         )
         for ends in ((0.5, np.inf), (-np.inf, 0.5), (-np.inf, np.inf))
     ],
-    # Without a tracked array they return what SciPy returns: a number.
+    # Without a tracked array they return a number, as SciPy does.
     *[
         Case(
             "optimize",

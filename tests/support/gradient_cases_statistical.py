@@ -69,12 +69,12 @@ def to_dtype(name: str, dtype: str, **options: Any) -> Call:
 
 
 def first(name: str) -> Call:
-    """Return a call that only has the first of several results."""
+    """Return a call that returns only the first of several results."""
     return lambda xp, x: getattr(xp, name)(x)[0]
 
 
 def with_zeros(*zeros: int, make: Callable[..., Args] = signed, shape: Shape = (5,)) -> Args:
-    """Return elements of which some, counted in C order, are 0."""
+    """Return elements of which the given ones, counted in C order, are 0."""
 
     def with_them(rng: np.random.Generator) -> tuple[NumPyArray, ...]:
         (x,) = make(shape, low=0.5, high=1.5)(rng)

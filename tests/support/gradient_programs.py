@@ -18,7 +18,7 @@ from stride0.autograd import checkpoint, custom_vjp, grad, stop_gradient
 
 Shape = tuple[int, ...]
 
-# Which elements a key names; every key fits arrays with the shapes that are listed.
+# Keys, by the shape of the arrays that they fit.
 KEYS: dict[Shape, list[Any]] = {
     (4,): [
         0,
@@ -118,7 +118,7 @@ class Stride:
             return checkpoint(lambda u, v: xp.sin(u) * v)(x, y)
         if which == 1:
             return _product(x, y)
-        # 2 u v as a gradient within the gradient.
+        # The product 2 u v, computed as a gradient within the gradient.
         return grad(lambda u: xp.sum(xp.real(u * u * xp.conj(y))))(x)
 
 
@@ -232,7 +232,7 @@ STEPS = 17
 def run(
     machine: Any, program: list[tuple[int, ...]], arrays: list[Any], calls: bool = True
 ) -> tuple[list[Any], int]:
-    """Run a program on arrays; return the final arrays and the number of writes."""
+    """Run a program on arrays; return the arrays at its end and the number of writes."""
     pool = list(arrays)
     writes = 0
 

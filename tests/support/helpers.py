@@ -89,9 +89,9 @@ def pairs(dtypes: list[str] = DTYPES, special: bool = False) -> Iterator[tuple[s
 
 
 def axes_of(a: Any) -> list[int | None]:
-    """Return None, all axes of `a` from both ends, and one beyond each end.
+    """Return None, every valid axis of `a`, and the first invalid one at each end.
 
-    Not 0 and -1 for 0-d arrays: NumPy lets some functions take those, and there is no such axis.
+    Not 0 and -1 for 0-d arrays: these are invalid, but some functions of NumPy accept them.
     """
     return [None, *range(-a.ndim - 1, a.ndim + 1)] if a.ndim else [None, 1, -2]
 
@@ -103,7 +103,7 @@ def both(a: Any) -> Pair:
 
 
 def quietly(call: Callable[..., Any], *args: Any) -> Any:
-    """Call without NumPy's warnings: stride0 has none, and pytest turns them into errors."""
+    """Call without NumPy's warnings, which pytest turns into errors; stride0 gives none."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return call(*args)
@@ -124,7 +124,7 @@ def assert_same(x: Any, expected: Any, rtol: float = 0.0, what: str = "") -> Non
     equal = np.array_equal(got, expected, equal_nan=inexact)
     if equal and inexact:
         real = got.real.dtype
-        # As pairs of reals, bit patterns apart from NaNs' payloads: complex NaNs must agree component by
+        # Compared as pairs of reals, bit by bit except payloads of NaN: complex NaNs must agree in each
         # component.
         g, e = (np.ascontiguousarray(v).reshape(-1).view(real) for v in (got, expected))
         equal = bool(np.all((np.isnan(g) & np.isnan(e)) | ((g == e) & (np.signbit(g) == np.signbit(e)))))
@@ -134,7 +134,7 @@ def assert_same(x: Any, expected: Any, rtol: float = 0.0, what: str = "") -> Non
 def same(call: Callable[..., Any], *operands: Pair, rtol: float = 0.0, what: str = "") -> None:
     """Call ``call(namespace, *arrays)`` for stride0 and for NumPy, and assert the same outcome.
 
-    Where NumPy raises, stride0 must raise something that code which catches NumPy's exception would catch.
+    Where NumPy raises, stride0 must raise an exception that `except` with NumPy's class catches.
     """
     try:
         expected = quietly(call, np, *(a for _, a in operands))

@@ -12,7 +12,7 @@ from stride0.autograd import jet, jvp
 
 
 def nested(f, points, rows):
-    """Return what `jet` does, by one `jvp` within another."""
+    """Return the result of `jet`, computed by nested `jvp`."""
 
     def along(t):
         moved = []

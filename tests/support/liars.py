@@ -1,6 +1,6 @@
 """Calls of every public function with objects that claim another type; see `core/call/test_lying_types.py`.
 
-``python liars.py LOG`` makes the calls in a process of its own and writes each one down before it is made.
+``python liars.py LOG`` makes the calls in a separate process and logs each one first.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import stride0 as xp
 
 # Modules of the namespace that are imported when they are first asked for.
 MODULES = [xp.autograd, xp.memory, xp.optim, xp.random, xp.special, xp.testing]
-# Of a liar's own code, and of NumPy and SciPy, which some functions call.
+# Errors of a liar's own code, and of NumPy and SciPy, which some functions call.
 REFUSALS = (*ALLOWED, AttributeError, BufferError, RuntimeError, NotImplementedError)
-# They print, warn for the whole process, or take a file.
+# They print, change warnings of the whole process, or need a file.
 LEFT_OUT = {"patched", "patch", "unpatch", "flags"}
 
 
@@ -59,7 +59,7 @@ def compiled_types():
 def mock_of(claimed):
     with contextlib.suppress(Exception):
         mock = Mock(spec=claimed)
-        # What code that takes a mock for the real thing would ask for.
+        # Attributes that code reads if it believes a mock's type.
         for name, value in {"dtype": xp.float32, "shape": (2,), "ndim": 1, "size": 2}.items():
             with contextlib.suppress(AttributeError):
                 setattr(mock, name, value)
@@ -67,7 +67,7 @@ def mock_of(claimed):
     return liar_of(claimed)
 
 
-# Calls that are errors whatever the liar claims to be.
+# Calls that must fail whatever type the liar claims.
 ERRORS = {
     "result_type": lambda liar: xp.result_type(liar, xp.float32),
     "result_type, second": lambda liar: xp.result_type(xp.float32, liar),
@@ -193,7 +193,7 @@ def plausible_of(name, rng):
 
 
 def run(log):
-    """Make the calls; return what went wrong, as texts, and how many there were."""
+    """Make the calls; return the errors as texts, and the number of calls."""
     wrong, count = [], 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

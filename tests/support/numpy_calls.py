@@ -1,4 +1,4 @@
-"""Calls in NumPy's words, for NumPy and for `stride0.numpy`: text that is evaluated with either as `np`.
+"""Calls as texts, evaluated with NumPy and with `stride0.numpy` as `np`.
 
 `a` and `b` are matrices of 3 by 4, `s` is a square matrix, `h` a symmetric one, `v` and `w` are vectors of 4,
 `i` is an integer vector, `c` a complex one, `m` a mask of `a`, `f` a vector of float32, `t` an array of 2 by

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def n_body(np: Any) -> Any:
-    """Planets that attract each other, by the leapfrog method; the total energy is kept."""
+    """Planets that attract each other, by the leapfrog method; the total energy stays constant."""
     np.random.seed(1)
     count, step, softening = 12, 0.01, 0.1
     mass = 20.0 * np.ones((count, 1)) / count
@@ -98,7 +98,7 @@ def k_means(np: Any) -> Any:
 
 
 def page_rank(np: Any) -> Any:
-    """The importance of pages that link to each other, by iteration and by eigenvectors."""
+    """Importance of pages by their links, by iteration and by eigenvectors."""
     links = {0: [1, 2], 1: [2], 2: [0], 3: [0, 2], 4: [3, 1, 0], 5: []}
     n, damping = len(links), 0.85
     matrix = np.zeros((n, n))
@@ -141,7 +141,7 @@ def neural_net(np: Any) -> Any:
 
 
 def mandelbrot(np: Any) -> Any:
-    """How many steps the points of a grid take to escape."""
+    """The number of steps until each point of a grid escapes."""
     with np.errstate(over="ignore", invalid="ignore"):
         x, y = np.linspace(-2.25, 0.75, 48), np.linspace(-1.25, 1.25, 36)
         C = x + y[:, None] * 1j

@@ -22,7 +22,7 @@ from stride0 import strided
 
 
 def elements(seed: int, shape: tuple[int, ...], dtype: str) -> Any:
-    """Random elements; some have NaN, infinities and both zeros, or the ends of the range of integers."""
+    """Random elements, some with NaN, infinities and both zeros, or the extreme integers."""
     rng, kind = np.random.default_rng(seed), np.dtype(dtype).kind
     size = int(np.prod(shape))
     if kind == "b":
@@ -58,7 +58,7 @@ def make(seed: int, shape: tuple[int, ...], dtype: str, layout: str) -> Any:
 
 
 def live() -> int:
-    """Bytes of all arrays; a deferred one has none."""
+    """Bytes of all arrays; a deferred array has none yet."""
     return int(xp.memory.stats()["live_bytes"])
 
 
@@ -68,7 +68,7 @@ def numbers(*shape: int, dtype: str = "float64", seed: int = 3) -> Any:
 
 
 def same(x: Any, expected: Any) -> bool:
-    """Whether all bits are."""
+    """Whether all bits are equal."""
     return bool(np.array(x).tobytes() == np.array(expected).tobytes())
 
 
@@ -172,7 +172,7 @@ def namespace(scope: Callable[..., Any]) -> dict[str, Any]:
             yield a - t
 
     def nested(a: Any, b: Any) -> Iterator[Any]:
-        """A generator that is left and entered in the middle of scopes, of several sizes."""
+        """A generator that is suspended and resumed inside scopes of several sizes."""
         with scope(20):
             t = a - b
             with scope(0):

@@ -1,4 +1,4 @@
-"""A valid call of every public function, for tests that replace one argument of it by another."""
+"""A valid call of every public function, for tests that replace one argument."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VECTOR = xp.asarray([0.5, 0.25, 0.75])
 INTEGERS = xp.asarray([0, 2, 1])
 BOOLS = xp.asarray([True, False, True])
 MODULES = ("", "autograd", "fft", "linalg", "memory", "optim", "special", "strided", "testing")
-# What they change holds for the whole process, or they are containers that check nothing.
+# They change state of the whole process, or are containers that check nothing.
 LEFT_OUT = {
     *(
         "Array",
@@ -110,7 +110,7 @@ def each(*names: str, **arguments: Any) -> dict[str, dict[str, Any]]:
     return {name: arguments for name in names}
 
 
-# By the name of the function, where that is not enough.
+# By the name of the function, where the parameter's name does not determine the argument.
 OF_FUNCTION: dict[str, dict[str, Any]] = {
     **each("bitwise_and", "bitwise_or", "bitwise_xor", x1=INTEGERS, x2=INTEGERS),
     **each("bitwise_left_shift", "bitwise_right_shift", x1=INTEGERS, x2=INTEGERS),
@@ -155,7 +155,7 @@ OF_FUNCTION: dict[str, dict[str, Any]] = {
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the name, with that of an extension in front, and the function."""
+    """Yield each function with its name, prefixed with that of its extension."""
     for module in MODULES:
         owner = getattr(xp, module) if module else xp
         for short in sorted(set(owner.__all__)):
@@ -181,7 +181,7 @@ def call(name: str, function: Callable[..., Any], replaced: str = "", value: obj
     positional, named = [], {}
     for parameter in parameters_of(function):
         given = value if parameter.name == replaced else valid(name, parameter.name)
-        # A function may write to what it is given.
+        # A function may write to its arguments.
         given = xp.asarray(given, copy=True) if isinstance(given, xp.Array) else given
         if parameter.kind is parameter.KEYWORD_ONLY:
             named[parameter.name] = given

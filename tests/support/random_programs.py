@@ -78,7 +78,7 @@ class Writer:
         return name
 
     def other(self, name: str, wild: float = 0.06) -> str:
-        """An array that broadcasts with those picked before it; seldom one that does not."""
+        """An array that mostly broadcasts with those picked before it."""
         fitting, refused = [name], []
         for found in self.arrays():
             try:
@@ -160,7 +160,7 @@ class Writer:
         return f"{self.new()} = {text}"
 
     def arithmetic(self) -> str:
-        """Sums and products of arrays, rows, columns and scalars: steps that are paired."""
+        """Sums and products of arrays, rows, columns and scalars: steps that fusion pairs."""
         a = self.pick()
         terms = [a, *(self.other(a, 0) for _ in range(self.rng.choice([1, 2, 4])))]
         text = self.rng.choice(terms)
@@ -439,7 +439,7 @@ def alike(copied: Any) -> Any:
 
 
 class Machine:
-    """Runs the statements of a program one by one, and records what they show."""
+    """Runs the statements of a program one by one, and records their outputs."""
 
     def __init__(self, scope: Scope) -> None:
         self.seen: list[Any] = []
@@ -476,7 +476,7 @@ class Machine:
 
 
 def write(seed: int, sizes: list[int], count: int = 30) -> tuple[list[str], list[str]]:
-    """Draw a program; returns its statements, and the order in which its variables are read at the end."""
+    """Draw a program; return its statements, and the order in which its variables are finally read."""
     rng = random.Random(seed)
     machine = Machine(eager)
     writer = Writer(rng, machine.space, rng.choice(sizes))
@@ -498,7 +498,7 @@ def run(statements: list[str], names: list[str], scope: Scope) -> list[Any]:
             machine.step(statement)
         machine.show_all(names[::2])
     machine.show_all(names[1::2])
-    machine.space.clear()  # its functions are in reference cycles with it
+    machine.space.clear()  # the functions and the scope refer to each other
     return machine.seen
 
 

@@ -889,7 +889,7 @@ def view_strides(
     shape, strides : sequence of int
         The array as it is; strides in elements, any sign, 0 along broadcast axes.
     new_shape : sequence of int
-        As many elements, in C order.
+        The new shape, with as many elements, in C order.
 
     Returns
     -------

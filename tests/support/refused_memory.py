@@ -1,6 +1,6 @@
-"""Calls in which Python refuses memory, each allocation in turn; see `core/memory/test_refused_memory.py`.
+"""Calls in which one allocation after another of Python fails; see `core/memory/test_refused_memory.py`.
 
-``python refused_memory.py LOG`` makes the calls in a process of its own and writes down each one first.
+``python refused_memory.py LOG`` makes the calls in a separate process and logs each one first.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ CALLS = {
     "vmap": lambda: xp.autograd.vmap(lambda row: xp.sum(row * row) + row[0])(x),
     "vmap of grad": lambda: xp.autograd.vmap(xp.autograd.grad(lambda row: xp.sum(row**3)))(x),
 }
-# Several allocations in a row are refused to calls that use threads. Not to other calls: CPython 3.11 crashes
-# when it sets a context variable without memory.
+# Only for calls that use threads several allocations in a row fail: CPython 3.11 crashes when it sets a
+# context variable without memory.
 SEVERAL = 40
 LOOPS = {"product of integers", "fft of a prime length", "qr", "svd", "inv", "det", "solve", "eigh", "eig"}
 # The first ALL allocations of a call are refused one at a time, then every STEP-th allocation.
@@ -102,12 +102,12 @@ FEW = 4096
 
 
 def attempt(call, first, count):
-    """Make a call to which allocations are refused; whether it returned, and any error but MemoryError."""
+    """Make a call with failing allocations; whether it returned, and any error except MemoryError."""
     wrong = None
     set_nomemory(first, first + count)
     try:
         call()
-    except (MemoryError, pickle.PicklingError):  # pickle takes a failed import for a missing function
+    except (MemoryError, pickle.PicklingError):  # pickle reports a failed import as a missing function
         remove_mem_hooks()
         return False, None
     except BaseException as error:
@@ -147,7 +147,7 @@ def main(log):
                 returned = returned + 1 if done else 0
                 first += 1 if first < ALL else STEP
         gc.collect()
-        # CPython loses what a generator refers to that has no memory to end.
+        # CPython leaks the references of a generator that cannot be closed for lack of memory.
         if xp.memory.stats()["live_bytes"] > live + FEW:
             wrong.append(f"{name}: {xp.memory.stats()['live_bytes'] - live} bytes are not freed")
         if plain(call()) != expected:

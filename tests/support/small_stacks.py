@@ -1,6 +1,6 @@
 """Calls in a thread with a small stack; see `core/memory/test_small_stacks.py`.
 
-``python small_stacks.py BYTES THREADS LOG`` makes them in another process and writes down each one first.
+``python small_stacks.py BYTES THREADS LOG`` makes them in another process and logs each one first.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def arguments(seed: int) -> list[Any]:
 
 
 class Program:
-    """A list of steps, drawn while it runs for the first time."""
+    """A list of steps, drawn during the first run."""
 
     def __init__(self, seed: int) -> None:
         self.seed, self.steps = seed, []
@@ -235,7 +235,7 @@ def keys(shape: Any, draw: random.Random) -> list[Any]:
 
 
 def write(x: Any, key: Any, value: Any, how: int) -> None:
-    """Write to an array, through views too."""
+    """Write to an array, also through views."""
     part = x[key]
     value = xp.reshape(value, (-1,))[0] if value.shape != part.shape else value
     if how == 0:

@@ -69,14 +69,14 @@ def gammaincc(a: Any, x: Any) -> Any:
 
 
 def betainc(a: Any, b: Any, x: Any) -> Any:
-    # By the side on which the series is short.
+    # From the tail whose series is short.
     if mp.re(x) > mp.re(a / (a + b)):
         return 1 - mp.betainc(b, a, 0, 1 - x, regularized=True)
     return mp.betainc(a, b, 0, x, regularized=True)
 
 
 def inverse(f: Function, guess: Function) -> Function:
-    """The last argument of a function, found from the function's value."""
+    """The last argument of a function, found from its value by search."""
 
     def found(*arguments: Any) -> Any:
         *others, y = arguments
@@ -91,7 +91,7 @@ def by_scipy(name: str) -> Function:
     def guess(*arguments: Any) -> Any:
         import scipy.special
 
-        # Counts are integers for SciPy.
+        # SciPy needs counts as integers.
         given = [int(x) if name.endswith("bdtri") and k < 2 else float(x) for k, x in enumerate(arguments)]
         return mp.mpf(float(getattr(scipy.special, name)(*given)))
 

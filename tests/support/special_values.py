@@ -15,7 +15,7 @@ PARTS = (NAN, INF, -INF, 0.0, -0.0, 1.0, -2.5)
 
 
 def specials(dtype):
-    """All special values of a dtype, in an order without pattern, more than a vector register holds."""
+    """All special values of a dtype, shuffled, more than fit into a vector register."""
     if dtype in COMPLEX_FLOATING:
         v = [complex(a, b) for a, b in itertools.product(PARTS, repeat=2)]
     else:

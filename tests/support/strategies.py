@@ -46,7 +46,7 @@ class Drawn:
 
 
 def shapes(max_axes: int = 5) -> st.SearchStrategy[tuple[int, ...]]:
-    """Shapes whose number of elements stays small, sizes 0 and 1 and no axes at all included."""
+    """Shapes with few elements, including 0-d and sizes 0 and 1."""
     return st.integers(0, max_axes).flatmap(
         lambda n: st.tuples(*[st.integers(0, 5 if n <= 2 else 4 if n == 3 else 3)] * n)
     )
@@ -152,7 +152,7 @@ def integer_arrays(draw: Any, size: int, shape: tuple[int, ...], wrong: bool) ->
 
 @st.composite
 def masks(draw: Any, shape: tuple[int, ...], counts: list[int], wrong: bool) -> tuple[Any, Any]:
-    """Boolean masks over some axes that select one of `counts` elements; of another shape if `wrong`."""
+    """Boolean masks over some axes, with one of `counts` true elements; of another shape if `wrong`."""
     if wrong and shape:
         axis = draw(st.integers(0, len(shape) - 1))
         shape = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
@@ -171,7 +171,7 @@ def masks(draw: Any, shape: tuple[int, ...], counts: list[int], wrong: bool) -> 
 
 @st.composite
 def keys(draw: Any, shape: tuple[int, ...], advanced: bool = True, wrong: bool = False) -> tuple[Any, Any]:
-    """Keys into an array of that shape, as (of stride0, of NumPy); `wrong` ones may not fit."""
+    """Keys into an array of that shape, as pairs for stride0 and NumPy; with `wrong` they may not fit."""
     kinds = ["stop", "int", "int", "slice", "slice", "slice", "none"]
     if advanced:
         kinds += ["array", "array", "mask", "0-d mask"]

@@ -78,7 +78,7 @@ class Series:
 
 
 class Machine:
-    """The functions that programs call, for series."""
+    """The functions of programs, for series."""
 
     def __init__(self, order: int) -> None:
         self.order = order

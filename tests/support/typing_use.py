@@ -1,7 +1,7 @@
 """Uses of stride0 for type checkers, which tests/project/test_typing.py runs over this file.
 
 `assert_type` says what a checker must infer, and a comment `type: ignore[code]` what it must refuse: an
-ignore that is not needed is an error, too. It is a program besides, so that what is said can be seen to run.
+ignore that is not needed is an error, too. The file is also a program, so the statements are known to run.
 """
 
 from __future__ import annotations
@@ -173,7 +173,8 @@ def message(call: Callable[[], object]) -> str:
 assert_type(message(lambda: x + xp.ones(3)), str)
 
 
-# Settings: what is decorated keeps its type ----------------------------------------------------------------
+# Settings: decorated functions keep their types
+# ----------------------------------------------------------------
 
 
 @xp.strict()
@@ -238,7 +239,7 @@ def standardized(values: Numbers) -> Numbers:
 
 assert_type(standardized(x), Array)
 
-# As array-api-typing has them, whose only release is a placeholder: so they are said here once more.
+# Copied from array-api-typing, whose only release is a placeholder.
 NamespaceT = TypeVar("NamespaceT", covariant=True)
 DTypeT = TypeVar("DTypeT", covariant=True)
 

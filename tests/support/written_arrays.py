@@ -21,7 +21,7 @@ def arr(*values: complex) -> Any:
 
 
 def right_or_refused(f: Function, *xs: Any, expected: list[Any]) -> None:
-    """For cases in which a right gradient and a refusal are both accepted."""
+    """For cases in which both a correct gradient and a GradientError are accepted."""
     try:
         found = grad(f, argnums=tuple(range(len(xs))))(*xs)
     except GradientError:

@@ -1,7 +1,7 @@
 """Random smooth programs whose operands and weights are often exactly 0, for derivatives of high order.
 
 `program(rng)` draws one: a function of a machine, two vectors and a matrix. The machine is that of
-`taylor_series`, or `Stride`, which does the same with stride0.
+`taylor_series`, or `Stride`, its counterpart with stride0.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ SMOOTH = (
     "special.erf",
     "special.expit",
 )
-# Of arguments above 1.
+# Functions of arguments above 1.
 SHIFTED = ("reciprocal", "sqrt", "log", "acosh", "log2", "log10")
-# Infinite at 0, or with infinite derivatives: of what a mask selects.
+# Functions that are infinite at 0, or have infinite derivatives there: called on masked elements.
 SINGULAR = ("reciprocal", "sqrt", "log")
 
 
 class Stride:
-    """What programs call, with stride0."""
+    """The functions of programs, with stride0."""
 
     matmul, sum, prod, flip, outer = map(staticmethod, (xp.matmul, xp.sum, xp.prod, xp.flip, xp.linalg.outer))
     cumulative_sum, cumulative_prod = map(staticmethod, (xp.cumulative_sum, xp.cumulative_prod))
@@ -85,7 +85,7 @@ def regular(m: Any, w: Any) -> Any:
 
 
 def draw_step(rng: random.Random) -> Step:
-    """What a program may do with two vectors and a matrix; the result is a vector."""
+    """The steps of programs: each takes two vectors and a matrix, and returns a vector."""
     a, b = sparse(rng, N), sparse(rng, N, N)
     smooth, shifted, singular = rng.choice(SMOOTH), rng.choice(SHIFTED), rng.choice(SINGULAR)
     n, mask, places = (

@@ -1,4 +1,4 @@
-"""Operators of arrays: every form against its function and NumPy, foreign operands, conversion to Python."""
+"""Array operators compared with their functions and NumPy; foreign operands; conversion to Python."""
 
 from __future__ import annotations
 
@@ -343,7 +343,7 @@ def test_arrays_of_other_libraries(library):
     ):
         x + other
     with pytest.raises(xp.ForeignArrayError, match="x1 is of type"):
-        other + x  # `other` has no __add__, so Python calls __radd__ of the array
+        other + x  # `other` has no __add__, so Python calls the array's __radd__
     with pytest.raises(xp.ForeignArrayError):
         x += other
     with pytest.raises(xp.ForeignArrayError):

@@ -68,8 +68,8 @@ def outcome(f, args, kwargs):
             warnings.simplefilter("ignore")
             return look(f(*args, **kwargs))
     except Exception as error:
-        # If a name is a builtin's, the reference function has an underscore behind its name.
-        # Only compiled functions say how to give an axis that is given by position.
+        # Reference functions named like a builtin end in an underscore. Only compiled functions tell how to
+        # pass an axis that was passed by position.
         return type(error), str(error).replace("_() ", "() ").partition("; by name: ")[0]
 
 
@@ -417,7 +417,7 @@ def test_tiny_products(dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int8", "uint64", "bool"])
 def test_products(dtype):
-    """All kinds of products with a path in C, and similar products without one."""
+    """Every kind of product with a path in C, and similar products without one."""
     rng = np.random.default_rng(10)
 
     def make(*shape):
@@ -444,7 +444,7 @@ def test_products(dtype):
         ((5, 0), (0, 3)),
     ):
         same("matmul", make(*shape1), make(*shape2))
-    # Rows, and matrices in any layout: of one to a few elements, and more than our own loops take.
+    # Rows, and matrices in any layout: from one element to more than our own loops handle.
     for m, n, p in itertools.product((1, 2, 7), (1, 2, 3, 31, 32, 50), (1, 2, 5)):
         same("matmul", make(n), make(n, p))
         same("matmul", make(n), make(p, n).T)
@@ -467,7 +467,7 @@ def test_products(dtype):
 
 
 def test_reshape_of_strides():
-    """One run of elements with any stride in C; several runs by the function in Python."""
+    """C handles one run of elements with any stride; the Python function handles several runs."""
     x = xp.reshape(xp.arange(24.0), (4, 6))
     one = xp.asarray(2.0)
     shapes = (24,), (4, 6), (2, 3, 4), (-1, 6), (1, 24, 1), (24, 1), (2, -1, 2, 1), (5, 5), (-1, -1)
@@ -596,7 +596,7 @@ def test_a_square_is_a_product():
         with np.errstate(over="ignore"):
             values = np.asarray([complex(re, im) for re in parts for im in parts]).astype(dtype)
         x = xp.asarray(values)
-        # One exponent for all elements, or several exponents: blocks and single elements.
+        # One exponent for all elements, or an array of them; in blocks and element by element.
         exponents = xp.asarray(np.where(np.arange(2 * values.size) < values.size, 2, 3).astype(dtype))
         squares = np.asarray(xp.square(x))
         for given in (
@@ -681,7 +681,7 @@ def test_guards_see_what_shortcuts_do_not():
 
 
 class Shrinking:
-    """An index that shortens the list that it is in."""
+    """An index whose `__index__` shortens the list that holds it."""
 
     def __init__(self, items):
         self.items = items

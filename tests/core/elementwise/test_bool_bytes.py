@@ -1,4 +1,4 @@
-"""Memory of bool from elsewhere, with other bytes than 0 and 1: every function sees truth values."""
+"""Bool memory of other libraries with bytes other than 0 and 1: every function sees truth values."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ CASES = [*itertools.product(SHAPES, LAYOUTS), ((100, 90), "transposed")]
 
 
 def both(shape: tuple[int, ...], layout: str, seed: int = 0) -> tuple[Any, Any]:
-    """Return an array whose true elements are any bytes but 0, and its like where they are 1."""
+    """Return an array whose true elements are any nonzero bytes, and an equal one where they are 1."""
     found = np.random.default_rng(seed).choice(BYTES, shape)
     view = LAYOUTS[layout]
     return xp.asarray(view(found).view(bool)), xp.asarray(view((found != 0).astype(np.uint8)).view(bool))
 
 
 def plain(value: Any) -> Any:
-    """Return what a result says, in a form that can be compared."""
+    """Return a result in a form that can be compared."""
     if isinstance(value, xp.Array):
         a = np.asarray(value)
         elements = np.ascontiguousarray(a).view(np.uint8) != 0 if a.dtype == bool else a
@@ -56,14 +56,14 @@ def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return type(error).__name__
 
 
-# What does not look at elements, or looks at bytes on purpose.
+# Functions that do not read elements, or read bytes on purpose.
 OTHER = {"empty", "empty_like", "explain", "as_strided", "set_num_threads"}
 ALL = [(name, function) for name, function, _ in functions() if name not in OTHER]
 
 
 @pytest.mark.parametrize("shape, layout", CASES, ids=str)
 def test_every_function(shape, layout):
-    """With one array, two or three, and with what else bool arrays are seldom given."""
+    """With one, two or three arrays, and with arguments that bool arrays seldom get."""
     x, y = both(shape, layout), both(shape, layout, 1)
     worked = set()
     for name, function in ALL:
@@ -155,7 +155,7 @@ def written(x: Any, key: Any, value: Any) -> Any:
 
 @pytest.mark.parametrize("n", [2, 5, 100, 129, 3000, 20_000])
 def test_order_is_that_of_truth_values(n):
-    """Against NumPy on normalised memory: sorting, searching, and what is distinct."""
+    """Sorting, searching and unique values, compared with NumPy on normalised memory."""
     for layout in ("C", "sliced", "negative"):
         x, clean = both((n,), layout)
         a = np.asarray(clean)

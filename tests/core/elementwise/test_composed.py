@@ -1,4 +1,4 @@
-"""Functions that are more than a row of the table: `add(alpha=)`, `clip`, `real`, `imag`, `where`."""
+"""Functions beyond a row of the table: `add(alpha=)`, `clip`, `real`, `imag`, `where`."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def test_clip(dtype):
             got_of, expected_of = zip(*operands, strict=True)
             if dtype == "bool" and (least is most is None or any(type(v) is int for v in (least, most))):
                 continue  # below
-            if dtype not in (*REAL, "bool"):  # refused in every form; NumPy takes complex numbers
+            if dtype not in (*REAL, "bool"):  # refused in every form; NumPy accepts complex numbers
                 with pytest.raises(TypeError, match="clip"):
                     xp.clip(*got_of)
                 continue
             got, expected = xp.clip(*got_of), quietly(np.clip, *expected_of)
             assert not got.size or not strided.shares_storage(got, x[0])
-            zero = np.zeros((), dtype)  # added to make either zero the same
+            zero = np.zeros((), dtype)  # adding zero makes both zeros equal
             assert_same(got + xp.asarray(zero), expected + zero, what=f"{layout} {least} {most}")
 
 
@@ -97,7 +97,7 @@ def test_add_with_alpha(dtype):
         for alpha in (3, 1, 0, True, 2.5, xp.asarray(2, dtype=xp.int8), xp.asarray(0.5, dtype=xp.float32)):
             factor = np.asarray(alpha) if isinstance(alpha, xp.Array) else alpha
             if dtype in COMPLEX_FLOATING and not (np.isfinite(b) & np.isfinite(a)).all():
-                continue  # what 2 * (1 + inf j) is, is open
+                continue  # the value of 2 * (1 + inf j) is undefined
             expected = quietly(lambda u, v, f: u + f * v.astype(np.result_type(u, f)), a, b, factor)
             what = f"{layout} {alpha}"
             if dtype == "complex64":  # computed in double, rounded once

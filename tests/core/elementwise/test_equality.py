@@ -1,4 +1,4 @@
-"""`==` and `!=` of arrays and of dtypes with what is neither an array nor a dtype of ours. Judge: NumPy."""
+"""`==` and `!=` of arrays and dtypes with other objects, compared with NumPy."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_sequences_and_memory_are_compared_by_element(values: list[Any], other: 
     # NumPy takes a bytearray for a string.
     right = np.frombuffer(other, dtype=np.uint8) if isinstance(other, bytearray) else other
     pairs = [(x == other, reference == right), (x != other, reference != right)]
-    if not isinstance(other, (bytearray, memoryview)):  # which in front compare their bytes
+    if not isinstance(other, (bytearray, memoryview)):  # on the left they compare their bytes
         pairs += [(other == x, reference == right), (other != x, reference != right)]
     for found, expected in pairs:
         assert type(found) is xp.Array and found.dtype is xp.bool
@@ -85,7 +85,7 @@ UNKNOWN: dict[str, Any] = {
 
 @pytest.mark.parametrize("other", UNKNOWN.values(), ids=UNKNOWN)
 def test_what_is_no_operand_is_refused(other: Any) -> None:
-    """As by `x + other`: never silently unequal."""
+    """As with `x + other`: raises, never returns unequal silently."""
     x = xp.asarray(ROW)
     with pytest.raises(TypeError):
         x + other
@@ -112,7 +112,7 @@ def test_other_errors() -> None:
 
 
 class Own:
-    """Knows arrays."""
+    """A type that can compare itself with arrays."""
 
     def __eq__(self, other: object) -> Any:
         return "equal", type(other)
@@ -124,7 +124,7 @@ class Own:
 
 
 class Asking:
-    """Asks the array in its turn."""
+    """Its comparison calls the array's comparison."""
 
     def __eq__(self, other: object) -> Any:
         return other.__eq__(self)
@@ -146,7 +146,7 @@ def test_reflected_comparisons_have_their_say() -> None:
 
 
 def test_the_comparison_of_a_value_is_the_callers_code() -> None:
-    """Strict mode looks at what it does."""
+    """Strict mode also checks the comparison method of the other operand."""
 
     class Careless:
         def __eq__(self, other: Any) -> Any:
@@ -208,7 +208,7 @@ def test_guarded_broadcasts() -> None:
 
 
 def test_gradients() -> None:
-    """A comparison is a constant."""
+    """The result of a comparison has derivative zero."""
     slope = grad(lambda x: xp.sum(xp.where(x == ROW, x * 2, x * 3) * xp.astype(x != None, xp.float64)))  # noqa: E711
     assert slope(xp.asarray([0.0, 5.0, 2.5])).tolist() == [2.0, 3.0, 2.0]
 
@@ -241,7 +241,7 @@ STRANGE += [np.dtype(">f8"), np.dtype([("a", "i4")]), np.dtype("O"), np.ndarray,
 
 
 class NoHash(type):
-    """A metaclass that makes comparing and hashing of its classes impossible."""
+    """A metaclass whose classes raise when compared or hashed."""
 
     __module__ = None  # type: ignore[assignment]
 

@@ -52,7 +52,7 @@ def test_promotion(first):
             operands = pair(first, layout), pair(second, layout)
             for name in ("add", "equal", "not_equal", "multiply", "less_equal"):
                 if name in ("multiply", "less_equal") and {first, second} & set(COMPLEX_FLOATING):
-                    continue  # NumPy's last bits and its order of complex numbers are its own
+                    continue  # NumPy differs in last bits and in the order of complex numbers
                 what = f"{name} {first} {second} {layout}"
                 same(lambda ns, v, w, f=name: getattr(ns, f)(v, w), *operands, what=what)
             assert xp.add(operands[0][0], operands[1][0]).dtype.name == np.promote_types(first, second).name
@@ -60,7 +60,7 @@ def test_promotion(first):
 
 @pytest.mark.parametrize("name", PYTHON)
 def test_comparing_signed_with_unsigned(name):
-    """As values, although int64 and uint64 promote to float64, which holds neither."""
+    """Compared by value, although int64 and uint64 promote to float64, which cannot hold all of either."""
     signed, unsigned = [-1, 0, 2**63 - 1, -(2**63), 2**53 + 1], [0, 1, 2**63, 2**64 - 1, 2**53]
     pairs = list(itertools.product(signed, unsigned))
     x, y = xp.asarray([v for v, _ in pairs]), xp.asarray([w for _, w in pairs], dtype=xp.uint64)
@@ -112,12 +112,12 @@ def is_comparable(name, a, scalar):
 def scalar_expectation(name, a, scalar, reflected):
     fits = True
     if type(scalar) is int:
-        # A quotient is one of floats, whatever the dtype of the integers.
+        # Quotients are floats for every integer dtype.
         whole = a.dtype.kind in "biu" and name != "divide"
         info = np.iinfo(a.dtype if a.dtype.kind in "iu" else "int64") if whole else None
         fits = info.min <= scalar <= info.max if info else abs(scalar) < 10**308
     if not fits and name in PYTHON:
-        # Right whatever the dtype holds; NumPy refuses such comparisons with bool and floating dtypes.
+        # Correct for every dtype; NumPy refuses such comparisons with bool and floating dtypes.
         out = [PYTHON[name](*((scalar, v) if reflected else (v, scalar))) for v in a.reshape(-1).tolist()]
         return np.asarray(out, dtype=bool).reshape(a.shape)
     if not fits:
@@ -153,7 +153,7 @@ def test_python_scalars(dtype, name):
 
 @pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
 def test_logical_functions_take_truth_values(name):
-    """Also of numbers that the dtype does not hold, or refuse those; the standard asks for bool only."""
+    """Also with numbers that the dtype cannot hold, or raise; the standard requires bool only."""
     for dtype in DTYPES:
         x, a = pair(dtype)
         for scalar in (300, -1, 2**64, 10**400):
@@ -183,7 +183,7 @@ def test_powers_of_python_scalars(dtype):
 
 
 def test_negative_exponents_of_no_elements():
-    """What is never raised to a power cannot be refused."""
+    """An empty array raises nothing to a power, so there is nothing to refuse."""
     for base, exponent in (((0,), (1,)), ((0, 3), (3,)), ((0,), ())):
         same(
             lambda ns, x, y: ns.pow(x, -ns.astype(y, ns.int8)),
@@ -198,7 +198,7 @@ FUNCTIONS = {op.qualified: op for op in operations.OPS if op.public}
 
 
 def result_of(call):
-    """Elements and dtype of what a call returns, or the type of what it raises."""
+    """The elements and dtype that a call returns, or the type of its exception."""
     try:
         out = call()
     except Exception as error:
@@ -209,7 +209,7 @@ def result_of(call):
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_python_scalars_alone(name):
-    """They take part as arrays of their default dtypes, where strict mode is off."""
+    """Outside strict mode they act as arrays of their default dtypes."""
     function, nin = function_of(FUNCTIONS[name]), FUNCTIONS[name].nin
     taken = 0
     for operands in itertools.product(SCALARS, repeat=nin):
@@ -259,7 +259,7 @@ def test_functions_need_an_array():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_numpy_scalars(dtype):
-    """Arrays without axes, whose dtype counts; but weak where they are Python's numbers by inheritance.
+    """They act as 0-d arrays whose dtype counts, but are weak where they inherit from Python's numbers.
 
     NumPy lets float64 and complex128 scalars count too (docs/design/interop.md has the rule of stride0).
     """

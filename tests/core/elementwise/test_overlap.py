@@ -1,4 +1,4 @@
-"""Operands that share memory: always what a copy would have given; memory that must not be written to."""
+"""Operands that share memory give the result of a copy; read-only memory is never written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stride0 import strided
 
 SETTINGS = examples(250)
 
-SMALL = 24  # elements of the buffer that drawn windows look into
+SMALL = 24  # number of elements of the buffer that windows are drawn from
 
 
 @st.composite
@@ -51,7 +51,7 @@ def numpy_window(memory, window, writeable=True):
 
 
 def whole(dtype, shape):
-    """Return values without fractions: products are exact, in whatever order a library computes them."""
+    """Return integral values: their products are exact in every order of computation."""
     return np.round(values(dtype, shape)) if np.dtype(dtype).kind in "fc" else values(dtype, shape)
 
 
@@ -95,7 +95,7 @@ def distinct(window):
 
 
 def nested(window):
-    """Whether each axis steps over all that faster ones reach, as in every view of a plain array."""
+    """Whether each axis steps past all elements of the faster axes, as in every view of a plain array."""
     reach = 1
     for step, size in sorted(
         (abs(step), size) for step, size in zip(window[1], window[0], strict=True) if size != 1
@@ -216,7 +216,7 @@ OVERLAPS = {
 def test_what_a_copy_would_have_given(name, dtype):
     x, a = grid(dtype)
     OVERLAPS[name](xp, x)
-    # NumPy copes with overlap itself; that it does is not taken on trust below.
+    # NumPy also handles overlap; the tests below do not rely on that.
     OVERLAPS[name](np, a)
     assert_same(x, a, what=name)
 
@@ -260,7 +260,7 @@ def test_sizes_around_those_of_blocks(dtype, size):
     ("wide", "narrow"), [("int64", "int8"), ("float64", "float32"), ("float64", "int16")]
 )
 def test_operands_of_other_dtypes_in_the_same_bytes(wide, narrow, shift):
-    # The source is cast in blocks while the target is written: block after block must not read what is new.
+    # The source is cast in blocks while the target is written: no block may read new elements.
     count = 3000
     for target_dtype, source_dtype in ((wide, narrow), (narrow, wide)):
         buffer = values("int8", (count * 8 + 64,)).copy()
@@ -367,7 +367,7 @@ def test_read_only_arrays_are_not_written_to(name):
 
 
 def test_one_element_of_a_broadcast_array_may_be_written():
-    # A view of a single place shares nothing with itself: the rule is about the view that is written to.
+    # No two elements of one row share memory: the rule is about the view that is written to.
     row = xp.asarray([1.0, 2.0, 3.0])
     broadcast = xp.broadcast_to(row, (4, 3))
     view = broadcast[2]

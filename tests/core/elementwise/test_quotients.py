@@ -14,7 +14,7 @@ BITS = {"float32": np.uint32, "float64": np.uint64}
 
 
 def numbers(dtype: str, size: int) -> Any:
-    """Numbers of any bits: infinities, NaN, zeros of both signs and subnormal ones, too."""
+    """Numbers with random bits: also infinities, NaN, zeros of both signs and subnormal numbers."""
     rng = np.random.default_rng(11)
     bits = rng.integers(0, np.iinfo(BITS[dtype]).max, size, dtype=BITS[dtype], endpoint=True)
     tiny = np.finfo(dtype).smallest_subnormal * np.arange(40).astype(dtype)
@@ -67,7 +67,7 @@ def test_ways_of_dividing(dtype: str, divisor: Any) -> None:
 
 
 def test_long_results() -> None:
-    """From where stores are non-temporal."""
+    """So many elements that the loop uses non-temporal stores."""
     a = np.random.default_rng(3).normal(size=1 << 22)
     x = xp.asarray(a)
     check(x / 8.0, a / 8.0, "stream")

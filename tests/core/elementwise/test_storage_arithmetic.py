@@ -34,7 +34,7 @@ def bits_of(x: Any) -> Any:
     if xp.isdtype(x.dtype, "real floating"):
         x = xp.where(xp.isnan(x), xp.asarray(xp.nan, dtype=x.dtype), x)
     own = xp.asarray(x, copy=True)
-    # NumPy alone has no bfloat16, and ml_dtypes, which gives it one, does not build for every system.
+    # NumPy has no bfloat16; ml_dtypes adds it, but does not build for every system.
     return np.asarray(own.view(xp.uint16) if own.dtype is xp.bfloat16 else own).tobytes()
 
 
@@ -155,7 +155,7 @@ def test_scalars_are_weak(name: str) -> None:
     for scalar in (True, 3, 2.5):
         assert (x + scalar).dtype is (scalar + x).dtype is xp.result_type(x, scalar) is x.dtype
     assert (x * 1j).dtype is xp.result_type(x, 1j) is xp.complex64
-    # What overflows is infinite, as in NumPy; comparisons know what no element reaches.
+    # Overflow gives infinity, as in NumPy; comparisons are correct for numbers beyond every element.
     assert bool(xp.all(xp.isinf(xp.ones(3, dtype=x.dtype) * 1e300)))
     assert bool(xp.all(xp.asarray([1, 2], dtype=x.dtype) < 10**400))
     assert float(xp.asarray(2**60 + 2**52 + 1, dtype=xp.bfloat16)) == 2.0**60 + 2.0**53
@@ -210,7 +210,7 @@ REDUCTIONS = ("sum", "prod", "mean", "var", "std")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("function", [*REDUCTIONS, "max", "min", "any", "all", "count_nonzero"])
 def test_reductions(function: str, name: str) -> None:
-    """One rounding, of what the accumulators hold in float64."""
+    """The float64 accumulator is rounded once."""
     call = getattr(xp, function)
     for shape in ((1,), (7,), (100_000,), (300, 200), (3, 5, 7)):
         x = random(name, shape, scale=0.5)
@@ -223,7 +223,7 @@ def test_reductions(function: str, name: str) -> None:
                 check_same(call(view, axis=axis, keepdims=True), call(view, axis=axis, keepdims=True))
     x = random(name, (50,))
     check_same(call(x), narrow(call(xp.astype(x, xp.float64)), name))
-    # Sums of elements that no 16 bits would hold.
+    # Sums that exceed the range of 16 bits.
     ones = xp.ones(100_000, dtype=dtype_of(name))
     assert float(xp.mean(ones)) == 1 and float(xp.var(ones)) == 0
     assert (

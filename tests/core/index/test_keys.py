@@ -1,4 +1,4 @@
-"""Keys that are written in other forms: tuples of a subclass, ranges, and memory that is lent."""
+"""Keys of other types: subclasses of tuple, ranges, and objects with the buffer protocol."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from stride0.autograd import grad
 
 
 class Place(NamedTuple):
-    """What NumPy takes for a tuple, as it takes PyTorch's ``torch.Size``."""
+    """A subclass of tuple, like PyTorch's ``torch.Size``; NumPy treats it as a tuple."""
 
     row: Any
     column: Any
 
 
 class Reversed(tuple):
-    """A tuple that says something else of its items."""
+    """A tuple whose iterator returns other items than it holds."""
 
     __slots__ = ()
 

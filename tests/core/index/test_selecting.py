@@ -1,4 +1,4 @@
-"""Keys with one mask, one array of indices, or one for each axis, which go no roundabout way: against NumPy.
+"""Keys with one mask, one array of indices, or one for each axis: their own loops, against NumPy.
 
 Lengths are those at which the loops change: eight and sixteen elements at a time, and what is left over.
 """
@@ -192,7 +192,7 @@ def test_points(dtype):
             k = tuple(xp.asarray(one) for one in i)
             assert_same(x[k], a[i], what=layout)
             if len(index_shape) == 2:
-                # Broadcast indices go the other way.
+                # Broadcast indices take the general path.
                 narrow = (k[0][:1], *k[1:])
                 assert_same(x[narrow], a[(i[0][:1], *i[1:])], what=layout)
 
@@ -235,7 +235,7 @@ def test_history_is_kept():
 
 @pytest.mark.parametrize("axis", [0, 1])
 def test_runs_of_any_length(axis: int) -> None:
-    """Rows of each number of bytes that is copied in another way, few and so many that threads share them."""
+    """Rows of every size that has its own copy loop: a few rows, and enough for several threads."""
     rng = np.random.default_rng(5)
     for run in (*range(1, 68), 127, 128, 129, 511, 600):
         a = rng.integers(0, 255, (7, 90, run)).astype("uint8")

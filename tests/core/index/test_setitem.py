@@ -1,4 +1,4 @@
-"""Writing elements, against NumPy: values, casts, exceptions, and what stays as it was."""
+"""Writing elements, compared with NumPy: values, casts, exceptions, and untouched elements."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def written(draw, shape, dtype):
     source = draw(st.sampled_from(DTYPES))
     a = values(source, own)
     if dtype.startswith("uint") and np.dtype(source).kind in "fc":
-        a = abs(a).astype(source)  # C leaves it open what becomes of a negative float
+        a = abs(a).astype(source)  # C does not define the cast of a negative float
     if a.ndim == 0 and draw(st.booleans()) and source != "bool":
         return xp.asarray(a, copy=True), a
     layout = draw(st.sampled_from(["C", "F", "negative", "numpy"]))
@@ -54,7 +54,7 @@ def test_writing_as_numpy(data):
     d = data.draw(drawn_arrays())
     key, np_key = data.draw(keys(d.a.shape))
     places = np.arange(d.a.size).reshape(d.a.shape)[np_key]
-    # Where an element is written twice, the order of writing is nobody's business: one value for all.
+    # Where an element is written twice, the order of writes is undefined: use one value for all.
     shape = np.shape(places) if np.unique(places).size == np.size(places) else ()
     value, np_value = data.draw(written(shape, d.a.dtype.name))
     if d.broadcast:
@@ -124,7 +124,7 @@ def test_python_scalars(dtype, key):
         try:
             quietly(operator.setitem, a, key, scalar)
         except (OverflowError, TypeError, ValueError) as error:
-            # NaN as an integer is a ValueError in NumPy and one more number out of range here.
+            # NumPy raises ValueError for NaN as an integer; stride0 treats it as out of range.
             wanted = OverflowError if isinstance(error, ValueError) else type(error)
             with pytest.raises(wanted):
                 x[key] = scalar
@@ -247,7 +247,7 @@ def test_elements_by_a_mask_or_by_indices_in_every_memory(dtype):
     for n in (1, 7, 8, 9, 64, 1000, 9000):
         mask, index = rng.random(n) < 0.6, rng.integers(-n, n, n)
         index = np.where(index < 0, index % n - n, index % n)
-        index = np.unique(index % n) - n * rng.integers(0, 2)  # each element once
+        index = np.unique(index % n) - n * rng.integers(0, 2)  # each element is written once
         for key in (mask, np.ones(n, bool), np.zeros(n, bool), index):
             count = int(key.sum()) if key.dtype == bool else key.size
             new = values(dtype, (2 * count + 2,))
@@ -267,7 +267,7 @@ def test_elements_by_a_mask_or_by_indices_in_every_memory(dtype):
                         with pytest.raises(ValueError):
                             y[xp.asarray(key)] = xp.asarray(source, copy=True)
                         assert_same(y, before)
-    # What is written and what is read overlap, also where they begin at the same element.
+    # Source and target overlap, also where both begin at the same element.
     a = values(dtype, (40,))
     order = rng.permutation(40)
     x = xp.asarray(a, copy=True)

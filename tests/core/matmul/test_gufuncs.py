@@ -1,4 +1,4 @@
-"""The inner loops of NumPy's ufuncs, called from C: the bits of NumPy; and what is done without them."""
+"""NumPy's ufunc loops, called from C, give NumPy's bits; and the fallback where they are missing."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def parts(found):
 
 
 SQUARE = ["det", "eigh", "eigvalsh", "inv", "slogdet", "cholesky"]
-# Of a real matrix of few rows they are computed by kernels of our own: test_systems.py.
+# For a real matrix of few rows our own kernels compute them: test_systems.py.
 OWN = ["cholesky", "det", "inv", "slogdet"]
 FEW_ROWS = 32
 
@@ -180,7 +180,7 @@ def test_public_functions_take_the_place_of_loops(dtype, without_loops):
 
 
 def test_a_ufunc_with_other_types_or_operands_is_not_called():
-    """What would be read as the loop of another function is left alone."""
+    """A loop that may belong to another function is not called."""
     for other in (np.linalg._umath_linalg.slogdet, np.add, np.matmul):
         load_anew(lambda other=other: [(other, ((0, 0), ()), ("d->d", "D->D"))] * len(numpy_loops.ROUTINES))
         try:
@@ -210,7 +210,7 @@ def test_failures_name_the_first_matrix():
 
 @pytest.fixture
 def blas_threads():
-    """What returns the number of threads of NumPy's BLAS, and what sets it; 3 threads within the test."""
+    """Functions that get and set the number of threads of NumPy's BLAS, set to 3 for the test."""
     *_, count, limit = numpy_loops.functions_of_blas()
     if not limit:
         pytest.skip("this NumPy's BLAS is not known")
@@ -243,7 +243,7 @@ def test_blas_computes_small_decompositions_on_one_thread(blas_threads):
     count, limit = blas_threads
     x, large = xp.asarray(random("float64", 100, 100)), xp.asarray(random("float64", 300, 300))
     seen: set[int] = set()
-    # The other thread looks when the processor lets it.
+    # The other thread reads the number when it is scheduled.
     for _ in range(100):
         seen |= seen_while(lambda: [xp.linalg.svdvals(x) for _ in range(20)], count)
         if seen == {1, 3}:
@@ -251,7 +251,7 @@ def test_blas_computes_small_decompositions_on_one_thread(blas_threads):
     assert seen == {1, 3}
     assert seen_while(lambda: xp.linalg.svdvals(large), count) == {3}
     assert count() == 3
-    # A failure restores it, too.
+    # A failure also restores the number.
     with pytest.raises(xp.linalg.LinAlgError):
         xp.linalg.cholesky(-xp.eye(50))
     assert count() == 3
@@ -277,7 +277,7 @@ def test_threads_that_call_blas_at_once_restore_its_number(blas_threads):
     for thread in threads:
         thread.join()
     assert not wrong and count() == 3
-    # What another part of the program sets meanwhile stays.
+    # A number that another part of the program sets meanwhile stays.
     seen_while(lambda: [xp.linalg.svdvals(x) for _ in range(20)], lambda: limit(2))
     assert count() == 2
 

@@ -1,7 +1,6 @@
-"""The loops of reductions against Note [Order of a reduction], written down once more, in all layouts.
+"""The loops of reductions, in all layouts, against a second program of Note [Order of a reduction].
 
-And what stands beside that order: NaN and signed zeros in extremes, where a value is found, and runs that are
-scanned together.
+Also tested: NaN and signed zeros in extremes, the index of a found value, and runs that are scanned together.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def less(a: float, b: float) -> float:
 def bits(x: Any) -> bytes:
     v = np.array(x)
     if v.dtype.kind == "f":
-        v = np.where(np.isnan(v), np.nan, v).astype(v.dtype)  # which NaN is nobody's promise
+        v = np.where(np.isnan(v), np.nan, v).astype(v.dtype)  # which of several NaN is unspecified
     return v.tobytes()
 
 
@@ -130,7 +129,7 @@ def test_several_runs_of_any_strides(shape: tuple[int, ...], dtype: str) -> None
     names += ["max", "min", "argmax", "argmin"] if dtype[0] in "fi" else []
     for x in (xp.asarray(np.repeat(data, 2, -1))[..., ::2], xp.asarray(data[..., ::-1].copy())[..., ::-1]):
         for name in names:
-            # Adjacent rows that are short are merged, which are not adjacent backwards.
+            # Short adjacent rows are merged; backwards they are not adjacent.
             for axis in range(len(shape)) if strides(x)[-1] > 0 else (-1,):
                 f = getattr(xp, name)
                 assert bits(f(x, axis=axis)) == bits(f(copy, axis=axis)), (name, axis)
@@ -139,7 +138,7 @@ def test_several_runs_of_any_strides(shape: tuple[int, ...], dtype: str) -> None
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", ["max", "min"])
 def test_extremes_of_rows_with_steps(name: str, dtype: str) -> None:
-    """NaN and signed zeros in columns that are far apart, and results that are."""
+    """NaN and signed zeros where columns, or results, are far apart in memory."""
     rng = np.random.default_rng(3)
     for m, n in ((2, 9), (3, 255), (4, 256), (5, 257), (9, 600)):
         rows = rng.choice([0.0, -0.0, 1.5, -1.5, np.nan], (m, n), p=[0.3, 0.3, 0.19, 0.19, 0.02]).astype(
@@ -170,7 +169,7 @@ def test_counts_of_true() -> None:
 
 @pytest.mark.parametrize("dtype", ["complex128", "complex64"])
 def test_complex_dots(dtype: str) -> None:
-    """Of the conjugates of the first operand, as `vecdot` has it, and of the operands as they are."""
+    """With the conjugate of the first operand, as in `vecdot`, and without."""
     data = cases()[0]
     x, y = (data + 1j * data[::-1]).astype(dtype), (data[::-1] * 0.3 - 1j * np.roll(data, 7)).astype(dtype)
     a, b, c, d = (part.astype("float64") for part in (x.real, x.imag, y.real, y.imag))
@@ -192,7 +191,7 @@ def test_extremes_and_signed_zeros(name: str, dtype: str) -> None:
         data = case.astype(dtype) if name == "max" else -case.astype(dtype)
         for n in LENGTHS:
             values = data[:n].tolist()
-            # The result begins with the first element, which is folded once more.
+            # The result begins with the first element, which is then folded a second time.
             wanted = np.dtype(dtype).type(fold(values[0], in_order(values, fold)))
             for x in layouts(data[:n]):
                 assert bits(getattr(xp, name)(x)) == wanted.tobytes(), n
@@ -222,9 +221,9 @@ def test_a_nan_anywhere_is_found(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("n", [1, 3, 4, 15, 17, 30, 300, 4100])
 @pytest.mark.parametrize("m", [2, 4, 7, 13])
 def test_rows(m: int, n: int, dtype: str) -> None:
-    """Rows added to a row: four at once, pairwise, then what is left."""
+    """Rows added to a row: four at once, pairwise, then the remaining ones."""
     data = cases()[1][: m * 40]
-    with np.errstate(invalid="ignore"):  # negative numbers as uint16, of which NumPy warns on aarch64
+    with np.errstate(invalid="ignore"):  # NumPy on aarch64 warns of negative numbers cast to uint16
         rows = np.resize(data, (m, n)).astype(dtype)
     wide = rows.astype({"i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}[rows.dtype.kind])
     total = np.full(n, -0.0, wide.dtype) if rows.dtype.kind in "fc" else np.zeros(n, wide.dtype)
@@ -237,7 +236,7 @@ def test_rows(m: int, n: int, dtype: str) -> None:
     while j < m:
         total, j = total + wide[j], j + 1
     if n > 1:
-        # Rows of a larger array, so that they are not taken several at once.
+        # Rows of a larger array, which are not processed several at once.
         x = xp.asarray(np.concatenate([rows, rows], axis=1))[:, :n]
         got = np.asarray(xp.sum(x, axis=0))
         assert np.array_equal(got, total.astype(got.dtype))
@@ -252,7 +251,7 @@ def test_rows(m: int, n: int, dtype: str) -> None:
     ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"],
 )
 def test_where_extremes_are(dtype: str) -> None:
-    """The first of several, at every place of runs; several runs at once, and one of many blocks."""
+    """The first of equal values at every place in a run; several runs at once, and one of many blocks."""
     for n in [*range(2, 40), 64, 65, 127, 130, 257]:
         rows = np.full((n, n), 1 if dtype != "bool" else 0).astype(dtype)
         for k in range(n):
@@ -303,7 +302,7 @@ def test_any_and_all_of_bools() -> None:
                 far[at * step] = True
                 assert xp.any(xp.asarray(far)[::step]) and not xp.any(xp.asarray(far)[1::step])
                 assert not xp.all(xp.asarray(~far)[::step]) and xp.all(xp.asarray(~far)[1::step])
-    # Bytes that are neither 0 nor 1 come in through other libraries' views.
+    # Views of other libraries' memory can hold bytes that are neither 0 nor 1.
     raw = np.frombuffer(struct.pack("130B", *([0] * 129 + [6])), np.bool_)
     assert xp.any(xp.asarray(raw)) and int(xp.argmax(xp.asarray(raw))) == 129
     assert xp.all(xp.asarray(np.full(130, 7, "uint8").view(bool)))

@@ -1,4 +1,4 @@
-"""Reductions over broadcast axes do not walk them, and give what a walk would give."""
+"""Reductions over broadcast axes skip the repetitions, with the result of a full loop."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_special_values(value: float, n: int) -> None:
             np.testing.assert_allclose(got, expected, rtol=1e-12)
             if not np.isnan(value) and not (name == "sum" and value == 0):
                 assert np.array_equal(np.signbit(got), np.signbit(expected)), name
-    # NumPy starts sums at 0.0; a sum of nothing but negative zeros is one.
+    # NumPy starts sums at 0.0; in stride0 a sum of only negative zeros is a negative zero.
     assert np.signbit(np.asarray(xp.sum(x, axis=0))[0]) == np.signbit(value) or np.isnan(value)
     if abs(value) < inf:
         assert float(xp.mean(x, axis=0)[0]) == value
@@ -111,7 +111,7 @@ def test_products_of_two_operands() -> None:
 
 
 def test_astronomical_sizes() -> None:
-    """What would take years to walk."""
+    """Reductions whose full loop would take years."""
     x = xp.broadcast_to(xp.asarray([1.5, -2.0]), (10**15, 2))
     assert float(xp.sum(x)) == -0.5e15 and float(xp.max(x)) == 1.5 and float(xp.mean(x)) == -0.25
     assert int(xp.count_nonzero(x)) == 2 * 10**15 and bool(xp.all(x)) and int(xp.argmin(x)) == 1

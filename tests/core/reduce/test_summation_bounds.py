@@ -1,7 +1,7 @@
-"""The bounds of docs/design/summation.md: a search for sums that are farther off than derived there.
+"""A search for sums whose error exceeds the bounds of docs/design/summation.md.
 
-Exact sums are fractions. Data that cancel, that grow, whose parts hide behind one another, and whatever
-hypothesis makes of such; along every axis, in every memory order, with strides, in every floating dtype.
+Exact sums are fractions. The data cancel, grow, or differ so much in size that small terms vanish, and
+hypothesis varies them; along every axis, in every memory order, with strides, in every floating dtype.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def g(k):
 
 
 def height(n, one_run):
-    """Roundings above an element of n: of one run of memory, or of whatever it may be."""
+    """The number of roundings that an element among n passes: in one run of memory, or in any layout."""
     return min(n - 1, 135 + -(-n // 4096)) if one_run else n - 1
 
 
@@ -35,7 +35,7 @@ def rounding(dtype):
 
 
 def whole(v):
-    """A double as an integer number of the smallest ones."""
+    """A double as an integer multiple of the smallest double."""
     top, below = v.as_integer_ratio()
     return top * (2**1074 // below)
 
@@ -61,7 +61,7 @@ def kinds(rng, n):
     yield plain * 10.0 ** rng.uniform(-12, 12, n)
     half = rng.normal(size=n // 2) * 10.0 ** rng.uniform(0, 10, n // 2)
     yield rng.permutation(np.concatenate([half, -half, rng.normal(size=n - 2 * (n // 2))]))
-    yield np.concatenate([[2.0**40], np.full(n - 1, 2.0**-14 * 1.999)])  # each is half lost, always downwards
+    yield np.concatenate([[2.0**40], np.full(n - 1, 2.0**-14 * 1.999)])  # each rounds down to 0
     yield np.where(np.arange(n) % 2, -1.0, 1.0) * (1 + np.arange(n) / n)
     yield np.sort(np.abs(plain))[::-1] ** 8
     yield np.full(n, 0.1)
