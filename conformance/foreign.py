@@ -1,12 +1,12 @@
-"""Tests of other projects, run with stride0 in the place of NumPy or of array-api-strict.
+"""Tests of other projects, run with stride0 in place of NumPy or array-api-strict.
 
-    python -m conformance foreign einops               one suite, in an environment that is made for it
+    python -m conformance foreign einops               one suite, in a new environment
     python -m conformance foreign all --page           all of them, and its page
 
-The tests come from the released sdist on PyPI, or from the installed wheel. `foreign_plugin.py` puts
-stride0 in. Each failing test must be listed, with its reason, in `foreign-failures.txt`; a listed test that
-passes is an error, too. Tests that fail by a message of KINDS have its reason: the results record how many
-there are of each test function, and more of them are an error.
+The tests come from the released sdist on PyPI, or from the installed wheel. `foreign_plugin.py` puts stride0
+in. Each failing test must be listed, with its reason, in `foreign-failures.txt`; a listed test that passes is
+an error, too. Tests that fail with a message of KINDS have its reason: results record their number for each
+test function, and more of them are an error.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ BEGIN, END = "<!-- table of foreign.py -->", "<!-- end of the table -->"
 
 
 class Suite(NamedTuple):
-    """Where the tests of a project are, and what they need."""
+    """The source and the requirements of a project's tests."""
 
     version: str
     tests: tuple[str, ...]
     requirements: tuple[str, ...] = ()
-    # Text of a file of the sdist that is replaced: path, old, new.
+    # Text to replace in a file of the sdist: path, old, new.
     changes: tuple[tuple[str, str, str], ...] = ()
     options: tuple[str, ...] = ()
     instead_of: str = "NumPy"
@@ -66,7 +66,7 @@ SUITES: Final = {
         changes=(("array_api_strict/__init__.py", "", ""),),
         instead_of="array-api-strict",
     ),
-    # On `hips.py`, which stands for the package.
+    # Tests run on `hips.py`, which replaces the package.
     "autograd": Suite(
         "1.9.1",
         ("tests",),
@@ -129,7 +129,7 @@ SUITES: Final = {
     ),
 }
 
-# Messages of failures that are no wrong values, by suite.
+# Messages of failures other than wrong values, by suite.
 KINDS: Final = {
     "numpy": (
         (r"Unsupported (dtype|type)", "There are no such dtypes."),
@@ -161,7 +161,7 @@ def run(*command: str | Path, cwd: Path | None = None, **variables: str) -> subp
 
 
 def checked(done: subprocess.CompletedProcess[str]) -> None:
-    """End with the output of a command that failed."""
+    """Exit with the output of a failed command."""
     if done.returncode:
         sys.exit(f"{' '.join(done.args)}\n{done.stdout}{done.stderr}")
 
@@ -246,9 +246,8 @@ def kind_of(name: str, reason: str) -> str | None:
 def judged(
     name: str, found: dict[str, tuple[str, str]], allowed: dict[str, int] | None = None
 ) -> tuple[list[str], dict[str, int], dict[str, int]]:
-    """Return the differences from the list, the failing tests of each reason, and of each function by KINDS.
-
-    `allowed` is the last one of them that is recorded; without it, each number is taken.
+    """Return the differences from the list, the failing tests of each reason, and their numbers for each
+    function by KINDS. `allowed` has the recorded numbers; without it, every number is accepted.
     """
     expected = listed(name)
     wrong, counts, functions = [], Counter[str](), Counter[str]()

@@ -1,4 +1,4 @@
-"""A pytest plugin for foreign.py: puts stride0 in the place of another library in a project's tests.
+"""A pytest plugin for foreign.py: replaces another library by stride0 in a project's tests.
 
 The environment variable FOREIGN_SUITE names the suite, FOREIGN_RECORD a file that receives a line of JSON for
 each test.
@@ -32,7 +32,7 @@ def _import(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def _lacking(error: AttributeError) -> Callable[..., Any]:
-    """Return a function that raises what the lacking name raises."""
+    """Return a function that raises the error of a missing name."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         raise AttributeError(str(error))
@@ -41,7 +41,7 @@ def _lacking(error: AttributeError) -> Callable[..., Any]:
 
 
 def _exchanged() -> dict[int, Any]:
-    """Return what takes the place of NumPy's modules and functions, by the identity of those."""
+    """Return the replacements of NumPy's modules and functions, by their ids."""
     # The modules that define NumPy's functions have the same functions.
     modules = [
         sys.modules[f"numpy._core.{name}"] for name in ("umath", "numeric", "fromnumeric", "multiarray")
@@ -90,7 +90,7 @@ def exchange_names(items: list[pytest.Item]) -> None:
 
 
 def einops() -> None:
-    """Make the backend of NumPy one of stride0."""
+    """Replace NumPy by stride0 in the NumPy backend."""
     backend: Any = importlib.import_module("einops._backends").NumpyBackend
 
     def init(self: Any) -> None:
@@ -103,7 +103,7 @@ def einops() -> None:
 
 
 def opt_einsum() -> None:
-    """Find functions of arrays of stride0 in stride0.numpy, and hand that out for NumPy."""
+    """Find functions of arrays of stride0 in stride0.numpy, and use that for NumPy."""
     importlib.import_module("opt_einsum.backends.dispatch")._aliases["stride0"] = "stride0.numpy"
     vars(pytest)["importorskip"] = _import
 
@@ -113,7 +113,7 @@ def autoray() -> None:
     ar = importlib.import_module("autoray")
     ar.autoray._MODULE_ALIASES["stride0"] = "stride0.numpy"
     ar.register_function("stride0", "to_numpy", numpy.asarray)
-    # As it registers functions of NumPy.
+    # The package registers NumPy's functions like this.
     ar.register_function("stride0", "complex", ar.autoray.complex_add_re_im)
     ar.register_function("stride0", "linalg.svd", wrapper=ar.autoray.svd_not_full_matrices_wrapper)
     for name in ("random.normal", "random.uniform"):
@@ -123,12 +123,12 @@ def autoray() -> None:
 
 
 def strict() -> None:
-    """Put stride0 in the place of array-api-strict."""
+    """Replace array-api-strict by stride0."""
     stride0.testing.as_array_api_strict()
 
 
 def array_api_strict() -> None:
-    """Put stride0 in the place of array-api-strict, with the private names that its tests import."""
+    """Replace array-api-strict by stride0, with the private names that its tests import."""
     made = stride0.testing.as_array_api_strict()
     made.__path__ = [str(Path.cwd() / "array_api_strict")]
     sys.modules["array_api_strict._flags"].ENVIRONMENT_VARIABLES = []  # type: ignore[attr-defined]
@@ -165,12 +165,12 @@ def scikit_bio() -> None:
 
 
 def numpys_own() -> None:
-    """Let tests that ask for more memory than there is fail at once."""
+    """Let tests that ask for more memory than the machine has fail at once."""
     resource.setrlimit(resource.RLIMIT_AS, (12 << 30, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 def autograd() -> None:
-    """Put `stride0.autograd.hips` in the place of autograd."""
+    """Replace autograd by `stride0.autograd.hips`."""
     importlib.import_module("hips").install(Path.cwd() / "autograd")
 
 

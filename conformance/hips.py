@@ -1,6 +1,6 @@
 """stride0 in place of HIPS/autograd, for the test-suite of its sdist.
 
-`install` puts `stride0.autograd.hips` and the modules below in the place of the package; `foreign_plugin.py`
+`install` replaces the package by `stride0.autograd.hips` and the modules below; `foreign_plugin.py`
 calls it. `autograd.test_util` is the original, which compares with finite differences, by the vector spaces
 that `VSpace` stands for. Tests of reverse mode check forward mode, too.
 """
@@ -104,7 +104,7 @@ def module(name: str, **values: Any) -> ModuleType:
 
 
 def install(folder: Path) -> None:
-    """Put stride0 in the place of the package in a folder; modules that are not replaced are read from it."""
+    """Replace the package in a folder by stride0; other modules are read from the folder."""
     root: Any = ModuleType("autograd")
     root.__path__ = [str(folder)]
     vars(root).update({name: value for name, value in vars(hips).items() if not name.startswith("_")})
@@ -116,7 +116,7 @@ def install(folder: Path) -> None:
     primitive, vspace = hips.primitive, VSpace
     forms = {name: getattr(scipy, name) for name in scipy.__all__}
     stats = module("scipy.stats", **{name: getattr(scipy.stats, name) for name in scipy.stats.__all__})
-    # Its tests draw by it when they are imported.
+    # Its tests draw numbers from it at import.
     vars(stats.dirichlet)["rvs"] = lambda alpha, size: arrays(np.random.dirichlet(np.asarray(alpha), size))
     forms["stats"] = stats
     modules = {

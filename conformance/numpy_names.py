@@ -18,7 +18,7 @@ TITLES = {
 
 
 def page() -> str:
-    """Return the text of the page: what stands there before the tables, and the tables."""
+    """Return the text of the page: its text before the tables, and the tables."""
     text = PAGE.read_text(encoding="utf-8").partition("\n## ")[0]
     for title, table in zip(TITLES.values(), (*NAMES.values(), METHODS), strict=True):
         rows = [

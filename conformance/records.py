@@ -61,7 +61,7 @@ def columns(
 
 
 def source_hash() -> str:
-    """A hash over what decides how the library behaves: src/stride0, and the build file with its flags."""
+    """A hash of all that determines the library's behaviour: src/stride0, and the build file."""
     digest = hashlib.sha256()
     package = ROOT / "src" / "stride0"
     for path in sorted([*package.rglob("*"), ROOT / "meson.build"], key=lambda path: path.as_posix()):
@@ -75,7 +75,7 @@ def source_hash() -> str:
 
 
 def installed_from_here(package: Path) -> bool:
-    """Whether the installed package has this tree's Python files: no result is filed under other sources."""
+    """Whether the installed package has this tree's Python files, so that results belong to them."""
     sources = ROOT / "src" / "stride0"
     # Scripts of the build are not installed.
     return all(
@@ -104,6 +104,6 @@ def environment() -> dict[str, str]:
 
 
 def one_line(reason: str) -> str:
-    """A reason fit to be recorded: one line, short, and without paths of the machine it ran on."""
+    """A reason in the form of the record: one short line, without paths of this machine."""
     line = _ABSOLUTE_PATH.sub(r"\1", " ".join(reason.split()))
     return line if len(line) <= _REASON_LENGTH else line[: _REASON_LENGTH - 1] + "…"

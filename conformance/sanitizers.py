@@ -3,12 +3,13 @@ Run the tests on a build with sanitizers.
 
     python -m conformance sanitizers                        # of memory: with and without the block cache
     python -m conformance sanitizers --cache off -- tests/chapters/test_indexing.py -k mask
-    python -m conformance sanitizers --keep ../sanitized    # build there, or take the build that is there
+    python -m conformance sanitizers --keep ../sanitized    # build there, or use an existing build there
     python -m conformance sanitizers --of threads           # of races between Python threads
 
 `--of memory` is AddressSanitizer and UndefinedBehaviorSanitizer, and needs GCC with them. `--of threads` is
-ThreadSanitizer, for a free-threaded Python that is built with it, too (``configure --disable-gil
---with-thread-sanitizer``); the compiler is that of this Python. conformance/tsan.supp says what is left out.
+ThreadSanitizer, for a free-threaded Python also built with it (``configure --disable-gil
+--with-thread-sanitizer``); the compiler is that of this Python. conformance/tsan.supp lists suppressed
+reports.
 
 Builds the checkout into a temporary folder (some minutes on two cores) and changes nothing in it. Needs what
 the build needs (`build-system.requires` of pyproject.toml) and what the tests need, in the environment of the
@@ -35,7 +36,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SUPPRESSIONS = Path(__file__).with_name("tsan.supp")
 
-# The cache of freed blocks hides that a block was freed; off, every block is malloc's.
+# The cache of freed blocks hides that a block was freed; without it every block comes from malloc.
 CACHES = {"off": {"STRIDE0_CACHE_LIMIT": "0"}, "on": {}}
 
 
@@ -58,7 +59,7 @@ def gcc() -> str:
 
 
 def compiler_of_python() -> str:
-    """That of the interpreter, which has the runtime of the sanitizer in it."""
+    """The compiler of the interpreter, which contains the sanitizer's runtime."""
     if "-fsanitize=thread" not in str(sysconfig.get_config_var("BASECFLAGS")):
         sys.exit("this Python is built without ThreadSanitizer (configure --with-thread-sanitizer)")
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
@@ -67,7 +68,7 @@ def compiler_of_python() -> str:
 
 
 def asked(question: str) -> Path:
-    """What GCC answers to a question for a file."""
+    """The path that GCC prints for a file."""
     command = [gcc(), f"-print-file-name={question}"]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     if not Path(found).is_absolute():
@@ -78,9 +79,9 @@ def asked(question: str) -> Path:
 def of_memory(reports: Path) -> dict[str, str]:
     common = f"log_path={reports}/report"
     return {
-        # C++ libraries that are loaded later look for their exceptions where AddressSanitizer found them.
+        # C++ libraries loaded later need the exception functions that AddressSanitizer found at start.
         "LD_PRELOAD": f"{asked('libasan.so')} {asked('libstdc++.so')}",
-        # Python keeps memory to its end; MemoryError is tested.
+        # Python keeps memory until it ends; tests provoke MemoryError.
         "ASAN_OPTIONS": f"{common}:detect_leaks=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": f"{common}:print_stacktrace=1",
         "PYTHONMALLOC": "malloc",
@@ -88,7 +89,7 @@ def of_memory(reports: Path) -> dict[str, str]:
 
 
 def of_threads(reports: Path) -> dict[str, str]:
-    # Tests fork and start processes; what these report counts, and not how they exit.
+    # Tests start processes: their reports count, not their exit codes.
     options = [f"log_path={reports}/report", f"suppressions={SUPPRESSIONS}", "die_after_fork=0", "exitcode=0"]
     command = [*shlex.split(compiler_of_python()), "-print-prog-name=llvm-symbolizer"]
     symbolizer = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
@@ -112,7 +113,7 @@ TABLE = {
         },
     ),
     "threads": Sanitizers(
-        # Loops over elements share what they share on every instruction set.
+        # Loops share the same memory on every instruction set.
         setup=("b_sanitize=thread", "instruction_sets="),
         compiler=compiler_of_python,
         variables=of_threads,
@@ -135,7 +136,7 @@ def build(sanitizers: Sanitizers, folder: Path) -> None:
 
 
 def summary(sanitizers: Sanitizers, reports: Path) -> Counter[str]:
-    """What was reported, and how often."""
+    """The reports, with counts."""
     found: Counter[str] = Counter()
     for path in reports.glob("report*"):
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -158,8 +159,8 @@ def run(sanitizers: Sanitizers, folder: Path, cache: str, jobs: int, arguments: 
         loaded = Path(subprocess.check_output(where, env=variables, text=True).strip())
         if not loaded.is_relative_to(folder):
             sys.exit(f"Python loads {loaded}, not the build: is an editable install in the way?")
-        # Beside AddressSanitizer, the other one writes to the standard error, whatever its log_path
-        # is: pytest has to leave that file descriptor alone.
+        # Combined with AddressSanitizer, UndefinedBehaviorSanitizer ignores log_path and writes to standard
+        # error: pytest must not capture that file descriptor.
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         command += ["--color=no", "--capture=sys"]
         command += [f"--deselect={test}" for test in sanitizers.left_out]

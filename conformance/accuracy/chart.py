@@ -7,7 +7,7 @@ from typing import Any
 
 COLOURS = {"stride0": "#1a7332", "NumPy": "#3b75af", "PyTorch": "#d1603d", "JAX": "#9a6fb0"}
 MARKERS = {"stride0": "D", "NumPy": "o", "PyTorch": "s", "JAX": "^"}
-MOST = 30.0  # units in the last place; what is larger, and what is wrong, stands at the edge
+MOST = 30.0  # units in the last place; larger errors and wrong results are drawn at the edge
 
 
 def draw(rows: dict[str, Any], functions: list[str], path: Path) -> None:

@@ -1,10 +1,10 @@
 """Every coefficient of vecmath.h and vecmath_special.h, computed anew; `--check` compares with the headers.
 
     python -m conformance coefficients            # prints name, log2 of the error, coefficients
-    python -m conformance coefficients --check    # says which of them the headers lack
+    python -m conformance coefficients --check    # prints those that the headers lack
     python -m conformance coefficients erf i0     # special functions with one of these words in their names
 
-Needs mpmath; takes some minutes. How a fit is made stands in `minimax.py`.
+Needs mpmath; takes some minutes. `minimax.py` explains how a fit is made.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Found = tuple[str, list[str], float | None]
 
 TINY = mp.mpf(2) ** -60
 LN2 = mp.log(2)
-# The ends of the reduced arguments, with a margin for what rounding does to the reduction.
+# The ends of the reduced arguments, with a margin for rounding in the reduction.
 EXP_END = LN2 / 2 * (1 + mp.mpf(2) ** -12)
 LOG_ENDS = (mp.sqrt(mp.mpf(1) / 2) - 1 - mp.mpf(2) ** -20, mp.sqrt(2) - 1 + mp.mpf(2) ** -20)
 ATANH_END = (LOG_ENDS[1] / (2 + LOG_ENDS[1])) ** 2
@@ -39,7 +39,7 @@ EIGHTH = (mp.tan(mp.pi / 8) * (1 + mp.mpf(2) ** -10)) ** 2
 
 
 def _of_square(f: Function) -> Function:
-    """The function of z = x**2 that is f(x)."""
+    """Return f(x) as a function of z = x**2."""
     return lambda z: f(mp.sqrt(z))
 
 
@@ -146,7 +146,7 @@ def polynomials() -> Iterator[Found]:
 
 
 def quotients() -> Iterator[Found]:
-    """Likewise the rational functions: the coefficients of the numerator, then those of the denominator."""
+    """The same for rational functions: coefficients of the numerator, then of the denominator."""
 
     def one(
         name: str, f: Function, degrees: tuple[int, int], end: Real, weight: Function, letter: str
@@ -168,7 +168,7 @@ def quotients() -> Iterator[Found]:
 
 
 def constants() -> Iterator[Found]:
-    """Constants in pieces of so many bits."""
+    """Constants in pieces of a given number of bits."""
     for name, value, bits, letter in (
         ("log2(e) f32", 1 / LN2, (24,), "f"),
         ("2 log2(e) f32", 2 / LN2, (24,), "f"),
@@ -201,7 +201,7 @@ def constants() -> Iterator[Found]:
 
 
 def words_of_two_over_pi(count: int = 20) -> list[str]:
-    """The binary digits of 2/pi behind the point, in words of 64."""
+    """The fractional binary digits of 2/pi, in words of 64 bits."""
     with mp.workprec(64 * count + 100):
         digits = int(mp.floor(2 / mp.pi * mp.mpf(2) ** (64 * count)))
     return [f"0x{digits >> 64 * (count - 1 - k) & 0xFFFFFFFFFFFFFFFF:016x}" for k in range(count)]
@@ -214,7 +214,7 @@ def main() -> None:
     options = parser.parse_args()
     check, words = options.check, options.words
     text = "".join(path.read_text() for path in sorted(HEADERS.glob("vecmath*.h")))
-    # Signs are left to the eye: a minus may be an operator.
+    # Signs are not compared: a minus may be an operator.
     present = {0.5} | {abs(float.fromhex(number)) for number in LITERAL.findall(text)}
     missing = 0
     for name, values, error in (

@@ -1,4 +1,4 @@
-"""Errors of complex functions, part by part, of stride0 and other libraries on the same inputs.
+"""Errors of complex functions, in each part, of stride0 and other libraries on the same inputs.
 
 The reference is mpmath with 400 bits (1300 for functions that it computes by formulas that cancel). Inputs:
 of ordinary size, of all sizes, near the unit circle, near branch points and multiples of pi/2.
@@ -65,7 +65,7 @@ def operands(name: str, dtype: str, count: int) -> list[Numbers]:
         return [z, w.astype(dtype)]
     if name == "divide":
         return [z, np.random.default_rng(4).permutation(inputs(count, 2)).astype(dtype)]
-    # What overflows anyway says little, and mpmath's time grows with the size of exponents.
+    # Results that overflow tell little, and mpmath's time grows with exponents.
     keep = (z.real != 0) & (z.imag != 0)
     if name in GROWING:
         keep &= np.abs((z.real, z.imag)[GROWING[name]]) < 1000
@@ -80,7 +80,7 @@ def exact_parts(name: str, given: list[Numbers]) -> Iterator[tuple[Any, ...]]:
 
 
 def split(exact: Any, real: Any) -> tuple[float, float]:
-    """The nearest number and its error in ULP: what is left of the exact part for comparisons in doubles."""
+    """The nearest number and its error in ULP, from which doubles recover the exact part."""
     info = np.finfo(real)
     if abs(exact) > float(info.max):
         return math.copysign(math.inf, exact), 0.0
@@ -92,7 +92,7 @@ def split(exact: Any, real: Any) -> tuple[float, float]:
 def measure(
     name: str, dtype: str, count: int, libraries: dict[str, Callable[..., Any]], error_of: Callable[..., Any]
 ) -> tuple[int, dict[str, Any]]:
-    """Number of inputs, and by library what `error_of` says of the worse of the two parts."""
+    """The number of inputs, and by library the result of `error_of` for the worse of the two parts."""
     given = operands(name, dtype, count)
     real = np.empty(0, dtype).real.dtype
     parts = [np.array([split(p, real) for p in row]).T for row in zip(*exact_parts(name, given), strict=True)]

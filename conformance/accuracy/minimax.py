@@ -2,7 +2,7 @@
 
 A fit is found by the Remez exchange on a fixed grid of Chebyshev points, in 60 digits. Its coefficients are
 then rounded to the format in which the C code holds them, one after the other, most significant first, and
-those that are still free are fitted again, so that they make up for what the rounding took.
+those that are still free are fitted again, to compensate the rounding.
 
 Needs mpmath. `coefficients.py` lists the fits; running it prints them as C.
 """
@@ -23,7 +23,7 @@ Function = Callable[[Real], Real]
 
 
 def rounded(value: Real, bits: int) -> Real:
-    """`value` to so many significant bits, ties to even."""
+    """`value` rounded to `bits` significant bits, ties to even."""
     with mp.workprec(bits):
         return +value
 
@@ -49,7 +49,7 @@ def _extrema(error: Sequence[Real], count: int) -> list[int]:
             peaks.pop(least)
         elif len(peaks) == count + 1:  # a pair would be one too many
             peaks.pop(0 if abs(error[peaks[0]]) < abs(error[peaks[-1]]) else -1)
-        else:  # it and the lesser neighbour, so that signs go on alternating
+        else:  # it and its smaller neighbour, so that signs still alternate
             other = min((least - 1, least + 1), key=lambda k: abs(error[peaks[k]]))
             for k in sorted((least, other), reverse=True):
                 peaks.pop(k)
@@ -59,11 +59,11 @@ def _extrema(error: Sequence[Real], count: int) -> list[int]:
 def remez(
     columns: Sequence[Sequence[Real]], target: Sequence[Real], weight: Sequence[Real]
 ) -> tuple[list[Real], Real]:
-    """Coefficients of the columns that make the largest weighted error least, and that error."""
+    """Coefficients of the columns with the smallest maximum of the weighted error, and that error."""
     n = len(columns)
     if n == 0:
         return [], max(abs(t * w) for t, w in zip(target, weight, strict=True))
-    # The error of the least-squares fit changes sign n times, so that it has the n + 1 extrema to start from.
+    # The error of the least-squares fit changes sign n times, so it has n + 1 extrema to start from.
     scaled = [[v * w for v, w in zip(column, weight, strict=True)] for column in columns]
     sought = [t * w for t, w in zip(target, weight, strict=True)]
     normal = mp.matrix(n, n)
@@ -115,14 +115,14 @@ def fit(
 ) -> tuple[list[Real], Real]:
     """Polynomial of the given powers, with coefficients in the formats of the letters ('x': not rounded).
 
-    The error that is made least is weight(x) * (f(x) - p(x)); the second result is its maximum.
+    The fit minimises the largest weight(x) * (f(x) - p(x)), which is the second result.
     """
     xs = grid(mp.mpf(interval[0]), mp.mpf(interval[1]))
     columns = [[x**power for x in xs] for power in powers]
     target = [f(x) for x in xs]
     weights = [abs(weight(x)) for x in xs]
     full, _ = remez(columns, target, weights)
-    # The reach of a term is what it contributes at most: the widest is the one whose rounding hurts most.
+    # The reach of a term is its largest contribution; rounding the term with the widest reach costs most.
     most = [max(abs(v * w) for v, w in zip(column, weights, strict=True)) for column in columns]
     order = sorted(range(len(powers)), key=lambda k: -abs(full[k]) * most[k])
     fixed: dict[int, Real] = {}
@@ -175,7 +175,7 @@ def as_c(value: Real, letter: str) -> str:
 
 
 def split(value: Real, *bits: int) -> list[Real]:
-    """`value` as a sum of numbers with so many significant bits each."""
+    """`value` as a sum of numbers with `bits` significant bits each."""
     parts = []
     for b in bits:
         parts.append(rounded(value, b))

@@ -2,14 +2,13 @@
 
     python -m conformance accuracy                                 # everything: some minutes
     python -m conformance accuracy exp tanh                        # only these functions
-    python -m conformance accuracy --stride 1 --inputs 10000000    # as thoroughly as it goes: hours
+    python -m conformance accuracy --stride 1 --inputs 10000000    # most thorough: hours
     python -m conformance accuracy --page                          # only writes the page
 
-The measurements are in conformance/results/accuracy.json. The real functions are measured on their
-sources, by the checkers in this folder, which are built with `cc` for the processor of this machine (the
-results are the same for all) and need the headers of MPFR and GMP. The complex ones are those of the
-stride0 that can be imported. Compared are NumPy, PyTorch and JAX, as far as they can be imported, on
-`--shared` inputs.
+The measurements are in conformance/results/accuracy.json. The real functions are measured on their sources,
+by the checkers in this folder, which are built with `cc` for the processor of this machine (the results are
+the same for all) and need the headers of MPFR and GMP. The complex ones are measured on the installed
+stride0. NumPy, PyTorch and JAX are compared where they are installed, on `--shared` inputs.
 """
 
 from __future__ import annotations
@@ -120,13 +119,13 @@ def names(checker: str) -> list[str]:
 
 
 def measure(folder: pathlib.Path, checker: str, *arguments: str) -> dict[str, tuple[Error, int]]:
-    """What the checker says, and of how many inputs, by dtype ('32', '64')."""
+    """The output of the checker and the number of inputs, by dtype ('32', '64')."""
     done = subprocess.run([folder / checker, *arguments], check=True, capture_output=True, text=True)
     found = {}
     for line in done.stdout.splitlines():
         if match := REPORT.match(line):
             _, bits, count, worst, wrong = match.groups()
-            # The checkers leave out what is nearest, and print 0 if everything was.
+            # The checkers skip results that are the nearest number, and print 0 if all are.
             found[bits or checker[-2:]] = [max(float(worst), 0.5), int(wrong)], int(count)
         else:
             print(line, file=sys.stderr)
@@ -134,7 +133,7 @@ def measure(folder: pathlib.Path, checker: str, *arguments: str) -> dict[str, tu
 
 
 def libraries() -> dict[str, Any]:
-    """The libraries at hand, each as a function that calls one of its functions on NumPy arrays."""
+    """The installed libraries, each as a function that calls one of its functions on NumPy arrays."""
     found: dict[str, Any] = {"NumPy": lambda name, *x: getattr(np, named(name))(*x)}
     try:
         torch = importlib.import_module("torch")
@@ -154,7 +153,7 @@ def libraries() -> dict[str, Any]:
 
 
 def error_of(got: Numbers, nearest: Numbers, rest: Numbers, unit: Numbers, digits: int) -> Error:
-    """Largest error of `got`, and how many are wrong.
+    """The largest error of `got`, and the number of wrong results.
 
     The exact result is nearest - rest * ULP, with the ULP of `unit`.
     """
@@ -163,10 +162,10 @@ def error_of(got: Numbers, nearest: Numbers, rest: Numbers, unit: Numbers, digit
     sure = finite & np.isfinite(got)
     _, exponent = np.frexp(np.where(sure, unit, 1.0))
     ulp = np.ldexp(1.0, np.maximum(exponent, 3 - top) - digits)
-    # Half of both, which cannot overflow.
+    # Half of both: the difference cannot overflow.
     difference = (np.where(sure, got, 0.0) * 0.5 - np.where(sure, nearest, 0.0) * 0.5) / ulp * 2.0
     worst = np.abs(np.where(sure, difference + rest, 0.0)).max()
-    # Infinity stands for the next number after the largest, which may be right or nearly so.
+    # Infinity counts as the number after the largest one: it may be right or nearly right.
     last = np.abs(nearest) * 2.0 ** (1 - top) >= 2.0 - 2.0 ** (3 - digits)
     over = finite & np.isinf(got) & last
     wrong = (np.isfinite(got) != finite) & ~over | (np.isnan(got) != np.isnan(nearest))
@@ -233,7 +232,7 @@ def measure_complex(name: str, options: argparse.Namespace, rows: Rows) -> None:
 
 
 def special_libraries() -> dict[str, Any]:
-    """The libraries at hand as for `libraries`, with their special functions by SciPy's names."""
+    """As `libraries`, with special functions by SciPy's names."""
     found: dict[str, Any] = {}
     ours = importlib.import_module("stride0._core.elementwise.special")
     xp = importlib.import_module("stride0")

@@ -18,7 +18,7 @@ TINY = mp.mpf(2) ** -60
 
 
 def erfcx(x: Real) -> Real:
-    """exp(x**2) * erfc(x), from where that is no product of something huge by its asymptotic series."""
+    """exp(x**2) * erfc(x); by the asymptotic series where a factor would be huge."""
     if x < 60:
         with mp.workdps(mp.mp.dps + 10):
             return mp.exp(x * x) * mp.erfc(x)
@@ -77,13 +77,13 @@ def ndtri_middle(u: Real) -> Real:
 
 
 def atanh_tail(z: Real) -> Real:
-    """2 * atanh(s) - 2 * s over s**3 for z = s**2."""
+    """(2 * atanh(s) - 2 * s) / s**3 for z = s**2."""
     s = mp.sqrt(z)
     return 2 * (mp.atanh(s) - s) / s**3
 
 
 def sinc_tail(z: Real) -> Real:
-    """sin(pi * r) / (pi * r) - 1 over z = r**2."""
+    """(sin(pi * r) / (pi * r) - 1) / z for z = r**2."""
     return (mp.sinc(mp.pi * mp.sqrt(z)) - 1) / z
 
 
@@ -96,7 +96,7 @@ def exp_tail(x: Real) -> Real:
 
 
 def gamma_excess(u: Real) -> Real:
-    """What gamma(3 + u) is above the line through gamma(2) and gamma(3), over u * (u + 1)."""
+    """gamma(3 + u) minus the line through gamma(2) and gamma(3), divided by u * (u + 1)."""
     with mp.workdps(mp.mp.dps + 30):
         return (mp.gamma(u + 3) - (u + 2)) / (u * (u + 1))
 
@@ -110,14 +110,14 @@ def lgamma_quotient(t: Real) -> Real:
 
 
 def stirling_rest(z: Real) -> Real:
-    """What Stirling's formula leaves of loggamma(x), times x, for z = 1 / x**2."""
+    """loggamma(x) minus Stirling's formula, times x, for z = 1 / x**2."""
     x = 1 / mp.sqrt(z)
     with mp.workdps(mp.mp.dps + 30):
         return (mp.loggamma(x) - (x - ONE / 2) * mp.log(x) + x - mp.log(2 * mp.pi) / 2) * x
 
 
 def digamma_rest(z: Real) -> Real:
-    """log(x) - 1 / (2x) - digamma(x) over z = 1 / x**2."""
+    """(log(x) - 1 / (2x) - digamma(x)) / z for z = 1 / x**2."""
     x = 1 / mp.sqrt(z)
     with mp.workdps(mp.mp.dps + 30):
         return (mp.log(x) - 1 / (2 * x) - mp.digamma(x)) / z

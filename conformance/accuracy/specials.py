@@ -1,8 +1,8 @@
 """Errors of the functions of `stride0.special` that have kernels, of stride0 and of other libraries.
 
 The reference is mpmath with 260 bits and more. Inputs: uniform in the function's range, of all sizes, near
-zeros, poles, branch points and the ends of the range of results. Of `gammaln` and `digamma` only positive
-ones: between the poles there are zeros, near which no digit may be right.
+zeros, poles, branch points and the ends of the range of results. For `gammaln` and `digamma` only positive
+ones: near zeros between the poles no digit may be right.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ DTYPES = ("float32", "float64")
 
 
 class Case(NamedTuple):
-    """A function: what is exact, and where its arguments come from."""
+    """A function: its exact values, and the source of its arguments."""
 
     exact: Callable[..., Any]
-    # Of each argument: the range of what is drawn uniformly, and the points near which others lie.
+    # For each argument: the range of uniform numbers, and points near which others are drawn.
     ranges: tuple[tuple[float, float], ...]
     near: tuple[tuple[float, ...], ...] = ((0.0,),)
-    # Of each argument: no numbers below the first one or above the second.
+    # For each argument: the smallest and the largest number.
     domains: tuple[tuple[float, float], ...] = ((-math.inf, math.inf),)
-    # Whether numbers of all sizes are among them.
+    # Whether to add numbers of all sizes.
     wide: bool = True
 
 
@@ -38,7 +38,7 @@ def _entropy(x: Real, y: Real) -> Real:
 
 
 def _erfc(x: Real) -> Real:
-    """Of a huge number, which mpmath cannot take, infinitesimal; of a huge negative one 2."""
+    """For a huge number, which mpmath cannot handle, infinitesimal; for a huge negative one 2."""
     return mp.erfc(x) if abs(x) < 1000 else mp.mpf(2) ** -2000 + (2 if x < 0 else 0)
 
 
@@ -90,14 +90,14 @@ def _erfcinv(q: Real) -> Real:
 
 
 def _gamma(x: Real) -> Real:
-    """Of numbers below -200 zero."""
+    """For numbers below -200 the result is zero."""
     if x < -200:
         return mp.mpf(0)
     return mp.gamma(min(x, mp.mpf(400)))
 
 
 def _bessel_scaled(n: int, x: Real) -> Real:
-    """exp(-|x|) * I_n(x), of large numbers by the asymptotic series."""
+    """exp(-|x|) * I_n(x), for large numbers by the asymptotic series."""
     a = abs(x)
     sign = mp.sign(x) if n else 1
     if a < 300:
@@ -199,7 +199,7 @@ def operands(name: str, dtype: str, count: int) -> list[Numbers]:
         x = np.select([kind < 4, kind < 5, kind < 6], [rng.uniform(low, high, count), size, wide], point)
         with np.errstate(all="ignore"):
             out.append(np.clip(x, *case.domains[k]).astype(dtype))
-    # What is exact there is in the tests of special values.
+    # Exact results there are in the tests of special values.
     keep = np.all([np.isfinite(v) & (v != 0) for v in out], axis=0)
     for v, domain in zip(out, case.domains, strict=True):
         keep &= (v != domain[0]) & (v != domain[1])
@@ -212,14 +212,14 @@ def exact_results(name: str, given: list[Numbers]) -> Iterator[Real]:
     with mp.workprec(260):
         for numbers in zip(*(v.tolist() for v in given), strict=True):
             arguments = [mp.mpf(v) for v in numbers]
-            # Arguments of other sizes cancel by as many bits.
+            # Arguments of different sizes cancel as many bits.
             sizes = [abs(mp.mag(v)) for v in arguments if v]
             with mp.workprec(min(260 + 3 * max(sizes, default=0), 4000)):
                 yield CASES[name].exact(*arguments)
 
 
 def split(exact: Real, real: Any) -> tuple[float, float]:
-    """The nearest number and its error in ULP: what is left of the exact result in double."""
+    """The nearest number and its error in ULP, which gives the exact result in double."""
     info = np.finfo(real)
     if abs(exact) > float(info.max):
         return math.copysign(math.inf, exact), 0.0
@@ -231,7 +231,7 @@ def split(exact: Real, real: Any) -> tuple[float, float]:
 def measure(
     name: str, dtype: str, count: int, libraries: dict[str, Callable[..., Any]], error_of: Callable[..., Any]
 ) -> tuple[int, dict[str, Any]]:
-    """Number of inputs, and by library what `error_of` says."""
+    """The number of inputs, and by library the result of `error_of`."""
     given = operands(name, dtype, count)
     nearest, rest = np.array([split(exact, dtype) for exact in exact_results(name, given)]).T.copy()
     found: dict[str, Any] = {}

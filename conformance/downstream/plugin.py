@@ -1,8 +1,8 @@
 """A pytest plugin, loaded by run.py, into the tests that a library ships.
 
-It makes stride0 the array namespace that those tests run on, keeps only the tests that take one, and writes
-what happens to each. SciPy hands its namespaces out by a fixture named `xp`; scikit-learn by generators of
-names, from which its tests are parametrised while they are imported.
+It makes stride0 the array namespace that those tests run on, keeps only the tests that take one, and records
+the outcome of each. SciPy passes namespaces by a fixture named `xp`; scikit-learn by generators of names,
+which parametrise its tests at import.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Any
 
 import pytest
 
-# Both libraries import these only to add them to the namespaces under test, which takes seconds and memory.
+# Both libraries import these only as further namespaces to test, which costs seconds and memory.
 _OTHER_NAMESPACES = frozenset({"torch", "jax", "cupy", "dask", "sparse", "dpnp", "ndonnx"})
 
-# Marks and fixtures that belong to plugins which the libraries use in their own CI and can do without.
+# Marks and fixtures of plugins that the libraries use in their own CI but do not need.
 _FOREIGN_MARKS = ("thread_unsafe", "parallel_threads_limit(n)", "iterations(n)", "array_api_backends")
 
 
@@ -47,13 +47,13 @@ class _Library:
         self.name = name
 
     def start(self) -> None:
-        """Before anything of the library is imported by its tests."""
+        """Called before tests import anything of the library."""
 
     def conftest(self, module: ModuleType) -> None:
-        """When a conftest.py has been imported, before its fixtures are collected."""
+        """Called when a conftest.py has been imported, before its fixtures are collected."""
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
-        """When a test function is turned into tests."""
+        """Called when a test function is turned into tests."""
 
     def takes_us(self, item: pytest.Item) -> bool:
         raise NotImplementedError
@@ -78,7 +78,7 @@ class _SciPy(_Library):
         if "xp" not in metafunc.fixturenames or any("xp" in _argument_names(mark) for mark in marks):
             return
         namespace = importlib.import_module(self.name)
-        # A test's own parameters for a fixture go before those that the fixture was written with.
+        # A test's own parameters for a fixture have priority over those of the fixture.
         parameter = pytest.param(namespace, id=self.name, marks=pytest.mark.array_api_backends)
         metafunc.definition.add_marker(pytest.mark.parametrize("xp", [parameter], indirect=True))
 
@@ -146,9 +146,8 @@ def _argument_names(mark: pytest.Mark) -> list[str]:
 
 
 def sample(items: Sequence[pytest.Item], most: int) -> list[pytest.Item]:
-    """Of each file with more than `most` tests every k-th of each function's tests; files below it whole.
-
-    The first of each function stays, so no function drops out, and the choice is the same in every run.
+    """Select every k-th test of each function in files with more than `most` tests, and all tests of other
+    files. The first test of each function is always selected, and the selection is the same in every run.
     """
     file_sizes = Counter(item.path for item in items)
     seen: Counter[str] = Counter()
@@ -189,10 +188,10 @@ class _Downstream:
     def __init__(self, library: _Library, record: Path, sample_size: int) -> None:
         self._library = library
         self._sample_size = sample_size
-        # What an earlier process of the same run began or ended is not begun again.
+        # Tests that an earlier process of this run began are not run again.
         lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
         self._begun = {json.loads(line).get("test") for line in lines}
-        # Line by line to the operating system: nothing is lost when the process dies.
+        # Each line is flushed, so nothing is lost when the process dies.
         self._file = record.open("a", buffering=1, encoding="utf-8")
 
     def _write(self, event: str, **facts: Any) -> None:
@@ -240,11 +239,11 @@ class _Downstream:
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """The line that says what went wrong, or why a test was skipped."""
+    """The line of a report that states the error, or the reason of a skip."""
     text: Any = report.longrepr
     if isinstance(text, tuple):  # a skip: path, line, message
         return str(text[2]).removeprefix("Skipped: ")
     crash = getattr(text, "reprcrash", None)
     lines = str(crash.message if crash is not None else text).strip().splitlines() or [""]
-    # NumPy's comparisons begin with a line that says nothing.
+    # Messages of NumPy's comparisons begin with a line without information.
     return " ".join(line.strip() for line in (lines[:4] if crash is not None else lines[-1:]))

@@ -1,16 +1,16 @@
 """Run the tests that the installed SciPy and scikit-learn ship, with stride0 as the namespace they run on.
 
-    python -m conformance downstream                              both, every test that takes a namespace
-    python -m conformance downstream --quick                      large test files sampled, always alike
-    python -m conformance downstream scipy --only signal/tests/test_windows.py --traceback
-    python -m conformance downstream --module array_api_strict    a peer, measured in the same way
+    python -m conformance downstream                              all tests of both that take a namespace
+    python -m conformance downstream --quick                      samples of large test files, the same in
+    every run python -m conformance downstream scipy --only signal/tests/test_windows.py --traceback python -m
+    conformance downstream --module array_api_strict    a peer, measured in the same way
 
-Each library's tests run in a process of their own, which is watched: one that dies or hangs costs the test it
-was in, and another process goes on with the rest. Tests that cannot pass are listed in xfails.txt.
-Requirements: pip install -r conformance/downstream/requirements.txt. A run over all tests is recorded for
-docs/evidence/conformance.md, unless `--results` names a folder. The exit code is 0 only if all selected
-tests ran and no test failed that is not on the list: 1 is a failed test, or one left over when the time was
-up; 2 a run that could not be made.
+Each library's tests run in a separate, watched process: if it dies or hangs, only the current test fails, and
+a new process continues with the rest. Tests that cannot pass are listed in xfails.txt. Requirements: pip
+install -r conformance/downstream/requirements.txt. A run over all tests is recorded for
+docs/evidence/conformance.md, unless `--results` names a folder. The exit code is 0 only if all selected tests
+ran and no test failed that is not on the list: 1 is a failed test, or one not run in the time allowed; 2 a
+run that could not start.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ from conformance.official import report, run
 XFAILS = Path(__file__).with_name("xfails.txt")
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 
-# Fewer tests than this of a file are run whole by --quick.
+# --quick runs all tests of files with fewer tests than this.
 QUICK_SAMPLE = 400
 
-# Of each kind of bad outcome so many are printed; the summary has them all.
+# So many outcomes of each bad kind are printed; the summary has all of them.
 MOST_SHOWN = 40
 
 
 @dataclass(frozen=True)
 class Library:
-    """A library whose tests are run: what it is called on the index and in Python, and which files matter."""
+    """A library whose tests are run: its names on PyPI and in Python, and its relevant files."""
 
     distribution: str
     package: str
-    marks: re.Pattern[str]  # in the text of a file some of whose tests take a namespace
+    marks: re.Pattern[str]  # found in files with tests that take a namespace
 
 
 LIBRARIES = (
     Library("scipy", "scipy", re.compile(r"\bxp\b")),
     Library("scikit-learn", "sklearn", re.compile(r"\byield_(mixed_)?namespace|\bparametrize_with_checks\b")),
 )
-# Imported by the libraries' tests beside the libraries themselves.
+# Packages that the libraries' tests import.
 NEEDED = ("pytest", "hypothesis")
-# Without them the libraries skip a few tests themselves, and the summary says so.
+# Without them the libraries skip a few tests, which the summary reports.
 WANTED = ("threadpoolctl", "array_api_strict")
 
 
@@ -117,7 +117,7 @@ def check_installed(chosen: list[Library]) -> None:
 
 def test_environment(options: argparse.Namespace) -> dict[str, str]:
     environment = run.suite_environment(options.module, options.isa)
-    environment["SCIPY_ARRAY_API"] = "1"  # without it neither library looks at a namespace
+    environment["SCIPY_ARRAY_API"] = "1"  # without it both libraries ignore namespaces
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         environment.setdefault(name, "1")
     return environment
@@ -130,7 +130,7 @@ def package_folder(library: Library) -> Path:
 
 
 def test_files(library: Library, only: list[str]) -> list[str]:
-    """What pytest is to collect: what was asked for, or each file with tests that take a namespace."""
+    """What pytest collects: the requested tests, or each file with tests that take a namespace."""
     package = package_folder(library)
     if only:
         named = [test.removeprefix(f"{library.package}/") for test in only]
@@ -148,7 +148,7 @@ def test_files(library: Library, only: list[str]) -> list[str]:
 def run_library(
     options: argparse.Namespace, library: Library, environment: dict[str, str], about: dict[str, Any]
 ) -> bool:
-    """Run one library's tests, print what happened and write the summary; whether all is well."""
+    """Run one library's tests, print outcomes and write the summary; return whether all is well."""
     version = importlib.metadata.version(library.distribution)
     what = f"{library.distribution} {version} on {options.module} {about['version']}"
     isa = about["instruction_set"]
@@ -160,7 +160,7 @@ def run_library(
         command = pytest_command(options, library, record, Path(temporary))
         limits = Limits(options.budget, options.test_limit)
         found = watch(command, files, record, environment, limits, show=options.traceback)
-    if options.module == "stride0":  # a peer is measured without excuses
+    if options.module == "stride0":  # for a peer no failures are expected
         listed = expected_failures()
         found.excuse(listed)
         if not (options.quick or options.only or options.k):
@@ -187,9 +187,7 @@ def run_library(
 
 
 def pytest_command(options: argparse.Namespace, library: Library, record: Path, temporary: Path) -> list[str]:
-    settings = (
-        temporary / "pytest.ini"
-    )  # nothing of this repository's own settings, or of the package's folder
+    settings = temporary / "pytest.ini"  # ignore settings of this repository and of the package
     settings.write_text("[pytest]\n", encoding="utf-8")
     command = [
         sys.executable,
@@ -215,7 +213,7 @@ def pytest_command(options: argparse.Namespace, library: Library, record: Path, 
 
 
 def expected_failures() -> dict[str, str]:
-    """The tests of xfails.txt, with why they cannot pass."""
+    """The tests of xfails.txt, with the reasons why they cannot pass."""
     return dict(_entries(XFAILS.read_text(encoding="utf-8")))
 
 

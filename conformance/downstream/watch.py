@@ -1,4 +1,4 @@
-"""Runs pytest in a process that may die or hang, and goes on after it, so that every test has an outcome."""
+"""Runs pytest in a process that may die or hang, and then in a new one, so every test has an outcome."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import IO, Any
 
 from conformance import records
 
-# In the order in which they are reported. "expected" is a failure that the list of excuses names; "notrun" a
-# test that was selected and never begun.
+# In the order in which they are reported. "expected" is a failure listed in xfails.txt; "notrun" a test that
+# was selected and never begun.
 OUTCOMES = ("passed", "failed", "crashed", "hung", "notrun", "expected", "skipped", "xfailed", "xpassed")
 BAD = ("failed", "crashed", "hung", "notrun")
 
@@ -44,7 +44,7 @@ class Found:
     _current: tuple[str, float] | None = None
 
     def take(self, event: dict[str, Any]) -> None:
-        """Take in one event. A failure in any phase of a test outweighs what its other phases say."""
+        """Process one event. A failure in any phase of a test outweighs its other phases."""
         what = event["event"]
         if what == "selected":
             known = set(self.selected)
@@ -69,7 +69,7 @@ class Found:
     def excuse(self, expected: dict[str, str]) -> None:
         """Mark the failures that are expected, and fail the tests that pass although they are listed.
 
-        A test is listed by its id, or for all its parameters by what stands before them.
+        A test is listed by its id, or for all its parameters by the id without them.
         """
         for test, outcome in list(self.outcomes.items()):
             name = test if test in expected else test.partition("[")[0]
@@ -80,7 +80,7 @@ class Found:
                 self.reasons[test] = "passes, although the list of expected failures names it"
 
     def miss(self, listed: list[str]) -> None:
-        """Fail what is listed although the library ships no such test: the list is about other versions."""
+        """Fail listed tests that the library does not ship: the list is for other versions."""
         known = {*self.selected, *(test.partition("[")[0] for test in self.selected)}
         for test in listed:
             if test not in known:
@@ -109,7 +109,7 @@ class Found:
         return [{"test": test, "reason": self.reasons.get(test, "")} for test in tests]
 
     def reasons_counted(self, outcome: str) -> dict[str, int]:
-        """How often each reason was given, the most frequent one first."""
+        """The number of tests for each reason, most frequent first."""
         given = (self.reasons.get(test, "") for test, what in self.outcomes.items() if what == outcome)
         return dict(sorted(Counter(given).items(), key=lambda entry: (-entry[1], entry[0])))
 
@@ -137,7 +137,7 @@ def watch(
             if found.running() is None:
                 found.trouble = _trouble(code, killed, found, output)
                 return found
-            # The process ended inside a test: that one is spent, and the others go on.
+            # The process ended inside a test: this one has failed, and the others continue.
             test = _spend(found, record, events, code, killed)
             if time.monotonic() >= stop_at:
                 found.trouble = f"the time was up, {limits.budget:.0f} s, in {test}"
@@ -159,11 +159,11 @@ def _run_once(
     output: IO[str],
     show: bool,
 ) -> tuple[int, str]:
-    """One process, from start to end; its exit code, and why it was killed, if it was."""
+    """Run one process; return its exit code, and the reason if it was killed."""
     killed = ""
     with (
         tempfile.TemporaryDirectory() as elsewhere
-    ):  # where nothing shadows a module, and tests may leave files
+    ):  # a folder where nothing shadows a module, and tests may leave files
         child = subprocess.Popen(
             command,
             cwd=elsewhere,
@@ -189,7 +189,7 @@ def _run_once(
                     done = len(found.selected) - len(found.left())
                     print(f"  {done} of {len(found.selected)} tests", flush=True)
         finally:
-            # With its whole group: tests start processes, too.
+            # Kill its whole group: tests start processes, too.
             if child.poll() is None:
                 os.killpg(child.pid, signal.SIGKILL)
             code = child.wait()
@@ -201,14 +201,14 @@ def _read(events: IO[bytes], found: Found) -> None:
     while True:
         position = events.tell()
         line = events.readline()
-        if not line.endswith(b"\n"):  # the rest of it is still to be written, or never will be
+        if not line.endswith(b"\n"):  # the rest of the line is not yet written, or never will be
             events.seek(position)
             return
         found.take(json.loads(line))
 
 
 def _spend(found: Found, record: Path, events: IO[bytes], code: int, killed: str) -> str:
-    """Give the test in which a process ended its outcome; the test's id."""
+    """Record the outcome of the test in which a process ended; return its id."""
     running = found.running()
     assert running is not None
     test, _ = running
@@ -218,7 +218,7 @@ def _spend(found: Found, record: Path, events: IO[bytes], code: int, killed: str
         reason = killed or (f"signal {-code}" if code < 0 else f"exit code {code}")
         found.take({"event": outcome, "test": test, "reason": reason})
     found.take({"event": "end", "test": test})
-    # What the dead process was writing may be half a line, which the next must not continue.
+    # The last line may be incomplete; the next process must not continue it.
     _drop_unfinished_line(record, events)
     return test
 
@@ -232,13 +232,13 @@ def _drop_unfinished_line(record: Path, events: IO[bytes]) -> None:
 
 
 def _files_left(files: list[str], left: list[str]) -> list[str]:
-    """Of the files and test ids, those in which tests are left: collecting the others again takes time."""
+    """Return the files and test ids with tests left to run: collecting the others again takes time."""
     wanted = {test.partition("::")[0] for test in left}
     return [file for file in files if any(file.partition("::")[0].endswith("/" + name) for name in wanted)]
 
 
 def _trouble(code: int, killed: str, found: Found, output: IO[str]) -> str:
-    """What is wrong with a run that did not end inside a test, beyond failed tests; "" where nothing is."""
+    """Return the error of a run that did not end inside a test, apart from failed tests, or ""."""
     if killed:
         return killed
     if code < 0:

@@ -3,20 +3,19 @@
     python -m conformance scipy-gradients                     all calls; writes the record and the page
     python -m conformance scipy-gradients signal special.erf  those whose names begin so; writes nothing
 
-The calls are in conformance/gradients/calls: of every function that SciPy marks as supporting the array API,
-unless it has nothing to differentiate, and of some that it does not mark. A scalar is made of all that a call
-returns, by fixed random weights. Each call is one of
+The calls are in conformance/gradients/calls: every function that SciPy marks as supporting the array API,
+unless it has nothing to differentiate, and some unmarked ones. Fixed random weights make a scalar of all
+results of a call. Each call is one of
 
     right     the gradient is that of differences (zero, where the result does not move with the arguments)
     refused   GradientError, when the call is made or when the gradient is taken
     wrong     another gradient, or zero instead of one; or results that are arrays of another library
     fails     the call itself raises on stride0, or has other values than on NumPy
 
-Where an error names a function of stride0 to call instead, that call is made and judged as well. Every
-call that is
-not right is made once more within `stride0.autograd.scipy.patched`, and judged there.
-The exit code is 0 where no call is wrong, and no call is worse than the record says.
-Requirements: pip install -r conformance/downstream/requirements.txt
+Where an error names a function of stride0 to call instead, that call is made and judged as well. Every other
+call than a right one is judged again within `stride0.autograd.scipy.patched`. The exit code is 0 where no
+call is wrong, and no call is worse than the record says. Requirements: pip install -r
+conformance/downstream/requirements.txt
 """
 
 from __future__ import annotations
@@ -61,11 +60,9 @@ class Found(NamedTuple):
     outcome: str
     message: str = ""
     instead: str = ""  # a function of stride0 that has a gradient, where the error names one
-    form: str = ""  # what the same call of that one is
-    patched: str = (
-        ""  # what the call of SciPy is where stride0.autograd.scipy is patched in, if it is not right without
-    )
-    why: str = ""  # what it says there, if it is not right
+    form: str = ""  # the outcome of the same call of that function
+    patched: str = ""  # the outcome with stride0.autograd.scipy patched in, if it is not right without
+    why: str = ""  # the message there, if it is not right
 
 
 # --- a call as a scalar
@@ -99,7 +96,7 @@ def weighed(values: list[np.ndarray], by: list[np.ndarray]) -> float:
 
 
 def differences(call: Call, by: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
-    """The gradient with respect to each array, and how far it may be off."""
+    """The gradient with respect to each array, and its possible error."""
     arrays = [np.array(a) for a in call.arrays]
 
     def value() -> float:
@@ -127,7 +124,7 @@ def moved(value: Callable[[], float], a: Any, place: tuple[int, ...], unit: comp
 
 
 def extrapolated(f: Callable[[float], float]) -> tuple[float, float]:
-    """The derivative at 0 by Richardson's extrapolation, and its difference from the one before the last."""
+    """The derivative at 0 by Richardson's extrapolation, and the difference of its last two values."""
     first = [(f(h) - f(-h)) / (2 * h) for h in (STEP, STEP / 2, STEP / 4)]
     second = [(4 * fine - rough) / 3 for rough, fine in itertools.pairwise(first)]
     third = (16 * second[1] - second[0]) / 15
@@ -190,7 +187,7 @@ def examine(call: Call, form: Any = None) -> Found:
     try:
         _, gradients = quietly(value_and_grad(scalar, argnums=tuple(range(len(call.arrays)))), *own())
     except GradientError as error:
-        # Where the error names the function of SciPy, the page does so anyway.
+        # The page names SciPy's function anyway, so leave it out of the error.
         named = error.operation == f"scipy.{call.function}"
         instead = error.accepts.partition(", which has a gradient")
         return Found(
@@ -212,7 +209,7 @@ def examine(call: Call, form: Any = None) -> Found:
 
 
 def examine_all(call: Call, xp: Any) -> Found:
-    """Judge a call; where it is not right, the form that its error names, and the call with SciPy patched."""
+    """Judge a call; if not right, also the form that its error names, and the call with SciPy patched."""
     found = examine(call)
     if found.instead:
         form = operator.attrgetter(found.instead.removeprefix("stride0."))(xp)
@@ -276,7 +273,7 @@ def record_of(found: dict[str, Found]) -> dict[str, Any]:
 
 
 def read_record() -> dict[str, Any]:
-    """Read the record; the file has the names of all calls with the same facts in one line."""
+    """Read the record; a line of the file has the names of all calls with the same facts."""
     found: dict[str, Any] = records.read(RECORD)
     facts = {name: group for group in found["calls"] for name in group["names"]}
     found["calls"] = {
@@ -328,7 +325,7 @@ def rows_of(record: dict[str, Any]) -> dict[str, Counter[str]]:
 
 
 def bullet(item: tuple[tuple[str, str], list[str]]) -> str:
-    """One line: a part of SciPy, what is said of its functions, and their names."""
+    """One line: a part of SciPy, the outcome of its functions, and their names."""
     (module, message), names = item
     return f"* {module}{', ' if message else ''}{message}: {', '.join(f'`{name}`' for name in names)}\n"
 
@@ -364,7 +361,7 @@ def page(record: dict[str, Any]) -> str:
 
 
 def worse(found: dict[str, Found], record: dict[str, Any]) -> list[str]:
-    """The calls that were right in the record, as they are or patched, and are not now."""
+    """The calls that the record has as right, unpatched or patched, and that are not right now."""
     calls = record["calls"]
     return [
         name

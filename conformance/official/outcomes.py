@@ -41,7 +41,7 @@ class Outcomes:
 
 
 def read_record(path: Path) -> Outcomes:
-    """Gather what the recorder wrote. A failure in any phase of a test outweighs what other phases say."""
+    """Collect the recorder's lines. A failure in any phase of a test outweighs its other phases."""
     found = Outcomes()
     running: list[str] = []
     if not path.exists():
@@ -74,7 +74,7 @@ def file_name(
 
 
 def recorded(module: str, isa: str | None, examples: int, seed: int, judge: str) -> list[str]:
-    """Names of the recorded runs that can stand for a run: same sources, no failure, at least as much."""
+    """Names of the recorded runs that can replace a run: same sources, no failure, at least as many tests."""
     current = records.source_hash()
     return [
         name

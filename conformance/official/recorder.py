@@ -1,7 +1,7 @@
 """A pytest plugin, loaded by run.py.
 
-It writes each test's outcome as a line of JSON as it happens, and deselects the tests of chapters that were
-not asked for. Each line is written before the test goes on, so even a process that dies says in which test.
+It writes each test's outcome as a line of JSON as it happens, and deselects the tests of other chapters. Each
+line is written before the test continues, so a process that dies leaves the name of its test.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 _LATER_FILES = ("linalg", "fft", "sorting_functions", "set_functions", "dlpack")
-# As they stand in the ids of test_has_names ("linalg-det", "array_method-__matmul__") and of test_signatures
+# Names as in the ids of test_has_names ("linalg-det", "array_method-__matmul__") and of test_signatures
 # ("linalg.det", "sort", "__matmul__").
 _LATER_CHAPTERS = re.compile(r"(linalg|fft|linear_algebra|sorting|set)[-.]")
 _LATER_NAMES = re.compile(
@@ -33,7 +33,7 @@ def chapter_of(nodeid: str) -> str:
 
 
 def in_core(nodeid: str) -> bool:
-    """Whether a test is of the chapters other than linear algebra, FFT, sorting, sets and DLPack."""
+    """Whether a test belongs to a chapter other than linear algebra, FFT, sorting, sets and DLPack."""
     match = _NODE.match(nodeid)
     if match is None:
         return True
@@ -50,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     path = config.getoption("--record")
-    # With pytest-xdist the workers' reports arrive in the controlling process, which alone writes.
+    # With pytest-xdist only the controlling process, which gets the workers' reports, writes.
     if path and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Recorder(Path(path)), "stride0-recorder")
 
@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     # The special-case tests draw values with `.example()`, which shuffles by the global generator: without
-    # this, a seed would not stand for the same run twice.
+    # this, runs with the same seed would differ.
     random.seed(f"{item.config.getoption('--hypothesis-seed')} {item.nodeid}")
 
 
@@ -98,7 +98,7 @@ class _Recorder:
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """The first line of what went wrong, or of why a test was skipped."""
+    """The first line of the error, or of the reason of a skip."""
     text: Any = report.longrepr
     if isinstance(text, tuple):  # a skip: path, line, message
         text = text[2]
@@ -106,4 +106,4 @@ def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     lines = str(crash.message if crash is not None else text).strip().splitlines() or [""]
     if crash is not None or isinstance(report, pytest.TestReport):
         return lines[0].removeprefix("Skipped: ")
-    return lines[-1]  # of a traceback at collection the last line is the one that tells
+    return lines[-1]  # in a traceback at collection the last line has the error

@@ -72,7 +72,7 @@ def runs_of_stride0(results: list[Result]) -> str:
 
 
 def beside_peers(results: list[Result]) -> str:
-    """Failures per chapter; of each library the run with the most examples."""
+    """Failures per chapter, in each library's run with the most examples."""
     chosen: dict[str, Result] = {}
     for result in results:
         chosen.setdefault(result["module"], result)
@@ -90,7 +90,7 @@ def beside_peers(results: list[Result]) -> str:
 
 
 def skipped_tests(results: list[Result]) -> str:
-    """What did not run, and why; the same in every run of stride0, or each run would be listed."""
+    """The tests that did not run, with reasons; a single list if all runs of stride0 agree."""
     entries = {
         entry for result in results if result["module"] == "stride0" for entry in result["skipped"].items()
     }
@@ -106,7 +106,7 @@ def downstream_runs(found: Result) -> list[Result]:
 
 
 def downstream(results: list[Result]) -> str:
-    """Of each library a row for each namespace, then stride0's rows for the parts of the library."""
+    """For each library, a row for each namespace, then stride0's rows for the parts of the library."""
     if not results:
         return ""
     outcomes = [outcome for outcome in results[0]["total"] if any(each["total"][outcome] for each in results)]

@@ -6,10 +6,10 @@
     python -m conformance official --module array_api_compat.torch    a peer, measured in the same way
     python -m conformance official --api-version draft                the draft of the standard's next version
 
-The suite is cloned once, at a pinned commit, into a cache folder (--cache), or taken from the checkout that
-the environment variable ARRAY_API_TESTS_DIR names. Its requirements are in official/requirements.txt. A
-whole run is recorded for docs/evidence/conformance.md, unless `--results` names a folder for a full summary.
-The exit code is 0 only if nothing failed: 1 is a failed test, 2 a run that could not be made.
+The suite is cloned once, at a pinned commit, into a cache folder (--cache), unless the environment variable
+ARRAY_API_TESTS_DIR names a checkout. Its requirements are in official/requirements.txt. A whole run is
+recorded for docs/evidence/conformance.md, unless `--results` names a folder for a full summary. The exit code
+is 0 only if nothing failed: 1 is a failed test, 2 a run that could not start.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ REQUIRED = {
     "ndindex": "ndindex",
 }
 
-# Runs in a process of its own: the module under test is never imported by the runner.
+# Runs in a separate process: the runner never imports the module under test.
 _PROBE = """
 import importlib, json, os, sys
 name = sys.argv[1]
@@ -56,7 +56,7 @@ print("\\n" + json.dumps({
 
 
 class CannotRun(Exception):
-    """A run that could not be made, with what to do about it."""
+    """A run that could not start, with what to do about it."""
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -140,7 +140,7 @@ def suite_environment(module: str, isa: str | None, version: str = suite.VERSION
 
 
 def probe(module: str, environment: dict[str, str]) -> dict[str, Any]:
-    """Version, instruction set and place of the module under test."""
+    """Version, instruction set and path of the module under test."""
     with tempfile.TemporaryDirectory() as elsewhere:  # where nothing shadows the module
         command = [sys.executable, "-c", _PROBE, module]
         done = subprocess.run(
@@ -163,7 +163,7 @@ def check_instruction_set(options: argparse.Namespace, about: dict[str, Any]) ->
 def run_seed(
     options: argparse.Namespace, seed: int, checkout: Path, environment: dict[str, str], about: dict[str, Any]
 ) -> bool:
-    """One run of the suite; prints the table, writes the summary; whether nothing failed."""
+    """Run the suite once, print the table and write the summary; return whether nothing failed."""
     isa = about["instruction_set"]
     print(f"\n{options.module} {about['version']}" + (f" ({isa})" if isa else ""), end="")
     print(f": array-api-tests {suite.COMMIT[:12]}, version {options.api_version}, ", end="")
@@ -171,7 +171,7 @@ def run_seed(
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as temporary:
         record = Path(temporary) / "outcomes"
-        # A database of earlier examples would make a run depend on the runs before it.
+        # With a database of examples a run would depend on earlier runs.
         environment = {**environment, "HYPOTHESIS_STORAGE_DIRECTORY": str(Path(temporary) / "hypothesis")}
         command = pytest_command(options, seed, checkout, record, Path(temporary))
         code = subprocess.run(command, cwd=checkout, env=environment, check=False).returncode
@@ -200,7 +200,7 @@ def pytest_command(
 ) -> list[str]:
     nothing = temporary / "nothing"
     nothing.touch()
-    # The list of excuses is stride0's own; a peer is measured without one.
+    # The list of expected failures is for stride0 only.
     xfails = records.ROOT / "conformance" / "xfails.txt" if options.module == "stride0" else nothing
     command = [
         sys.executable,
@@ -239,7 +239,7 @@ def test_path(checkout: Path, test: str) -> str:
 
 
 def trouble(code: int, found: outcomes.Outcomes) -> str:
-    """What is wrong with the run itself, beyond failed tests; "" where it came to its end."""
+    """Return what is wrong with the run itself, apart from failed tests; "" if it was complete."""
     if code < 0:
         return f"the process was ended by signal {-code} in {found.unfinished or 'no test in particular'}"
     if code not in (0, 1):
@@ -287,7 +287,7 @@ def write_summary(
 
 
 def offline(options: argparse.Namespace, seeds: list[int], unavailable: Exception) -> int:
-    """The suite cannot be had: say so loudly, and accept only results recorded from exactly these sources."""
+    """The suite is unavailable: report it, and accept only results recorded for these sources."""
     bar = "!" * 100
     print(f"{bar}\n!!  THE OFFICIAL SUITE DID NOT RUN: it is neither in the cache nor to be had from GitHub.")
     print(f"!!  {' '.join(str(unavailable).split())}\n{bar}")

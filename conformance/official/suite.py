@@ -20,16 +20,16 @@ _CLONE_SECONDS = 300
 
 
 def judge(version: str = VERSION) -> str:
-    """What a result is a result of."""
+    """The sources that a result belongs to."""
     return f"{COMMIT}, version {version}"
 
 
 class SuiteError(Exception):
-    """The suite is there but is not what was pinned."""
+    """The suite is not at the pinned commit."""
 
 
 class SuiteUnavailable(SuiteError):
-    """The suite is neither in the cache nor to be had from GitHub."""
+    """The suite is neither in the cache nor available from GitHub."""
 
 
 def default_cache() -> Path:
@@ -55,7 +55,7 @@ def checkout(cache: Path) -> Path:
 def verify(folder: Path) -> None:
     """Raise SuiteError unless `folder` is the pinned commit, unmodified, its submodule too."""
     if not (folder / ".git").exists():
-        # Without this, git would answer for whatever repository encloses the folder.
+        # Otherwise git would report on a repository that encloses the folder.
         raise SuiteError(f"{folder} is not a git checkout of {URL}, so its commit cannot be verified")
     try:
         head = _git(folder, "rev-parse", "HEAD").strip()
@@ -76,7 +76,8 @@ def verify(folder: Path) -> None:
 def _clone(folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     print(f"fetching {URL} at {COMMIT[:12]} ({COMMIT_DATE}) into {folder}", flush=True)
-    # Cloned beside its final place and renamed when complete: an interrupted fetch leaves no half checkout.
+    # Cloned next to its final path and renamed when complete: an interrupted fetch leaves no incomplete
+    # checkout.
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="fetching-") as temporary:
         clone = Path(temporary) / "suite"
         try:
@@ -88,7 +89,7 @@ def _clone(folder: Path) -> None:
         try:
             clone.rename(folder)
         except OSError:
-            if not folder.is_dir():  # another run may have been quicker, which is as good
+            if not folder.is_dir():  # another run may have been faster: use its checkout
                 raise
 
 

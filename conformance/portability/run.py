@@ -102,7 +102,7 @@ def read_case(lines: list[str]) -> Case:
 
 
 def as_numpy(x: Any) -> Any:
-    """Return a copy of an array of any device as a NumPy array."""
+    """Return an array of any device, copied to a NumPy array."""
     if not isinstance(x, np.ndarray) and hasattr(x, "to_device"):
         x = x.to_device(x.__array_namespace__().__array_namespace_info__().default_device())
     return np.array(x)

@@ -12,7 +12,7 @@ PAGE = records.EVIDENCE / "strictness.md"
 NAMES = [library.name for library in LIBRARIES]
 OURS, THEIRS = STRIDE0.name, STRICT.name
 
-# What each configuration of stride0 is, and what array-api-strict is run with.
+# Descriptions of stride0's configurations, and the options of array-api-strict.
 CONFIGURATIONS = {
     "strict": ("`strict=True, strict_names=True`", "as it is"),
     "default": ("none", "as it is"),
@@ -126,7 +126,7 @@ def of_config(lines: list[Line], config: str) -> list[Line]:
 
 
 def speeds(speed: dict[str, Any]) -> str:
-    """Return what SciPy's tests took."""
+    """Return the table of the times of SciPy's tests."""
     named = ", ".join(f"`{test}`" for test in speed["only"])
     which = f"in {named}" if named else "that take a namespace"
     version = speed["runs"]["stride0"]["version"]
@@ -159,7 +159,7 @@ def by_rule(lines: Iterable[Line]) -> dict[str, list[Line]]:
 
 
 def listed(lines: Iterable[Line], wanted: Callable[[Line], bool]) -> str:
-    """Return the lines that are wanted, by rule; or that there are none."""
+    """Return the wanted lines by rule, or a sentence that there are none."""
     groups = by_rule(line for line in lines if wanted(line))
     if not groups:
         return "Nothing.\n"

@@ -2,13 +2,13 @@
 
     python -m conformance strictness                    run the lines on every library that is installed
     python -m conformance strictness --record           and write the outcomes and docs/evidence/strictness.md
-    python -m conformance strictness --missed stride0   list what a library lets through
+    python -m conformance strictness --missed stride0   list the lines that a library accepts
 
-The lines are in the files of conformance/strictness/lines, in groups with the configuration that is to catch
+The lines are in the files of conformance/strictness/lines, in groups with the configuration that must catch
 them and the rule of the standard. A line is caught if it raises: an error of the library, or the
-AssertionError of a line that asserts what the standard leaves open. Each line passes in at least one
-library: no line fails by mistake. The exit code is 1 if outcomes differ from the recorded ones of the
-same version of a library.
+AssertionError of a line that asserts what the standard leaves open. Each line passes in at least one library:
+no line fails by mistake. The exit code is 1 if outcomes differ from the recorded ones of the same version of
+a library.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PASSED = "-"
 
 
 class Line(NamedTuple):
-    """A line of code, the configuration that is to catch it, and the rule that it breaks."""
+    """A line of code, the configuration that must catch it, and the rule that it breaks."""
 
     code: str
     config: str
@@ -73,7 +73,7 @@ def read_lines(folder: Path = LINES) -> list[Line]:
 
 
 def make_operands(xp: Any) -> dict[str, Callable[[], Any]]:
-    """Return what makes each array that lines name: of a dtype, of so many axes."""
+    """Return functions that make the arrays that lines name, by dtype and number of axes."""
 
     def of_dtype(name: str) -> Callable[[], Any]:
         return lambda: xp.asarray([1, 2, 3], dtype=getattr(xp, name))
@@ -102,7 +102,7 @@ def make_operands(xp: Any) -> dict[str, Callable[[], Any]]:
 
 
 def make_placed(xp: Any, devices: tuple[Any, Any, Any]) -> dict[str, Callable[[], Any]]:
-    """Return what makes arrays on other devices than the default one, and the one with fewer dtypes."""
+    """Return functions that make arrays on other devices, and on the device with fewer dtypes."""
     first, second, small = devices
     return {
         "g": lambda: xp.asarray([1.0, 2.0, 3.0], device=first),
@@ -118,7 +118,7 @@ def make_placed(xp: Any, devices: tuple[Any, Any, Any]) -> dict[str, Callable[[]
 
 
 class Library:
-    """A library that lines are run on, in the configuration of the line if it has one."""
+    """A library that runs lines, in the configuration of each line if it has one."""
 
     def __init__(self, name: str, module: str = "", distribution: str = "") -> None:
         self.name = name
@@ -206,7 +206,7 @@ class Stride0(Library):
 
 
 class Strict(Library):
-    """array-api-strict, with the flags and devices that it has."""
+    """array-api-strict, with its flags and devices."""
 
     FLAGS: ClassVar[dict[str, dict[str, Any]]] = {
         "lazy": {"data_dependent_shapes": False, "boolean_indexing": False},
@@ -216,7 +216,7 @@ class Strict(Library):
     }
 
     def version(self) -> str:
-        """Return the version, and that of NumPy, whose errors are those of its operations."""
+        """Return the version, and that of NumPy, which raises the errors of its operations."""
         return f"{super().version()} on NumPy {np.__version__}"
 
     def configure(self, config: str) -> AbstractContextManager[object]:
@@ -255,7 +255,7 @@ def run(libraries: Iterable[Library], lines: Iterable[Line]) -> dict[str, dict[s
 
 
 def lenient(lines: Iterable[Line]) -> dict[str, str]:
-    """Return the outcomes of lines in stride0 as it is by default, or with copies for views."""
+    """Return the outcomes of lines in stride0's default configuration, or with copies for views."""
     return {
         line.key: STRIDE0.outcome(line, "copies" if line.config == "default" else "default")
         for line in lines
@@ -337,7 +337,7 @@ def report(caught: dict[str, dict[str, bool]], missed: str | None) -> None:
 
 
 def may_record(libraries: list[Library], alarms: bool) -> bool:
-    """Whether a run is fit for the record: on all libraries, and without a false alarm."""
+    """Whether a run can be recorded: on all libraries, and without a false alarm."""
     missing = [library.name for library in LIBRARIES if library not in libraries]
     if missing or alarms:
         print(f"nothing is written: without {', '.join(missing)}" if missing else "nothing is written")

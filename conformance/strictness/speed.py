@@ -6,7 +6,7 @@
 
 Each run is one of `python -m conformance downstream`, in one process and on one thread, one after the other.
 Seconds and outcomes go to conformance/results/strictness.json, and from there to docs/evidence/strictness.md.
-In strict mode the tests end early that SciPy's code fails: the table shows how many.
+In strict mode tests end early where SciPy's code breaks a rule: the table shows how many.
 """
 
 from __future__ import annotations

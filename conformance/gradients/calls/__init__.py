@@ -7,7 +7,7 @@ from conformance.gradients.calls.parts import Call
 
 CALLS: list[Call] = [call for module in (special, stats, signal, ndimage, numerics) for call in module.CALLS]
 
-# Functions that SciPy marks as supporting the array API and that no call is made of, and why.
+# Functions that SciPy marks as supporting the array API but that are not called, with the reasons.
 NOT_CALLED: dict[str, str] = {
     name: reason
     for module in (special, stats, signal, ndimage, numerics)

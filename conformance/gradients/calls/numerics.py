@@ -150,7 +150,7 @@ OPTIMIZE = [
         "optimize.curve_fit",
         lambda xp, f, y: f(lambda x, a, b: a + b * xp.asarray(x), xp.asarray(A[1]), y)[0],
         A[0],
-        rough=1e-5,  # SciPy ends when parameters change by 1.5e-8
+        rough=1e-5,  # SciPy stops when parameters change by less than 1.5e-8
     ),
 ]
 

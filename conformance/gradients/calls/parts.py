@@ -1,4 +1,4 @@
-"""What the tables of calls are made of: calls, and operands at which finite differences are accurate."""
+"""Parts of the tables of calls: calls, and operands at which finite differences are accurate."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from conformance.gradients.operands import normal
 class Call(NamedTuple):
     """One call of a function `f`: `made(xp, f, *arrays)`, where the arrays are those to differentiate by."""
 
-    name: str  # the function of SciPy, perhaps with a word on how it is called
+    name: str  # the function of SciPy, perhaps with a remark on the call
     made: Callable[..., Any]
     arrays: tuple[Any, ...]
-    rough: float = 1e-6  # to how many digits the function is smooth; what is iterated is not to the last one
+    rough: float = 1e-6  # the digits to which the function is smooth; iterations have fewer
 
     @property
     def function(self) -> str:
@@ -27,7 +27,7 @@ class Call(NamedTuple):
         return self.name.partition(" ")[0]
 
     def call(self, xp: Any, *arrays: Any, form: Any = None) -> Any:
-        """Make the call, with another function in the place of SciPy's if one is given."""
+        """Make the call, with another function instead of SciPy's if one is given."""
         return self.made(xp, scipy_function(self.function) if form is None else form, *arrays)
 
 

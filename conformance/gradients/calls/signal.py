@@ -59,7 +59,7 @@ CALLS = [
     *named("signal", "gauss_spline", X, n=3),
     # Design of filters
     *named("signal", "lp2bp lp2bs lp2hp lp2lp normalize", 10 * NUM, 10 * DEN),
-    # In whatever order the zeros and the poles come.
+    # Independent of the order of zeros and poles.
     call("signal.tf2zpk", lambda xp, f, b, a: [xp.sum(x**3) for x in f(b, a)[:2]], NUM, DEN),
     *named("signal", "bilinear", NUM, DEN),
     *named("signal", "tf2sos", NUM, DEN),

@@ -9,7 +9,7 @@ import numpy as np
 from conformance.gradients.calls.parts import Call, call, named
 from conformance.gradients.operands import A, B, P, X, apart, normal
 
-# Probabilities that are no ties when each is divided by its rank.
+# Probabilities without ties when each is divided by its rank.
 APART = np.asarray([[0.2, 0.05, 0.9, 0.5], [0.55, 0.9, 0.1, 0.3], [0.04, 0.7, 0.35, 0.15]])
 
 ONE, OTHER, THIRD = apart(9, 8).reshape(3, 3, 8)
@@ -17,7 +17,7 @@ LONG = apart(2, 24)
 
 
 def statistic(names: str, *arrays: Any, note: str = "", **options: Any) -> list[Call]:
-    """Tests: the statistic and the p-value, of each a call."""
+    """Tests: one call for the statistic and one for the p-value."""
     found = []
     for name in names.split():
         for part in ("statistic", "pvalue"):
