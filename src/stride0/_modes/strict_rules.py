@@ -17,10 +17,11 @@ from stride0._core.call.checks import promotes
 from stride0._core.elementwise.elementwise import is_numpy_scalar
 from stride0._core.exchange.exchange import asarray
 from stride0._core.memory.dtype import STANDARD_DTYPES, DType, known_dtype, promote
+from stride0._modes.strict_forms import form_of
 from stride0._modes.strict_keys import check_key
 from stride0._modes.strict_values import CHECKS
 from stride0._tables.operations import KINDS
-from stride0._tables.standard import NEWEST, Row, row_of
+from stride0._tables.standard import NEWEST, ROWS, Row, row_of
 
 __all__ = ["check_call"]
 
@@ -46,6 +47,10 @@ EQUALITIES = ("equal", "not_equal")
 COMPARISONS = (*EQUALITIES, "less", "less_equal", "greater", "greater_equal")
 
 Arguments = dict[str, Any]
+KEYED = ("getitem", "setitem")
+# The forms of calls that passed.
+PASSED: set[tuple[Any, ...]] = set()
+MAX_FORMS = 4096
 
 
 def check_call(
@@ -56,6 +61,21 @@ def check_call(
     `call_kind` is "function", "operator", "in-place", "getitem" or "setitem"; the name of a function in an
     extension begins with the extension's name.
     """
+    by_value = (
+        call_kind in KEYED
+        or name in MORE
+        or name in CHECKS
+        or (name in COMPARISONS and int in map(type, args))
+    )
+    form = None if by_value else form_of(call_kind, name, version, args, kwargs)
+    if form in PASSED:
+        return
+    _check_call(call_kind, name, args, kwargs, version)
+    if form is not None and name in ROWS and len(PASSED) < MAX_FORMS:
+        PASSED.add(form)
+
+
+def _check_call(call_kind: str, name: str, args: tuple[Any, ...], kwargs: Arguments, version: str) -> None:
     _check_dtypes(name, (*args, *kwargs.values()))
     if call_kind == "getitem":
         check_key(args[0], args[1], False)

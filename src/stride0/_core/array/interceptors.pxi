@@ -109,21 +109,32 @@ cdef class Scope:
 
     cdef readonly tuple modules
     cdef readonly tuple exempt
+    cdef dict known  # whether a module is checked, or None if its caller decides
 
     def __init__(self, tuple modules, tuple exempt not None):
-        self.modules, self.exempt = modules, exempt
+        self.modules, self.exempt, self.known = modules, exempt, {}
 
     cdef bint covers_caller(self) except -1:
         """Whether the code that called into the package belongs to these modules."""
         frame = sys._getframe(0)
         while frame is not None:
             name = module_of(frame)
-            exempt = is_within(name, self.exempt)
-            named = exempt or (self.modules is not None and is_within(name, self.modules))
-            if named or name.partition(".")[0] not in ("stride0", "numpy"):
-                return not exempt and (named or self.modules is None)
+            try:
+                found = self.known[name]
+            except KeyError:
+                found = self.known[name] = self.covers(name)
+            if found is not None:
+                return found
             frame = frame.f_back
         return self.modules is None
+
+    cdef object covers(self, str name):
+        """Whether the code of a module is checked; None if the code that calls it decides."""
+        exempt = is_within(name, self.exempt)
+        named = exempt or (self.modules is not None and is_within(name, self.modules))
+        if named or name.partition(".")[0] not in ("stride0", "numpy"):
+            return not exempt and (named or self.modules is None)
+        return None
 
 
 cdef bint is_within(str name, tuple packages) except -1:

@@ -1,0 +1,49 @@
+"""Forms of calls in strict mode: most checks depend on types and dtypes, and run once for each form."""
+
+from __future__ import annotations
+
+from types import NoneType
+from typing import Any
+
+from stride0._base.devices import Device
+from stride0._core.array.array import Array
+from stride0._core.memory.dtype import DType
+
+__all__ = ["form_of"]
+
+# The checks see only the type of such a value, except of integers in comparisons.
+PLAIN = frozenset({bool, int, float, complex, NoneType, Device})
+NAMED = frozenset({DType, str})
+
+
+def form_of(
+    call_kind: str, name: str, version: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...] | None:
+    """Return all that the checks of a call depend on; None if an argument is not of a simple type."""
+    form: list[Any] = [call_kind, name, version]
+    for value in args:
+        kind = type(value)
+        part = value.dtype if kind is Array else kind if kind in PLAIN else _part(value)
+        if part is None:
+            return None
+        form.append(part)
+    for key, value in kwargs.items():
+        kind = type(value)
+        part = value.dtype if kind is Array else kind if kind in PLAIN else _part(value)
+        if part is None:
+            return None
+        form += key, part
+    return tuple(form)
+
+
+def _part(value: Any) -> Any:
+    """Return the part of a form for a dtype, a string, or a sequence of integers or of arrays."""
+    kind = type(value)
+    if kind in NAMED:
+        return (value,)  # unlike an array of this dtype, and unlike the name of an argument
+    if kind is tuple or kind is list:
+        if all(type(item) is int for item in value):
+            return kind
+        if all(type(item) is Array for item in value):
+            return (kind, *[item.dtype for item in value])
+    return None
