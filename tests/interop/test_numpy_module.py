@@ -383,7 +383,7 @@ def test_vectorize_as_decorator() -> None:
     @snp.vectorize
     def half(x: float) -> float:
         """Half of it."""
-        assert type(x) is float
+        assert isinstance(x, float)
         return x / 2
 
     assert half.__doc__ == "Half of it." and half.__name__ == "half"

@@ -29,42 +29,50 @@ SAMPLES: Final[dict[str, Any]] = {
 }
 
 CALLS: Final = """
-np.nanquantile(n, 0.5) | np.nanquantile(n, [0.1, 0.9], axis=1) | np.nanquantile(n, 0.3, axis=0, keepdims=True)
-np.nanpercentile(n, 30, axis=(0, 1)) | np.nanpercentile(i, 50)
-np.nanquantile(n, 0.5, axis=1, method='nearest') | np.nanquantile(np.where(m, np.nan, a), [[0.2], [0.7]], axis=1)
-np.nanquantile(np.where(t > 0, t, np.nan), 0.25, axis=(0, 2)) | np.nanquantile(f, 2.0) | np.nanquantile(v, 0.5, 1)
-np.nanpercentile(f, [20, 80]) | np.nanquantile(v, 0.5, out=np.zeros(()), keepdims=False) | np.nanquantile(c, 0.5)
-np.unwrap([0, 3, 7, 1.5]) | np.unwrap(a * 4, axis=0) | np.unwrap([0, 2, 5, 1], period=4) | np.unwrap(f * 3)
-np.unwrap(v * 3, discont=4) | np.unwrap(i, period=3) | np.unwrap([0, 75, 150, 225, 300, 430], period=360)
-np.diff(v, 0, append=0) | np.diff(a, 0, 0, [9]) | np.unwrap(a, axis=5) | np.unwrap([1.0, 1 + np.pi, 1.0, 1 - np.pi])
+np.nanquantile(n, 0.5) | np.nanquantile(n, [0.1, 0.9], axis=1)
+np.nanquantile(n, 0.3, axis=0, keepdims=True) | np.nanpercentile(n, 30, axis=(0, 1))
+np.nanpercentile(i, 50) | np.nanquantile(n, 0.5, axis=1, method='nearest')
+np.nanquantile(np.where(m, np.nan, a), [[0.2], [0.7]], axis=1)
+np.nanquantile(np.where(t > 0, t, np.nan), 0.25, axis=(0, 2)) | np.nanquantile(f, 2.0)
+np.nanquantile(v, 0.5, 1) | np.nanpercentile(f, [20, 80])
+np.nanquantile(v, 0.5, out=np.zeros(()), keepdims=False) | np.nanquantile(c, 0.5) | np.unwrap([0, 3, 7, 1.5])
+np.unwrap(a * 4, axis=0) | np.unwrap([0, 2, 5, 1], period=4) | np.unwrap(f * 3) | np.unwrap(v * 3, discont=4)
+np.unwrap(i, period=3) | np.unwrap([0, 75, 150, 225, 300, 430], period=360) | np.diff(v, 0, append=0)
+np.diff(a, 0, 0, [9]) | np.unwrap(a, axis=5) | np.unwrap([1.0, 1 + np.pi, 1.0, 1 - np.pi])
 np.piecewise(v, [v < 2, v >= 3], [-1, lambda x: x * 2]) | np.piecewise(w, [w < 0, w > 2], [1, 2, np.exp])
-np.piecewise(v, v > 2, [lambda x, k: x * k], 3) | np.piecewise(i, [i > 1], [0.7, 5]) | np.piecewise(v, [v > 1], [])
-np.piecewise(np.array(2.0), np.array(2.0) > 1, [7, 8]) | np.piecewise(a, [a > 2, a < 1], [lambda x: x[:] + 1, 0, 9])
-np.piecewise(v, [[True, False, True, False]], [1.5, 2.5])
-np.apply_along_axis(lambda x: x.sum(), 0, a) | np.apply_along_axis(lambda x: x[:2], 1, t)
-np.apply_along_axis(lambda x: x[:, None] * x, 0, a) | np.apply_along_axis(lambda x, k: x * k, -1, a, 2)
-np.apply_along_axis(np.sort, 3, a) | list(np.ndindex(2, 3)) | list(np.ndenumerate(i)) | list(np.ndindex((2,)))
+np.piecewise(v, v > 2, [lambda x, k: x * k], 3) | np.piecewise(i, [i > 1], [0.7, 5])
+np.piecewise(v, [v > 1], []) | np.piecewise(np.array(2.0), np.array(2.0) > 1, [7, 8])
+np.piecewise(a, [a > 2, a < 1], [lambda x: x[:] + 1, 0, 9])
+np.piecewise(v, [[True, False, True, False]], [1.5, 2.5]) | np.apply_along_axis(lambda x: x.sum(), 0, a)
+np.apply_along_axis(lambda x: x[:2], 1, t) | np.apply_along_axis(lambda x: x[:, None] * x, 0, a)
+np.apply_along_axis(lambda x, k: x * k, -1, a, 2) | np.apply_along_axis(np.sort, 3, a)
+list(np.ndindex(2, 3)) | list(np.ndenumerate(i)) | list(np.ndindex((2,)))
 np.vectorize(lambda x, y: x - y if x > y else x + y)(v, 2) | np.vectorize(lambda x: (x, x * 2))(i)
 np.vectorize(lambda x: x + 1, otypes=[float])(i) | np.vectorize(lambda x: x, otypes='d')(np.zeros((0, 2)))
 np.vectorize(lambda x: x)([]) | np.vectorize(lambda x, p: x * p[0], excluded=['p'])(v, p=[3, 4])
 np.vectorize(lambda x, p: x * p[0], excluded={1})(v, [3, 4]) | np.vectorize(lambda x: 1 if x < 2 else 2.5)(v)
-np.vectorize(lambda x, y: x * y)(a, v[:, None][:3]) | np.vectorize(abs)(-3.5) | np.vectorize(lambda x, y=2: x * y)(v)
+np.vectorize(lambda x, y: x * y)(a, v[:, None][:3]) | np.vectorize(abs)(-3.5)
+np.vectorize(lambda x: x + x)(np.array([100, 3], 'int8'))
+np.vectorize(lambda x: x + x, cache=True)(np.array([1, 3], 'int8')) | np.vectorize(lambda x, y=2: x * y)(v)
 np.histogramdd([v, w], bins=2)[0] | np.histogramdd(a[:, :2], (2, [0, 1, 4]))[0] | np.histogramdd(a, 2)[1]
 np.histogramdd([v, w], 2, [(0, 4), (0, 1)])[0] | np.histogramdd([v, w], [2, 3], density=True)[0]
 np.histogramdd([v, w], 2, weights=[1, 2, 3, 4]) | np.histogramdd([v, w, v], (1, 2)) | np.histogramdd(v, 3)[0]
 np.histogram2d(v, w, 3)[0] | np.histogram2d(v, w, [0, 2, 5]) | np.histogram2d(v, w, [2, 3], density=True)
-np.histogram2d(v, w[:2]) | np.histogram2d(v, w, [[0, 2, 5], 2])[2]
-np.polyadd([1, 2], [9, 5, 4]) | np.polysub([2, 10, -2], [3, 10.5]) | np.polydiv([3, 5, 2], [2, 1]) | np.polydiv([1], [2, 1])
-np.polyint([3, 2, 1]) | np.polyint([3, 2.0], 2, [5, 6]) | np.polyint([1], -1) | np.polyint(v, 2, 7) | np.polyint([1, 2], 3, [1, 2])
-np.polyder([3, 2, 1], 2) | np.polyder([3, 2, 1], -1) | np.poly([2, -1, 0]) | np.poly(s) | np.poly([]) | np.poly([1j, -1j])
-np.poly([1j, 2]) | np.poly(a) | np.sort(np.roots([1, -6, 11, -6])) | np.roots([0, 2, 4, 0, 0]) | np.roots([0, 0]) | np.roots([3])
-np.roots(a) | np.roots([1, 0, 1]) | np.poly1d([0, 1, 2]).c | np.poly1d([1, 2, 3])(v) | np.poly1d([2, 3], True).coeffs
-str(np.poly1d([1, 2.5, 3])) | repr(np.poly1d(v)) | (np.poly1d([1, 2]) * np.poly1d([1, 3])).c | (np.poly1d([1, 2]) ** 3).c
-(np.poly1d([1, 2]) + 5).c | (5 - np.poly1d([1, 2])).c | (-np.poly1d([1, 2])).c | (np.poly1d([1, 2]) / 2).c | len(np.poly1d(v))
-[p.c for p in np.poly1d([3, 5, 2]) / np.poly1d([2, 1])] | np.poly1d([1, 2]) == np.poly1d([0, 1, 2]) | np.poly1d(a)
-np.poly1d([3, 2, 1]).deriv().c | np.poly1d([3, 2, 1]).integ(1, 4).c | np.poly1d([1, 2])[1] | np.poly1d([1, 2])[7]
-np.poly1d([1, -3, 2]).r | np.poly1d([1, 2]).o | np.poly1d([1, 2], variable='z').variable | np.poly1d([1, 2]) ** -1
-np.poly1d([1, 2])(np.poly1d([1, 1])).c | np.asarray(np.poly1d(v)) | np.polyval(np.poly1d([1, 2]), 3.0) | np.poly1d([0, 0]).c
+np.histogram2d(v, w[:2]) | np.histogram2d(v, w, [[0, 2, 5], 2])[2] | np.polyadd([1, 2], [9, 5, 4])
+np.polysub([2, 10, -2], [3, 10.5]) | np.polydiv([3, 5, 2], [2, 1]) | np.polydiv([1], [2, 1])
+np.polyint([3, 2, 1]) | np.polyint([3, 2.0], 2, [5, 6]) | np.polyint([1], -1) | np.polyint(v, 2, 7)
+np.polyint([1, 2], 3, [1, 2]) | np.polyder([3, 2, 1], 2) | np.polyder([3, 2, 1], -1) | np.poly([2, -1, 0])
+np.poly(s) | np.poly([]) | np.poly([1j, -1j]) | np.poly([1j, 2]) | np.poly(a)
+np.sort(np.roots([1, -6, 11, -6])) | np.roots([0, 2, 4, 0, 0]) | np.roots([0, 0]) | np.roots([3])
+np.roots(a) | np.roots([1, 0, 1]) | np.poly1d([0, 1, 2]).c | np.poly1d([1, 2, 3])(v)
+np.poly1d([2, 3], True).coeffs | str(np.poly1d([1, 2.5, 3])) | repr(np.poly1d(v))
+(np.poly1d([1, 2]) * np.poly1d([1, 3])).c | (np.poly1d([1, 2]) ** 3).c | (np.poly1d([1, 2]) + 5).c
+(5 - np.poly1d([1, 2])).c | (-np.poly1d([1, 2])).c | (np.poly1d([1, 2]) / 2).c | len(np.poly1d(v))
+[p.c for p in np.poly1d([3, 5, 2]) / np.poly1d([2, 1])] | np.poly1d([1, 2]) == np.poly1d([0, 1, 2])
+np.poly1d(a) | np.poly1d([3, 2, 1]).deriv().c | np.poly1d([3, 2, 1]).integ(1, 4).c | np.poly1d([1, 2])[1]
+np.poly1d([1, 2])[7] | np.poly1d([1, -3, 2]).r | np.poly1d([1, 2]).o
+np.poly1d([1, 2], variable='z').variable | np.poly1d([1, 2]) ** -1 | np.poly1d([1, 2])(np.poly1d([1, 1])).c
+np.asarray(np.poly1d(v)) | np.polyval(np.poly1d([1, 2]), 3.0) | np.poly1d([0, 0]).c
 np.linalg.diagonal(t) | np.linalg.diagonal(t, offset=1) | np.linalg.trace(t) | np.linalg.outer(v, w)
 np.linalg.outer(a, v) | np.linalg.matrix_transpose(t) | np.linalg.cond(a * 0 + 1) | np.linalg.multi_dot([a])
 np.linalg.cond(s * 0, 1) | np.linalg.cond(np.stack([s, s * 0]), 'fro') | np.linalg.cond(np.stack([s, s * 0]))

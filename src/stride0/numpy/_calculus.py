@@ -189,9 +189,9 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Array:
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """Return differences of neighbours."""
-    a = array(a)
     if n == 0:
-        return a
+        return array(a)
+    a = array(a)
     axis = normalize_axis("diff", axis, a.ndim)
 
     def end(x: Any) -> Any:

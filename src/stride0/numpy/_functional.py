@@ -11,6 +11,7 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, Gradient
 from stride0._base.shapes import normalize_axis
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
+from stride0._core.memory.dtype import DType
 from stride0.numpy._parts import NOT_GIVEN, array, arrays, converted, dtype_of, refuse
 
 
@@ -68,13 +69,24 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
 
 
 def _elements(x: Array) -> list[Any]:
-    """Return the elements as Python numbers; as arrays if numbers would lose a gradient."""
+    """Return the elements as NumPy scalars; as arrays if numbers would lose a gradient."""
     flat = xp.reshape(x, (-1,))
     try:
-        found: list[Any] = numpy().asarray(flat).tolist()
+        return list(numpy().asarray(flat))
     except GradientError:
         return list(xp.unstack(flat))
-    return found
+
+
+def _number(x: Any) -> Any:
+    """Return the Python number of a NumPy scalar."""
+    return x if isinstance(x, Array) else x.item()
+
+
+def _cast(item: Any, dtype: DType | None) -> Array:
+    """Return a result as an array of a dtype; an integer beyond its bounds raises RangeError."""
+    if type(item) is int and dtype is not None and dtype.kind.endswith("integer"):
+        return xp.asarray(item, dtype=dtype)
+    return converted("vectorize", array(item), dtype)
 
 
 class vectorize:
@@ -114,17 +126,21 @@ class vectorize:
         varied = [key for key in given if key not in self.excluded]
         operands = xp.broadcast_arrays(*[array(given[key]) for key in varied])
         shape = operands[0].shape if operands else ()
-        results = [
-            self._call(given | dict(zip(varied, values, strict=True)))
-            for values in zip(*map(_elements, operands), strict=True)
-        ] or ([self._call(given)] if not operands else [])
-        return self._joined(results, shape)
+        calls = list(zip(*map(_elements, operands), strict=True)) if operands else [()]
+        results = []
+        # As in NumPy: the result of a NumPy scalar decides about the dtype, all others are of Python numbers.
+        if calls and self.otypes is None:
+            results.append(self._call(given | dict(zip(varied, calls[0], strict=True))))
+        for values in calls[len(results) if self.cache else 0 :]:
+            results.append(self._call(given | dict(zip(varied, map(_number, values), strict=True))))
+        kept = 0 if self.cache or self.otypes is not None else 1
+        return self._joined(results, shape, kept)
 
     def _call(self, given: dict[int | str, Any]) -> Any:
         positional = [value for key, value in given.items() if isinstance(key, int)]
         return self.pyfunc(*positional, **{key: v for key, v in given.items() if isinstance(key, str)})
 
-    def _joined(self, results: list[Any], shape: tuple[int, ...]) -> Any:
+    def _joined(self, results: list[Any], shape: tuple[int, ...], start: int) -> Any:
         if not results:
             if self.otypes is None:
                 accepts = "otypes, the dtypes of the results"
@@ -136,7 +152,6 @@ class vectorize:
         made = []
         for k, column in enumerate(columns):
             dtype = array(column[0]).dtype if self.otypes is None else dtype_of("vectorize", self.otypes[k])
-            # The first result decides, as in NumPy.
-            items = [converted("vectorize", array(item), dtype) for item in column]
+            items = [_cast(item, dtype) for item in column[start:]]
             made.append(xp.reshape(xp.stack(items), shape))
         return tuple(made) if several else made[0]

@@ -179,6 +179,11 @@ class poly1d:
         """The coefficients, the highest power first."""
         return self._coeffs
 
+    @coeffs.setter
+    def coeffs(self, value: Any) -> None:
+        if value is not self._coeffs:  # `p.coeffs += 1` sets the array that it has changed
+            raise AttributeError("poly1d: the coefficients are set; write p.coeffs[...] = values")
+
     c = coef = coefficients = coeffs
 
     @property
