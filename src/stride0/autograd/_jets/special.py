@@ -26,7 +26,14 @@ from stride0.autograd._jets.elementwise import (
 )
 from stride0.autograd._jets.series import Series, composed, inverse, quotient, scaled, solved, total
 from stride0.autograd._rules.elementwise import LN2, LN10, is_complex
-from stride0.autograd._rules.special import DEGREE, ROOT_2_PI, TWO_BY_ROOT_PI, _cos_pi, _sin_pi, psi_apart
+from stride0.autograd._rules.special_derivatives import (
+    DEGREE,
+    ROOT_2_PI,
+    TWO_BY_ROOT_PI,
+    cos_pi,
+    psi_apart,
+    sin_pi,
+)
 from stride0.special._polygamma import polygamma_z
 
 
@@ -47,7 +54,7 @@ def _rgamma(x: Series, y: Any) -> Series:
     # By reflection where psi has poles.
     mirrored = -x + 1.0
     gamma = along(special.gamma(mirrored[0]), mirrored, lambda out: out * _psi(mirrored))
-    found = wave(x * math.pi, _sin_pi(x[0]), _cos_pi(x[0]), (1, -1)) * gamma
+    found = wave(x * math.pi, sin_pi(x[0]), cos_pi(x[0]), (1, -1)) * gamma
     return Series(y, lambda k: chosen(el.less(x[0], 0.5), scaled(found[k], 1 / math.pi), usual[k]))
 
 

@@ -11,7 +11,8 @@ from stride0._core.array.array import Array
 from stride0._core.elementwise.functions import where
 from stride0.autograd._rules.elementwise import unless_zero
 from stride0.autograd._rules.parts import times
-from stride0.autograd._rules.special import COUNT, Rule, along, of_lower, of_several, series
+from stride0.autograd._rules.special import COUNT, of_several
+from stride0.autograd._rules.special_derivatives import Rule, along, of_lower, series
 from stride0.autograd._tape.tape import LazyProduct
 
 

@@ -13,7 +13,8 @@ from stride0._chapters.elementwise import abs, equal, floor, greater, isinf, sig
 from stride0._core.array.array import Array
 from stride0._core.elementwise.functions import where
 from stride0.autograd._rules.parts import product, times
-from stride0.autograd._rules.special import COUNT, Rule
+from stride0.autograd._rules.special import COUNT
+from stride0.autograd._rules.special_derivatives import Rule
 from stride0.autograd._tape.tape import LazyProduct
 from stride0.special._densities import beta_density, gamma_density, is_singular, t_density
 from stride0.special._parameters import (

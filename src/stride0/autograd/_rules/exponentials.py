@@ -24,7 +24,7 @@ from stride0._core.elementwise.functions import where
 from stride0._core.memory.dtype import arithmetic_dtype
 from stride0.autograd._rules.elementwise import is_complex, unless_zero
 from stride0.autograd._rules.parts import conjugate, kept, multiply_nonzero, product, some, times
-from stride0.autograd._rules.special import Rule, along
+from stride0.autograd._rules.special_derivatives import Rule, along
 
 
 def without_share(g: Array, a: Array | None, b: Array | None, axis: Any) -> Array:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0 import special
-from stride0.autograd._rules.special import COUNT, PARAMETER, Rule, along, of_lower
+from stride0.autograd._rules.special import COUNT, PARAMETER
+from stride0.autograd._rules.special_derivatives import Rule, along, of_lower
 from stride0.autograd._tape.tape import LazyProduct
 
 
