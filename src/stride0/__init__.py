@@ -30,6 +30,7 @@ from stride0._chapters import indexing as _indexing
 from stride0._chapters import inspection as _inspection
 from stride0._chapters import linear_algebra as _linear_algebra
 from stride0._chapters import manipulation as _manipulation
+from stride0._chapters import quantiles as _quantiles
 from stride0._chapters import searching as _searching
 from stride0._chapters import selection as _selection
 from stride0._chapters import sorting as _sorting
@@ -46,6 +47,7 @@ from stride0._chapters.indexing import *  # noqa: F403
 from stride0._chapters.inspection import *  # noqa: F403
 from stride0._chapters.linear_algebra import *  # noqa: F403
 from stride0._chapters.manipulation import *  # noqa: F403
+from stride0._chapters.quantiles import *  # noqa: F403
 from stride0._chapters.searching import *  # noqa: F403
 from stride0._chapters.selection import *  # noqa: F403
 from stride0._chapters.set import isin, unique_all, unique_counts, unique_inverse, unique_values
@@ -122,6 +124,7 @@ __all__ += _inspection.__all__
 __all__ += _linear_algebra.__all__
 __all__ += _manipulation.__all__
 __all__ += _searching.__all__
+__all__ += _quantiles.__all__
 __all__ += _selection.__all__
 __all__ += _sorting.__all__
 __all__ += _statistical.__all__

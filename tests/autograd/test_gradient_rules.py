@@ -17,6 +17,7 @@ from gradient_cases import Case, Singular
 
 import stride0 as xp
 from stride0._chapters import counting as _counting
+from stride0._chapters import quantiles as _quantiles
 from stride0._chapters import selection as _selection
 from stride0._chapters import updates as _updates
 from stride0._compat import comparing as _comparing
@@ -203,6 +204,7 @@ def public_functions() -> set[str]:
         *_extras.__all__,
         *_comparing.__all__,
         *_counting.__all__,
+        *_quantiles.__all__,
         *_selection.__all__,
         *_updates.__all__,
     }

@@ -238,7 +238,7 @@ CASES: dict[str, list[Case]] = {
             of(name, X, Q * whole),
             of(name, GAPS, S * whole / 2, axis=1),
             of(name, X, Q[:, None] * whole, axis=0, keepdims=True),
-            *(of(name, X, Q * whole, axis=1, method=method) for method in xp._selection._METHODS),
+            *(of(name, X, Q * whole, axis=1, method=method) for method in xp._quantiles._METHODS),
             of(name, X, Q * whole, method="inverted_cdf", axis=1),
             *(
                 Case(

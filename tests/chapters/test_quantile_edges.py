@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._chapters.selection import _CONTINUOUS, _METHODS
+from stride0._chapters.quantiles import _CONTINUOUS, _METHODS
 from stride0.autograd import grad, vmap
 
 INF, NAN = math.inf, math.nan

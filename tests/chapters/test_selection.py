@@ -10,7 +10,8 @@ import pytest
 
 import stride0 as xp
 from stride0 import StrictError
-from stride0._chapters.selection import _METHODS, argselect
+from stride0._chapters.quantiles import _METHODS
+from stride0._chapters.selection import argselect
 from stride0.autograd import grad, vmap
 from stride0.testing import check_grad, flags
 

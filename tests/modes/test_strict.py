@@ -25,6 +25,7 @@ from free_threading import INHERITS_CONTEXT
 
 import stride0 as xp
 from stride0._chapters import counting as _counting
+from stride0._chapters import quantiles as _quantiles
 from stride0._chapters import selection as _selection
 from stride0._chapters import updates as _updates
 from stride0._compat import comparing as _comparing
@@ -550,6 +551,7 @@ def test_the_table_has_every_function_of_the_standard_once() -> None:
         *_extras.__all__,
         *_comparing.__all__,
         *_counting.__all__,
+        *_quantiles.__all__,
         *_selection.__all__,
         *_updates.__all__,
         "memory",

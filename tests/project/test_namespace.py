@@ -20,6 +20,7 @@ from helpers import DTYPES, INTEGERS
 
 import stride0 as xp
 from stride0._chapters import counting as _counting
+from stride0._chapters import quantiles as _quantiles
 from stride0._chapters import selection as _selection
 from stride0._chapters import updates as _updates
 from stride0._compat import comparing as _comparing
@@ -92,6 +93,7 @@ OURS = {
     *_extras.__all__,
     *_comparing.__all__,
     *_counting.__all__,
+    *_quantiles.__all__,
     *_selection.__all__,
     *_updates.__all__,
     "get_num_threads",

@@ -18,8 +18,8 @@ from stride0._chapters.creation import full, linspace, ones_like, zeros, zeros_l
 from stride0._chapters.data_types import astype
 from stride0._chapters.indexing import take_along_axis
 from stride0._chapters.manipulation import concat, expand_dims, permute_dims, reshape
+from stride0._chapters.quantiles import mean_of_two
 from stride0._chapters.searching import argmax, argmin, count_nonzero
-from stride0._chapters.selection import mean_of_two
 from stride0._chapters.sorting import sort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
 from stride0._chapters.utility import all, any, every, some

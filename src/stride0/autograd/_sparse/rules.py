@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from stride0._base.shapes import normalize_axis
-from stride0._chapters import selection
+from stride0._chapters import quantiles
 from stride0._compat import extras
 from stride0._core.array.array import Array
 from stride0._core.call.binding import PRIMITIVES
@@ -103,7 +103,7 @@ def _signature(name: str) -> inspect.Signature:
 def _function(name: str) -> Callable[..., Any]:
     if name == "getitem":
         return operator.getitem
-    return PRIMITIVES.get(name) or getattr(extras, name, None) or getattr(selection, name)
+    return PRIMITIVES.get(name) or getattr(extras, name, None) or getattr(quantiles, name)
 
 
 def spread(call: Call, results: list[Array]) -> list[Any]:
