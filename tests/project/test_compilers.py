@@ -66,7 +66,7 @@ GROUPS = {
     "strided": ("unit.h", "blockwise.h"),
     "fourier": ("unit.h", "fourier.h"),
     "array": ("kernels.h", "dlpack.h", "gathering.h", "counting.h", "distinct.h"),
-    "storage": ("blocks.h", "small_blocks.h"),
+    "storage": ("blocks.h", "release.h", "small_blocks.h"),
     "threads": ("pool.h",),
     "_cpu": ("cpu.h",),
 }

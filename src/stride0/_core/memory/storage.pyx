@@ -303,29 +303,37 @@ cdef void* large_block(Py_ssize_t* size, bint zeroed, s0_stacks* own) noexcept:
 cdef class Storage:
     """A block of memory, of our own or of another library, kept alive by the object that exported it."""
 
-    def __dealloc__(self):
-        cdef s0_stacks* own
-        cdef s0_kept freed
-        if self.block is NULL:
-            if self.pending is not None:
-                forget(self)
-            return
-        own = s0_own_stacks()
-        if own is not NULL:
-            s0_add_own(own.live, -self.nbytes)
-            s0_add_to_totals(own)
-        if self.capacity:
-            freed.block, freed.size = self.block, self.capacity
-            if own is NULL or freed.size > KEPT_SIZE or stack_limit == 0 or s0_keep(own, &freed):
-                s0_acquire_cache()
-                put(freed.block, freed.size)
-                s0_leave_cache()
-        elif own is not NULL and own.count[self.bin] < stack_limit:
-            own.blocks[self.bin][own.count[self.bin]] = self.block
-            s0_add_own_int(own.count[self.bin], 1)
-        else:
-            s0_release(self.block, (self.bin + 1) * UNIT)
 
+cdef extern from "release.h":
+    void s0_set_release(object type, void* release)
+
+
+cdef void release_memory(Storage self) noexcept:
+    """Give the block of a storage that is freed back, or forget the step that would have computed its elements."""
+    cdef s0_stacks* own
+    cdef s0_kept freed
+    if self.block is NULL:
+        if self.pending is not None:
+            forget(self)
+        return
+    own = s0_own_stacks()
+    if own is not NULL:
+        s0_add_own(own.live, -self.nbytes)
+        s0_add_to_totals(own)
+    if self.capacity:
+        freed.block, freed.size = self.block, self.capacity
+        if own is NULL or freed.size > KEPT_SIZE or stack_limit == 0 or s0_keep(own, &freed):
+            s0_acquire_cache()
+            put(freed.block, freed.size)
+            s0_leave_cache()
+    elif own is not NULL and own.count[self.bin] < stack_limit:
+        own.blocks[self.bin][own.count[self.bin]] = self.block
+        s0_add_own_int(own.count[self.bin], 1)
+    else:
+        s0_release(self.block, (self.bin + 1) * UNIT)
+
+
+s0_set_release(Storage, <void*>release_memory)
 
 cdef void (*forget)(Storage storage) noexcept
 
