@@ -35,6 +35,7 @@ cdef class Array:
     cdef Py_ssize_t* shape_   # ndim sizes
     cdef Py_ssize_t* strides_ # ndim strides in bytes, directly after the sizes
     cdef Py_ssize_t small[8]  # holds both for up to four axes
+    cdef object block         # bytes that hold them for more axes, or None
     cdef object node          # node of a tape, or None
     cdef int64_t seen         # time of the last write to the storage that `node` includes
     cdef object __weakref__

@@ -9,13 +9,7 @@ cdef int check_self(object x) except -1:
 
 cdef Array blank(int code):
     """An array without shape and memory, for the caller to complete."""
-    global making
-    cdef Array x
-    making = True
-    try:
-        x = Array.__new__(Array)
-    finally:  # also if there was no memory
-        making = False
+    cdef Array x = Array.__new__(Array)
     x.code = code
     return x
 
@@ -26,9 +20,8 @@ cdef int set_ndim(Array x, int ndim) except -1:
         x.shape_ = x.small
     else:
         # With space for strides in elements behind them: `exchange/exchange_api.pxi`.
-        x.shape_ = <Py_ssize_t*>PyMem_Malloc(3 * ndim * sizeof(Py_ssize_t))
-        if x.shape_ is NULL:
-            raise MemoryError("allocate: no memory for the shape of an array")
+        x.block = PyBytes_FromStringAndSize(NULL, 3 * ndim * sizeof(Py_ssize_t))
+        x.shape_ = <Py_ssize_t*>PyBytes_AS_STRING(x.block)
     x.strides_ = x.shape_ + ndim
     x.ndim = ndim
     return 0

@@ -34,9 +34,8 @@ cdef int64_t* element_strides(Array x) except NULL:
     cdef Py_ssize_t* block
     with cython.critical_section(x):
         if x.shape_ is x.small and 3 * x.ndim > <int>(sizeof(x.small) // sizeof(Py_ssize_t)):
-            block = <Py_ssize_t*>PyMem_Malloc(3 * x.ndim * sizeof(Py_ssize_t))
-            if block is NULL:
-                raise MemoryError(f"{NAME}: no memory for strides")
+            x.block = PyBytes_FromStringAndSize(NULL, 3 * x.ndim * sizeof(Py_ssize_t))
+            block = <Py_ssize_t*>PyBytes_AS_STRING(x.block)
             # `small` keeps its contents for code that has its address.
             memcpy(block, x.small, 2 * x.ndim * sizeof(Py_ssize_t))
             x.shape_, x.strides_ = block, block + x.ndim
