@@ -259,9 +259,9 @@ def life_of_a_call() -> str:
             (edge, kernel_top + kernel_height / 2),
         )
     )
-    words = "fast path: one contiguous run, one dtype"
+    words = "trivial case: one contiguous run"
     parts.append(upright(36, (top + kernel_top) / 2 + 20, -90, words))
-    about = "From x + y by binary, apply and run_kernel to the kernel; a contiguous call takes the fast path."
+    about = "From x + y by binary, apply and run_kernel to the kernel; the trivial case skips the planner."
     return picture(side + 280, y - 6, "The life of a call", about, parts)
 
 

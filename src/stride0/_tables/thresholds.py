@@ -258,12 +258,6 @@ ARRAYS = (
     ),
     Threshold("small_matrix_elements", 512, "matrices of fewer elements are copied without a plan", ROWS),
     Threshold(
-        "searched_exponents",
-        4096,
-        "maximum number of exponents that one thread searches for a negative exponent",
-        ELEMENTWISE,
-    ),
-    Threshold(
         "unplanned_arg_elements",
         64,
         "maximum number of elements of a matrix that `argmax` searches without a plan",

@@ -3,7 +3,6 @@
 cimport cython
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
-from libc.string cimport memcmp
 
 from stride0._core.memory.guards cimport s0_read
 from stride0._core.memory.dtype cimport DType
@@ -138,7 +137,13 @@ cdef inline bint is_plain_value(Array x) noexcept:
 
 
 cdef inline bint same_shape(Array a, Array b) noexcept:
-    return a.ndim == b.ndim and memcmp(a.shape_, b.shape_, a.ndim * sizeof(Py_ssize_t)) == 0
+    cdef int axis
+    if a.ndim != b.ndim:
+        return False
+    for axis in range(a.ndim):
+        if a.shape_[axis] != b.shape_[axis]:
+            return False
+    return True
 
 
 cdef inline bint is_deferred(Array x) noexcept:

@@ -20,29 +20,42 @@ cdef int check_writable(Array out, str operation) except -1:
         # The memory of the batch is checked when its rule writes to it.
         return 0
     before_write(out)
-    read_operand(&view, out)
     if out.storage.readonly:
         raise WriteError(operation, "the array is read-only", (("shape", f"{shape_tuple(out)}"),),
                          "copy it first: x = asarray(x, copy=True)")
-    if not out.c_contiguous and shares_location(&view):
+    if out.c_contiguous:
+        return 0
+    read_operand(&view, out)
+    if shares_location(&view):
         raise WriteError(operation, "several elements of the array share one memory location",
                          (("shape", f"{shape_tuple(out)}"), ("strides", f"{strides(out)}")),
                          "copy it first: x = asarray(x, copy=True)")
     return 0
 
 
+cdef inline int find_extent(Array x, char** low, char** high) except -1:
+    """The first byte of the elements of x, and the byte after the last one."""
+    cdef Operand view
+    if x.c_contiguous:
+        low[0] = data_of(x)
+        high[0] = low[0] + x.size * itemsize_at(x.code)
+    else:
+        read_operand(&view, x)
+        extent(&view, low, high)
+    return 0
+
+
 cdef bint overlaps(Array out, Array x) except -1:
     """Whether writing `out` element by element could change elements of x that are still to be read."""
-    cdef Operand a, b
     cdef char* low1
     cdef char* high1
     cdef char* low2
     cdef char* high2
     cdef int axis
-    read_operand(&a, out)
-    read_operand(&b, x)
-    extent(&a, &low1, &high1)
-    extent(&b, &low2, &high2)
+    if out.storage is not x.storage and out.storage.owner is None and x.storage.owner is None:
+        return False
+    find_extent(out, &low1, &high1)
+    find_extent(x, &low2, &high2)
     if low1 == high1 or low2 == high2 or high1 <= low2 or high2 <= low1:
         return False
     # If x is the same view as `out`, each element is read before it is written.
@@ -59,15 +72,37 @@ cdef Array copied(Array x, str name):
     return apply(cast_kernel(x.code, x.code), x.code, 1, x, None, None, None, False, name, UNARY_NAMES)
 
 
+cdef inline Array apply_new(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, str name, tuple names):
+    """`apply` with a new result, inline as `trivial` is."""
+    cdef Array out = trivial(kernel, out_code, nin, x1, x2, x3, None)
+    return apply_planned(kernel, out_code, nin, x1, x2, x3, None, False, name, names) if out is None else out
+
+
 cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names):
     """
-    Run an elementwise operation: the functions of the planner in their order.
+    Run an elementwise operation: Note [Trivial case], or the planner.
 
     Operands of other dtypes than the kernel's are cast. `out_code` is the dtype of a new result, `out` the array to write to
     or None for a new one, `names` those of the operands.
     `keep`: `out` is visible to others, so that a signal must not leave it half written: a long computation
     writes to a new array first.
     """
+    cdef Array done
+    if out is None:
+        return apply_new(kernel, out_code, nin, x1, x2, x3, name, names)
+    check_writable(out, name)
+    if x1 is not out and overlaps(out, x1):
+        x1 = copied(x1, name)
+    if nin > 1 and overlaps(out, x2):
+        x2 = copied(x2, name)
+    if nin > 2 and overlaps(out, x3):
+        x3 = copied(x3, name)
+    done = trivial(kernel, out_code, nin, x1, x2, x3, out)
+    return apply_planned(kernel, out_code, nin, x1, x2, x3, out, keep, name, names) if done is None else done
+
+
+cdef Array apply_planned(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names):
+    """`apply` by the functions of the planner in their order."""
     cdef Operand operands[MAX_OPERANDS]
     cdef Plan plan
     cdef Py_ssize_t shape[MAX_NDIM]
@@ -77,22 +112,16 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
     cdef bint done, pending
     cdef PyThreadState* thread
     cdef Array target = None
-    if out is not None:
-        check_writable(out, name)
-        if overlaps(out, x1):
-            x1 = copied(x1, name)
-        if nin > 1 and overlaps(out, x2):
-            x2 = copied(x2, name)
-        if nin > 2 and overlaps(out, x3):
-            x3 = copied(x3, name)
     describe_operand(&operands[0], x1)
     if nin > 1:
         describe_operand(&operands[1], x2)
     if nin > 2:
         describe_operand(&operands[2], x3)
-    if broadcast(operands, nin, shape, &ndim) != 0:
+    if out is not None:
+        describe_operand(&operands[nin], out)
+    if broadcast(operands, nin + (out is not None), shape, &ndim) != 0:
         raise BroadcastError(name, named_shapes(names, x1, x2, x3))
-    if guarding and (nin > 1 or out is not None):
+    if guarding and nin > 1:
         check_guard(name, names, (x1, x2, x3)[:nin], ndim, shape)
     if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
@@ -140,6 +169,11 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
     if target is not None:
         return apply(cast_kernel(out_code, out_code), out_code, 1, out, None, None, target, True, name, UNARY_NAMES)
     return out
+
+
+cdef Array select(Array condition, Array x1, Array x2, int code):
+    """`where` of the dtype `code`."""
+    return apply_new(where_kernel(code), code, 3, condition, x1, x2, "where", SELECT_NAMES)
 
 
 def new_result(str name, tuple names, tuple arrays, DType dtype):

@@ -31,8 +31,8 @@ cdef object compare_beyond(int op, Array a, object value, bint reflected, str na
         return out
     infinity = math.inf if above else -math.inf
     if sign in ("<", "<="):
-        return hooks.binary(OP_LESS if above else OP_LESS_EQUAL, a, infinity, name, False)
-    return hooks.binary(OP_GREATER_EQUAL if above else OP_GREATER, a, infinity, name, False)
+        return binary(OP_LESS if above else OP_LESS_EQUAL, a, infinity, name, False)
+    return binary(OP_GREATER_EQUAL if above else OP_GREATER, a, infinity, name, False)
 
 
 cdef object compare_signs(int op, Array a, Array b, bint swapped, str name):
@@ -41,15 +41,15 @@ cdef object compare_signs(int op, Array a, Array b, bint swapped, str name):
 
     A negative element is less than any unsigned one, as -1 is less than 0; the others fit into uint64.
     """
-    below = hooks.binary(OP_LESS, a, 0, name, False)
+    below = binary(OP_LESS, a, 0, name, False)
     # -1 and 0 as unsigned operands in the same order: 0 and 1.
     low, high = scalar_array(0, UINT64, name), scalar_array(1, UINT64, name)
     unsigned = copy_array(a, UINT64, False)
     if swapped:
-        negative, other = hooks.binary(op, high, low, name, False), hooks.binary(op, b, unsigned, name, False)
+        negative, other = binary(op, high, low, name, False), binary(op, b, unsigned, name, False)
     else:
-        negative, other = hooks.binary(op, low, high, name, False), hooks.binary(op, unsigned, b, name, False)
-    return apply(where_kernel(BOOL), BOOL, 3, below, negative, other, None, False, name, ("condition", "x1", "x2"))
+        negative, other = binary(op, low, high, name, False), binary(op, unsigned, b, name, False)
+    return apply(where_kernel(BOOL), BOOL, 3, below, negative, other, None, False, name, SELECT_NAMES)
 
 
 cdef bint is_operand(object value) except -1:
@@ -95,4 +95,4 @@ cdef object compare_values(int op, Array x, object value, str name):
         out = hooks.convert(value, NO_DTYPE)
     except TypeError:
         refuse_operand(name, "x2", value)
-    return hooks.binary(op, x, out, name, False)
+    return binary(op, x, out, name, False)

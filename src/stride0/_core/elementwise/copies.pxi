@@ -8,44 +8,17 @@ cpdef int check_cast(str operation, DType source, DType target) except -1:
     return 0
 
 
-
-cdef int write_small(Array out, Array x) except -1:
-    """Write the elements of x, cast, or its only one to a small array of the same shape, which does not overlap it."""
-    cdef int last = out.ndim - 1
-    cdef Py_ssize_t inner[2]
-    cdef Py_ssize_t outer[2]
-    cdef char* args[2]
-    cdef Kernel kernel = cast_kernel(x.code, out.code)
-    args[1], inner[1], outer[1] = writable_data(out), out.strides_[last], out.strides_[0]
-    args[0], inner[0], outer[0] = data_of(x), 0, 0
-    if x.ndim:
-        inner[0], outer[0] = x.strides_[last], x.strides_[0]
-    loops_of(kernel)[layout_of(kernel, inner)](args, inner, outer, out.shape_[last], out.shape_[0] if last else 1)
-    return 0
-
-
 cdef Array copy_array(Array x, int code, bint c_order):
     """A new array of the elements of x, cast; in their memory order, or in C order."""
     cdef Array out = None
-    cdef Py_ssize_t strides[2]
     guard_gradient(x, "copy")
     check_codes("copy", x.code, code)
-    if x.c_contiguous and x.size < tuning.long_run_elements and not may_defer(x.size, x):
-        out = new_like(x, code)
-        cast_run(x, code, data_of(out))
-        return out
-    if x.ndim == 2 and not c_order and x.size < tuning.long_run_elements and is_f_contiguous(x) and not may_defer(x.size, x):
-        strides[0], strides[1] = itemsize_at(code), itemsize_at(code) * x.shape_[0]
-        out = new_array(code, 2, x.shape_, strides, False)
-        cast_run(x, code, data_of(out))
-        return out
-    if not x.c_contiguous and (c_order or (x.ndim == 1 and not may_defer(x.size, x))):
+    if c_order and not x.c_contiguous and x.ndim > 1:
         out = new_array(code, x.ndim, x.shape_, NULL, False)
-        if is_small(out):
-            write_small(out, x)
-            return out
         if is_deferred(x) and copy_pending(out, x):
             return out
+    if out is None:
+        return apply_new(cast_kernel(x.code, code), code, 1, x, None, None, "copy", UNARY_NAMES)
     return apply(cast_kernel(x.code, code), code, 1, x, None, None, out, False, "copy", UNARY_NAMES)
 
 
@@ -64,12 +37,11 @@ cdef int assign_array(Array dst, Array src, str operation) except -1:
     guard_gradient(dst, operation)
     guard_gradient(src, operation)
     check_codes(operation, src.code, dst.code)
-    if not same_shape(dst, src):
+    if src.ndim and not same_shape(dst, src):
         read_operand(&operands[0], dst)
         read_operand(&operands[1], src)
         if broadcast(operands, 2, shape, &ndim) != 0 or ndim != dst.ndim or memcmp(shape, dst.shape_, ndim * sizeof(Py_ssize_t)) != 0:
             raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
-        src = broadcast_like(src, dst)
     apply(cast_kernel(src.code, dst.code), dst.code, 1, src, None, None, dst, True, operation, UNARY_NAMES)
     return 0
 
@@ -96,16 +68,15 @@ def copy(Array x not None, dtype=None, str order="K"):
 
 cdef int fill(Array out, object value, str name) except -1:
     """Write a value that the dtype holds to every element of a new array."""
-    cdef Py_ssize_t i
-    cdef char* first
-    if out.size == 0:
-        return 0
-    if out.size > 64:
+    cdef Run run
+    cdef char place[LARGEST_ITEM]
+    if out.size >= tuning.long_run_elements:
         return assign_array(out, scalar_array(value, out.code, name), name)
-    first = data_of(out)
-    write_scalar(value, out.code, first, name)
-    for i in range(1, out.size):
-        copy_item(first + i * itemsize_at(out.code), first, out.code)
+    write_scalar(value, out.code, place, name)
+    begin_run(&run, out, False)
+    add_to_run(&run, 0, place, out.code, out.code, True)
+    add_to_run(&run, 1, data_of(out), out.code, out.code, False)
+    run_loop(&run, cast_kernel(out.code, out.code), 1)
     return 0
 
 

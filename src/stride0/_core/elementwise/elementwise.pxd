@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from stride0._core.memory.dtype cimport DType, dtype_at, itemsize_at
 from stride0._core.plan.operations cimport OP_EQUAL, OP_NOT_EQUAL
-from stride0._core.plan.plan cimport Kernel, cast_kernel, has_cast, run_contiguous, tuning
+from stride0._core.plan.plan cimport Kernel, cast_kernel, has_cast, tuning
 from stride0._core.array.array cimport Array, data_of
 
 # Operands: see `operands.pxi`.
@@ -27,6 +27,7 @@ cdef Array value_operand(Array dst, object src, str operation)
 
 cdef int check_writable(Array out, str operation) except -1
 cdef bint overlaps(Array out, Array x) except -1
+cdef Array select(Array condition, Array x1, Array x2, int code)
 cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names)
 
 
@@ -40,7 +41,6 @@ ctypedef fused number:
 
 cpdef int check_cast(str operation, DType source, DType target) except -1
 cdef Array copy_array(Array x, int code, bint c_order)
-cdef int write_small(Array out, Array x) except -1
 cdef Array broadcast_like(Array x, Array like)
 cdef int check_assignment(Array target, Array source) except -1
 cdef int assign_array(Array dst, Array src, str operation) except -1
@@ -48,31 +48,9 @@ cdef int fill(Array out, object value, str name) except -1
 cdef int spread(Array out, double start, double step) except -1
 
 
-cdef inline bint is_small(Array x) noexcept:
-    """Whether a kernel takes the elements directly, a short run or the rows and columns of a small matrix: without a plan."""
-    return 1 <= x.ndim <= 2 and 0 < x.size < tuning.small_matrix_elements
-
-
 cdef inline int check_codes(str operation, int source, int target) except -1:
     """`check_cast` of the dtypes of two codes."""
     return 0 if has_cast(source, target) else check_cast(operation, dtype_at(source), dtype_at(target))
-
-
-cdef inline int cast_run(Array x, int code, char* to) except -1:
-    """Write the elements of a contiguous array, cast, to contiguous memory: Note [Fast path]."""
-    cdef Py_ssize_t strides[2]
-    cdef char* args[2]
-    args[0], args[1] = data_of(x), to
-    strides[0], strides[1] = itemsize_at(x.code), itemsize_at(code)
-    return run_contiguous(cast_kernel(x.code, code), 0, args, strides, x.size)
-
-
-cdef inline char* cast_few(Array x, int code, char* buffer) except? NULL:
-    """The elements of a contiguous array cast to a dtype in a buffer, or its own memory if it has that dtype."""
-    if x.code == code:
-        return data_of(x)
-    cast_run(x, code, buffer)
-    return buffer
 
 
 cdef inline void count_up(number* out, Py_ssize_t n, number start, number step) noexcept nogil:

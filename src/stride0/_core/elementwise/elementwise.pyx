@@ -1,6 +1,6 @@
 """Elementwise calls: operands, the planned route, copies and casts, and the operations of the table.
 
-One compiled module, read in this order: `operands.pxi`, `apply.pxi`, `copies.pxi`, `comparisons.pxi`, `operations.pxi`, `in_place.pxi`.
+One compiled module, read in this order: `operands.pxi`, `trivial.pxi`, `apply.pxi`, `copies.pxi`, `comparisons.pxi`, `operations.pxi`, `in_place.pxi`.
 """
 
 cimport cython
@@ -9,7 +9,7 @@ from cpython.pystate cimport PyThreadState
 from libc.stdint cimport int16_t, int32_t, int64_t, int8_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from stride0._core.memory.guards cimport s0_has_references
+from stride0._core.memory.guards cimport s0_has_references, s0_read
 from stride0._core.memory.dtype cimport (
     BOOL, DType, FLOAT32, FLOAT64, LARGEST_ITEM, NO_DTYPE, UINT64, copy_item, dtype_at, is_python_scalar, is_stored, itemsize_at,
     letter_at, promote_codes, read_scalar, scalar_code, weak_code, write_scalar,
@@ -19,8 +19,8 @@ from stride0._core.plan.operations cimport (
     OP_SQUARE, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT,
 )
 from stride0._core.plan.plan cimport (
-    Kernel, MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, cast_kernel, coalesce, extent, has_cast, layout_of, loops_of,
-    op_kernel, order_axes, release_lock, result_strides, run_contiguous, run_kernel, set_result, set_strides, shares_location,
+    Kernel, MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, cast_kernel, coalesce, extent, has_cast, input_code, layout_of, loops_of,
+    op_kernel, order_axes, release_lock, result_code, result_strides, run_kernel, set_result, set_strides, shares_location,
     take_lock, takes_long, tuning, where_kernel,
 )
 from stride0._core.array.modes cimport (
@@ -44,6 +44,7 @@ from stride0._tables.dtypes import ROWS
 from stride0._core.array.array import strides
 
 include "operands.pxi"
+include "trivial.pxi"
 include "apply.pxi"
 include "copies.pxi"
 include "comparisons.pxi"

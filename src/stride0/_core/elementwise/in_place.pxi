@@ -17,7 +17,7 @@ cdef object in_place(int op, Array x, object other, str name):
     """
     cdef Array b, result
     cdef Kernel kernel
-    cdef int code, loop, operands = 2, scalar = 0
+    cdef int code, loop, operands = 2
     if guarding and is_intercepted():
         return intercept_in_place(op, x, other, name)
     if x.storage.logged or operand_needs_tape(other):
@@ -45,11 +45,9 @@ cdef object in_place(int op, Array x, object other, str name):
         beyond_standard(name, "the operands promote to a dtype that x1 does not have",
                         "Array object, in-place operators: promotion must not change the dtype of the array")
     if S0_CHECK_EXPONENT[op]:
-        check_exponent(x, b, loop, name)
+        check_exponent(x.size, b, loop, name)
     if type(other) is not Array and is_square(op, x, loop, other):
         op, b, operands = OP_SQUARE, None, 1
-    elif b.weak:
-        scalar = 2
     kernel = op_kernel(op, loop)
     if is_deferred(x) and (b is None or broadcasts_to(b, x)):
         result = apply(kernel, x.code, operands, x, b, None, None, False, name, BINARY_NAMES)
@@ -57,13 +55,8 @@ cdef object in_place(int op, Array x, object other, str name):
             # Not once more: a check of operands that warns would warn twice.
             apply(cast_kernel(x.code, x.code), x.code, 1, result, None, None, x, True, name, UNARY_NAMES)
         return x
-    if b is not None:
-        if is_deferred(b) and not is_deferred(x) and type(other) is Array and update_with_pending(kernel, x, b, s0_has_references(<PyObject*>b, 2), name):
-            return x
-        if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < tuning.long_run_elements and x.c_contiguous and b.c_contiguous and (scalar or (same_shape(x, b) and not overlaps(x, b))):
-            # Note [Fast path]
-            check_writable(x, name)
-            run_binary(op, loop, data_of(x), data_of(b), scalar, x)
+    if b is not None and is_deferred(b) and not is_deferred(x) and type(other) is Array:
+        if update_with_pending(kernel, x, b, s0_has_references(<PyObject*>b, 2), name):
             return x
     apply(kernel, S0_OUT[op][code], operands, x, b, None, x, True, name, BINARY_NAMES)
     return x

@@ -2,6 +2,7 @@
 
 cdef tuple UNARY_NAMES = ("x",)
 cdef tuple BINARY_NAMES = ("x1", "x2")
+cdef tuple SELECT_NAMES = ("condition", "x1", "x2")
 
 
 def is_recorded(Array x not None):

@@ -1,4 +1,4 @@
-# Elementwise operations of the table: operands, dtypes, fast paths, in place.
+# Elementwise operations of the table: operands and dtypes.
 
 cdef tuple SEQUENCES = (list, tuple, range, str, bytes, bytearray)
 
@@ -34,90 +34,11 @@ cdef object unary(int op, object x, str name):
 cdef object unary_raw(int op, Array a, str name):
     """The same without the tape and without interceptors."""
     cdef int loop = loop_for(op, a.code, name)
-    if a.c_contiguous and not may_defer(a.size, a):
-        if loop == a.code:
-            return fast_unary(op, loop, a, data_of(a))
-        if a.size <= FEW_CAST:
-            return few_unary(op, a, loop)
-    if loop != a.code and loop == BOOL and not may_defer(a.size, a):
-        return of_truth(op, a, name)
-    return apply(op_kernel(op, loop), S0_OUT[op][a.code], 1, a, None, None, None, False, name, UNARY_NAMES)
-
-
-cdef Array of_truth(int op, Array a, str name):
-    """An operation on whether each element is true: cast to the result, which the loop for bool then reads and writes."""
-    cdef Array out = apply(cast_kernel(a.code, BOOL), BOOL, 1, a, None, None, None, False, name, UNARY_NAMES)
-    cdef Py_ssize_t strides[2]
-    cdef char* args[2]
-    args[0] = args[1] = data_of(out)
-    strides[0] = strides[1] = 1
-    run_contiguous(op_kernel(op, BOOL), 0, args, strides, out.size)
-    return out
-
-
-cdef inline Array fast_unary(int op, int loop, Array like, char* x):
-    """Note [Fast path] of one operand that lies as `like` does, a contiguous array: straight to the loop."""
-    cdef Array out = new_like(like, S0_OUT[op][loop])
-    cdef Py_ssize_t strides[2]
-    cdef char* args[2]
-    args[0], args[1] = x, data_of(out)
-    strides[0], strides[1] = itemsize_at(loop), itemsize_at(out.code)
-    run_contiguous(op_kernel(op, loop), 0, args, strides, like.size)
-    return out
-
-
-cdef inline Array fast_binary(int op, int loop, Array like, char* first, char* second, int scalar):
-    """
-    Note [Fast path] of two operands that lie as `like` does, a contiguous array: straight to the loop.
-
-    `scalar` says which of them is a single value, the first (1) or the second (2), if any: it is the number of the layout, too.
-    """
-    cdef Array out = new_like(like, S0_OUT[op][loop])
-    run_binary(op, loop, first, second, scalar, out)
-    return out
-
-
-cdef inline int run_binary(int op, int loop, char* first, char* second, int scalar, Array out) except -1:
-    """Run the loop over contiguous operands, all of the size of `out`, the result, but for a single value."""
-    cdef Py_ssize_t strides[3]
-    cdef char* args[3]
-    args[0], args[1], args[2] = first, second, data_of(out)
-    strides[0] = 0 if scalar == 1 else itemsize_at(loop)
-    strides[1] = 0 if scalar == 2 else itemsize_at(loop)
-    strides[2] = itemsize_at(out.code)
-    run_contiguous(op_kernel(op, loop), scalar, args, strides, out.size)
-    return 0
-
-cdef enum:
-    FEW_CAST = 128  # elements that are cast on the stack
-
-
-cdef Array few_unary(int op, Array a, int loop):
-    """Note [Fast path] for a few elements of a dtype that the loop does not run in."""
-    cdef char buffer[FEW_CAST * LARGEST_ITEM]
-    return in_dtype(fast_unary(op, loop, a, cast_few(a, loop, buffer)), S0_OUT[op][a.code])
-
-
-cdef Array few_binary(int op, Array a, Array b, int loop, int code):
-    """The same for two operands, which combine to the dtype `code`; one of them may be a Python scalar."""
-    cdef char buffers[2][FEW_CAST * LARGEST_ITEM]
-    cdef char* first = cast_few(a, loop, buffers[0])
-    cdef char* second = cast_few(b, loop, buffers[1])
-    cdef int scalar = 1 if a.weak else 2 if b.weak else 0
-    return in_dtype(fast_binary(op, loop, b if scalar == 1 else a, first, second, scalar), S0_OUT[op][code])
-
-
-cdef inline Array in_dtype(Array x, int code):
-    return x if x.code == code else copy_array(x, code, True)
-
-
-cdef Array fast_scalar(int op, Array a, object value, int code, bint reflected, str name):
-    """Note [Fast path] for a contiguous array with a Python scalar, which never becomes an array."""
-    cdef char place[LARGEST_ITEM]
-    write_scalar(value, code, place, name)
-    if reflected:
-        return fast_binary(op, code, a, place, data_of(a), 1)
-    return fast_binary(op, code, a, data_of(a), place, 2)
+    if loop == BOOL and a.code != BOOL and a.size > FEW_CAST and not may_defer(a.size, a):
+        # Whether each element is true, in the result. For 1,000 elements the planner, which casts tile by tile, takes 1.8 times as long.
+        a = apply(cast_kernel(a.code, BOOL), BOOL, 1, a, None, None, None, False, name, UNARY_NAMES)
+        return apply(op_kernel(op, BOOL), BOOL, 1, a, None, None, a, False, name, UNARY_NAMES)
+    return apply_new(op_kernel(op, loop), S0_OUT[op][a.code], 1, a, None, None, name, UNARY_NAMES)
 
 
 cdef object binary(int op, object x1, object x2, str name, bint is_operator):
@@ -133,56 +54,58 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
 
 cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator):
     """The same without the tape and without interceptors."""
-    cdef Array a = None, b = None
+    cdef Array a, b
     cdef int loop, code
-    if type(x1) is Array:
-        a = <Array>x1
-    if type(x2) is Array:
-        b = <Array>x2
-    if a is not None and b is not None:
-        code = a.code if a.code == b.code else promote_codes(a.code, b.code)
-        if S0_COMPARES[op] and a.code != b.code and (a.code == UINT64 or b.code == UINT64):
-            if letter_at(a.code) == c"i":
-                return compare_signs(op, a, b, False, name)
-            if letter_at(b.code) == c"i":
-                return compare_signs(op, b, a, True, name)
-        loop = loop_for(op, code, name)
-        if loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and same_shape(a, b) and not may_defer_two(a.size, a, b):
-            if S0_CHECK_EXPONENT[op]:
-                check_exponent(a, b, loop, name)
-            return fast_binary(op, loop, a, data_of(a), data_of(b), 0)
-    elif a is not None and is_python_scalar(x2):
-        code = weak_code(a.code, x2)
-        loop = loop_for(op, code, name)
-        if is_square(op, a, loop, x2):
-            return unary_raw(OP_SQUARE, a, name)
-        try:
-            if loop == a.code and a.c_contiguous and not may_defer(a.size, a):
-                if S0_CHECK_EXPONENT[op] and letter_at(loop) == c"i" and x2 < 0 and a.size:
-                    refuse_exponent(name)
-                return fast_scalar(op, a, x2, loop, False, name)
-            b = weak_array(x2, code if is_stored(code) else loop, name)
-        except RangeError:
-            if not S0_COMPARES[op] or not isinstance(x2, int):
-                raise
-            return compare_beyond(op, a, x2, False, name)
-    elif b is not None and is_python_scalar(x1):
-        code = weak_code(b.code, x1)
-        loop = loop_for(op, code, name)
-        try:
-            if loop == b.code and b.c_contiguous and not S0_CHECK_EXPONENT[op] and not may_defer(b.size, b):
-                return fast_scalar(op, b, x1, loop, True, name)
-            a = weak_array(x1, code if is_stored(code) else loop, name)
-        except RangeError:
-            if not S0_COMPARES[op] or not isinstance(x1, int):
-                raise
-            return compare_beyond(op, b, x1, True, name)
-    else:
+    if type(x1) is not Array:
+        if type(x2) is Array and is_python_scalar(x1):
+            return with_scalar(op, <Array>x2, x1, True, name)
         return binary_other(op, x1, x2, name, is_operator)
+    if type(x2) is not Array:
+        if is_python_scalar(x2):
+            return with_scalar(op, <Array>x1, x2, False, name)
+        return binary_other(op, x1, x2, name, is_operator)
+    a, b = <Array>x1, <Array>x2
+    code = a.code if a.code == b.code else promote_codes(a.code, b.code)
+    if S0_COMPARES[op] and a.code != b.code and (a.code == UINT64 or b.code == UINT64):
+        if letter_at(a.code) == c"i":
+            return compare_signs(op, a, b, False, name)
+        if letter_at(b.code) == c"i":
+            return compare_signs(op, b, a, True, name)
+    loop = loop_for(op, code, name)
     if S0_CHECK_EXPONENT[op]:
-        check_exponent(a, b, loop, name)
-    if a.size <= FEW_CAST >= b.size and a.c_contiguous and b.c_contiguous and (same_shape(a, b) or a.weak or b.weak) and not may_defer_two(b.size if a.weak else a.size, a, b):
-        return few_binary(op, a, b, loop, code)
+        check_exponent(a.size, b, loop, name)
+    return apply_new(op_kernel(op, loop), S0_OUT[op][code], 2, a, b, None, name, BINARY_NAMES)
+
+
+cdef object with_scalar(int op, Array a, object value, bint reflected, str name):
+    """A binary operation of an array and a Python scalar, which becomes an array only if the operation is not trivial."""
+    cdef char place[LARGEST_ITEM]
+    cdef Run run
+    cdef Array b, out
+    cdef int code = weak_code(a.code, value), loop = loop_for(op, code, name), own = code if is_stored(code) else loop
+    # `square` has the same bits as the loop of powers, and takes a tenth of its time.
+    if not reflected and is_square(op, a, loop, value):
+        return unary_raw(OP_SQUARE, a, name)
+    if S0_CHECK_EXPONENT[op] and not reflected and letter_at(loop) == c"i" and value < 0 and a.size:
+        refuse_exponent(name)
+    try:
+        write_scalar(value, own, place, name)
+    except RangeError:
+        if not S0_COMPARES[op] or not isinstance(value, int):
+            raise
+        return compare_beyond(op, a, value, reflected, name)
+    if S0_CHECK_EXPONENT[op] and reflected:
+        check_exponent(1, a, loop, name)
+    begin_run(&run, a, False)
+    if is_short(a) and add_array(&run, reflected, a, a, loop, False):
+        add_to_run(&run, 1 - reflected, place, own, loop, True)
+        out = run_trivial(&run, op_kernel(op, loop), S0_OUT[op][code], 2, a, None)
+        if out is not None:
+            return out
+    b = new_array(own, 0, NULL, NULL, False)
+    b.weak = True
+    copy_item(data_of(b), place, own)
+    a, b = (b, a) if reflected else (a, b)
     return apply(op_kernel(op, loop), S0_OUT[op][code], 2, a, b, None, None, False, name, BINARY_NAMES)
 
 
@@ -213,34 +136,45 @@ cdef object refuse_exponent(str name):
     raise ArgumentValueError(name, "integers cannot be raised to negative integer powers", (), "exponents of 0 or more, or a floating-point dtype")
 
 
-cdef bint is_any_negative(const char* data, Py_ssize_t n, int width) noexcept nogil:
-    """Whether one of adjacent signed integers is negative."""
-    cdef Py_ssize_t i
-    cdef int64_t signs = 0
-    if width == 8:
-        for i in range(n):
-            signs |= (<const int64_t*>data)[i]
-    elif width == 4:
-        for i in range(n):
-            signs |= (<const int32_t*>data)[i]
-    elif width == 2:
-        for i in range(n):
-            signs |= (<const int16_t*>data)[i]
-    else:
-        for i in range(n):
-            signs |= (<const int8_t*>data)[i]
-    return signs < 0
+cdef extern from *:
+    """
+    /* Whether one of adjacent signed integers of some bytes is negative. */
+    static int s0_any_negative(const char *x, Py_ssize_t n, int width)
+    {
+        uint64_t part[4], all[4] = {0, 0, 0, 0};
+        Py_ssize_t i, size = n * width;
+        unsigned char bytes[32], signs = 0;
+        for (i = 0; i + 32 <= size; i += 32) {
+            memcpy(part, x + i, 32);
+            all[0] |= part[0];
+            all[1] |= part[1];
+            all[2] |= part[2];
+            all[3] |= part[3];
+        }
+        memcpy(bytes, all, 32);
+        for (; i < size; i++)
+            bytes[i % 32] |= x[i];
+        for (i = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? width - 1 : 0; i < 32; i += width)
+            signs |= bytes[i];
+        return signs >> 7;
+    }
+    """
+    bint s0_any_negative(const char* x, Py_ssize_t n, int width) noexcept nogil
 
 
-cdef int check_exponent(Array base, Array exponent, int loop, str name) except -1:
+cdef int check_exponent(Py_ssize_t bases, Array exponent, int loop, str name) except -1:
     """Refuse a negative exponent of an integer power, which has no integer result."""
-    if base.size and letter_at(loop) == c"i" and letter_at(exponent.code) == c"i" and exponent.size:
-        if exponent.c_contiguous and exponent.size <= tuning.searched_exponents:
-            if is_any_negative(data_of(exponent), exponent.size, itemsize_at(exponent.code)):
-                refuse_exponent(name)
-            return 0
-        smallest = hooks.reduce_whole("min", exponent)
-        if read_scalar(data_of(<Array>smallest), exponent.code) < 0:
+    cdef bint refused
+    cdef const char* data
+    cdef PyThreadState* thread
+    if bases and letter_at(loop) == c"i" and letter_at(exponent.code) == c"i" and exponent.size:
+        if not exponent.c_contiguous:
+            exponent = copy_array(exponent, exponent.code, True)
+        data = data_of(exponent)
+        thread = release_lock(exponent.size)
+        refused = s0_any_negative(data, exponent.size, itemsize_at(exponent.code))
+        take_lock(thread)
+        if refused:
             refuse_exponent(name)
     return 0
 
@@ -284,9 +218,6 @@ def multiply_masked(x1, x2, /):
 
 
 cdef Array masked_product(Array g, Array d):
-    """`multiply_masked` of two arrays; the fast path of small arrays in backward passes."""
-    if g.code == d.code and not is_stored(g.code) and not may_defer_two(g.size, g, d) and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not needs_tape(g) and not needs_tape(d):
-        return fast_binary(OP_MULTIPLY_MASKED, g.code, g, data_of(g), data_of(d), 0)
     return <Array>binary(OP_MULTIPLY_MASKED, g, d, "multiply_masked", False)
 
 

@@ -25,8 +25,8 @@ from stride0._core.array.array cimport (
 )
 from stride0._core.program.program cimport assign_pending
 from stride0._core.elementwise.elementwise cimport (
-    BINARY_NAMES, assign_array, binary, check_assignment, check_codes, check_writable, copy_array, exports_buffer, in_place, is_small,
-    masked_product, named_shapes, overlaps, scalar_array, value_operand, write_small,
+    BINARY_NAMES, assign_array, binary, check_assignment, check_codes, check_writable, copy_array, exports_buffer, in_place,
+    masked_product, named_shapes, overlaps, scalar_array, value_operand,
 )
 from stride0._core.call.binding cimport array_argument, convert_axis, implement, read_axis, read_int
 from stride0._core.reduce.reduce cimport accumulate, reduce_array

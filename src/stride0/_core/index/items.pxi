@@ -56,16 +56,6 @@ cdef bint set_element(Array x, object key, object value) except -1:
     return True
 
 
-cdef bint assign_few(Array target, Array value) except -1:
-    """`target[...] = value` for a small target, if `value` has its dtype and is 0-d or of its shape; otherwise False."""
-    if not is_small(target) or value.code != target.code or is_deferred(value):
-        return False
-    if (value.ndim and not same_shape(target, value)) or overlaps(target, value):
-        return False
-    write_small(target, value)
-    return True
-
-
 cdef int set_item(Array x, object key, object value) except -1:
     cdef Array target, source
     cdef bint taped
@@ -86,8 +76,6 @@ cdef int set_item(Array x, object key, object value) except -1:
             return 0
     if guarding:
         check_assignment(target, source)
-    if assign_few(target, source):
-        return 0
     # Of the expression on the interpreter's stack, and nothing else.
     if is_deferred(source) and source is value and s0_has_references(<PyObject*>source, 2) and assign_pending(target, source):
         return 0

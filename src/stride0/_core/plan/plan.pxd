@@ -228,7 +228,7 @@ cdef struct Tuning:
     int64_t prefetched_tile_parts, max_tile_rows, tile_row_parts, transposed_tile_bytes, max_transposed_side
     int64_t transposed_row_bytes
     int64_t max_pending_chains, max_pending_bytes, chained_elements, shared_step_cost, slot_step_cost, fill_bytes
-    int64_t spread_elements, small_matrix_elements, searched_exponents, unplanned_arg_elements, copied_run_bytes
+    int64_t spread_elements, small_matrix_elements, unplanned_arg_elements, copied_run_bytes
     int64_t joined_runs, repeated_elements, repeated_lane_bytes, repeated_bytes
     int64_t gathered_row_stride, gathered_row_elements, gathered_run_ns, gathered_bytes_per_ns
     int64_t sorted_element_ns, selected_element_ns, search_ns, elements_per_search, placed_element_ns

@@ -185,7 +185,7 @@ cpdef Array reduce_whole(str name, Array x):
     """
     `reduce` of x over all axes, to the dtype that the standard gives such a result.
 
-    One run needs no plan: Note [Fast path].
+    One run needs no plan, as in Note [Trivial case].
     """
     cdef int number = REDUCTION_NUMBERS[name], code = arithmetic_code(x.code), acc_code = S0_ACCUMULATOR[number][x.code]
     cdef int out_code = S0_REDUCED[number][x.code]
