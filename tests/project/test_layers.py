@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # Scalar bodies, then the kernels that use them: C code below Python.
     ("bodies", ("_core", "_core.math")),
     ("kernels", ("_core.kernels",)),
-    ("numbers of operations and loops", ("_core.plan.operations", "_core.plan.loops")),
+    ("numbers of operations and loops", ("_core.plan.operations", "_core.plan.loops", "_core.plan.kernel")),
     ("guards", ("_core.memory.guards",)),
     *((f"core: {name}", (f"_core.{name}",)) for name in COMPILED[: COMPILED.index("call.binding")]),
     ("NumPy", ("_core.exchange",)),

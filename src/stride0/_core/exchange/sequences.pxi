@@ -94,7 +94,7 @@ cdef int write_range(object source, int code, char* to) except -1:
         size = min(count - done, RANGE_RUN)
         count_up[uint64_t](numbers, size, start + <uint64_t>done * step, step)
         args[1] = to + done * itemsize_at(code)
-        run_contiguous(cast_kernel(wide, code), 0, args, strides, size)
+        run_contiguous(cast_kernel(wide, code), args, strides, size)
     return 0
 
 

@@ -198,8 +198,8 @@ cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil:
     return run_split(plan, &program, work_of(plan, kernel, NULL), axis, True)
 
 
-cdef bint run_long(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssize_t n) noexcept nogil:
-    """`run_contiguous` for a long run."""
+cdef bint run_axis(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssize_t n) noexcept nogil:
+    """`run_kernel` for operands of one axis, in the dtypes of the kernel. A stride is 0 for one value of at most 16 bytes, anywhere in memory."""
     cdef Plan plan
     cdef int k, nin = inputs_of(kernel)
     plan.nop, plan.ndim, plan.pitch, plan.shape[0], plan.axis[0] = 0, 1, 1, n, 0

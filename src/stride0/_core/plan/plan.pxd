@@ -4,6 +4,10 @@ from cpython.pystate cimport PyThreadState
 from libc.stdint cimport int64_t, uintptr_t
 
 from stride0._core.memory.dtype cimport BOOL, itemsize_at
+from stride0._core.plan.kernel cimport (
+    KIND_ARG, KIND_ARG_ROWS, KIND_CAST, KIND_OP, KIND_PAIR, KIND_REDUCTION, KIND_SCAN, KIND_SCAN_ROWS, KIND_WHERE, Kernel, cast_kernel,
+    kernel_of, op_kernel, pair_kernel, reduction_kernel, where_kernel,
+)
 from stride0._core.plan.loops cimport S0_DTYPES, S0_OPS, S0_PAIRS, S0_REDUCTIONS, s0_kernels, s0_loop
 from stride0._core.plan.threads cimport s0_chunk
 
@@ -58,57 +62,11 @@ cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil
 cdef bint shares_location(const Operand* operand) noexcept nogil
 
 
-# The table of kernels, and facts about each kernel. A kernel is identified by kind, row and dtype.
+# The table of kernels, and facts about each kernel.
 
 
 # The loops of the loaded modules of kernels. `loops_of` finds the loops of an elementwise kernel or a reduction.
 cdef s0_kernels TABLE
-
-cdef enum:
-    KIND_OP             # row of OPS
-    KIND_CAST           # row: the code of the source dtype
-    KIND_WHERE
-    KIND_PAIR           # row of PAIRS: Note [Pairs of steps] of `pairs.pxi`
-    KIND_REDUCTION      # row of REDUCTIONS
-    # These need a complete axis, and have one loop for all layouts.
-    KIND_SCAN
-    KIND_SCAN_ROWS
-    KIND_ARG
-    KIND_ARG_ROWS
-
-
-# The id of a kernel: its index in the table.
-ctypedef struct Kernel:
-    short kind
-    short row
-    short code      # dtype that the kernel reads; of a cast, the target; of a `where`, the dtype of the selected operands
-
-
-cdef inline Kernel kernel_of(int kind, int row, int code) noexcept nogil:
-    cdef Kernel kernel
-    kernel.kind, kernel.row, kernel.code = <short>kind, <short>row, <short>code
-    return kernel
-
-
-cdef inline Kernel op_kernel(int op, int code) noexcept nogil:
-    return kernel_of(KIND_OP, op, code)
-
-
-cdef inline Kernel cast_kernel(int source, int target) noexcept nogil:
-    return kernel_of(KIND_CAST, source, target)
-
-
-cdef inline Kernel where_kernel(int code) noexcept nogil:
-    return kernel_of(KIND_WHERE, 0, code)
-
-
-cdef inline Kernel pair_kernel(int pair, int code) noexcept nogil:
-    return kernel_of(KIND_PAIR, pair, code)
-
-
-cdef inline Kernel reduction_kernel(int reduction, int code) noexcept nogil:
-    return kernel_of(KIND_REDUCTION, reduction, code)
-
 
 # Facts about the rows, read from the tables of operations when the module is imported.
 cdef struct Facts:
@@ -382,7 +340,7 @@ cdef extern from "Python.h":
 cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexcept nogil
 cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) noexcept nogil
 cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil
-cdef bint run_long(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssize_t n) noexcept nogil
+cdef bint run_axis(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssize_t n) noexcept nogil
 cdef int threads_for(int64_t work) noexcept nogil
 cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil
 cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, int64_t work) except -1
@@ -406,19 +364,9 @@ cdef inline char* aligned(char* memory) noexcept nogil:
     return memory + (-<uintptr_t>memory) % ALIGNMENT
 
 
-cdef inline int run_contiguous(Kernel kernel, int layout, char** args, const Py_ssize_t* strides, Py_ssize_t n) except -1:
-    """
-    The fast path of an elementwise kernel, or of a kernel that reads a whole axis: one contiguous run, in the dtypes of the
-    kernel, needs no plan.
-
-    The stride of an operand is its item size, or 0: a broadcast scalar of at most 16 bytes, anywhere in memory. Fails
-    with the exception of a signal handler.
-    """
-    cdef bint done
-    if n >= tuning.long_run_elements:
-        with nogil:
-            done = run_long(kernel, args, strides, n)
-        return 0 if done else -1
-    if n > 0:
-        loops_of(kernel)[layout](args, strides, strides, n, 1)
-    return 0
+cdef inline int run_contiguous(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssize_t n) except -1:
+    """`run_axis` for a caller that holds the GIL; fails with the exception of a signal handler."""
+    cdef PyThreadState* thread = release_lock(n)
+    cdef bint done = run_axis(kernel, args, strides, n)
+    take_lock(thread)
+    return 0 if done else -1

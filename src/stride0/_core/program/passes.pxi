@@ -304,7 +304,7 @@ cdef int finish_reduction(const Reduction* reduction, Storage total, Storage res
         return 0
     args[0], args[1] = total.data, result.data
     strides[0], strides[1] = itemsize_at(code), itemsize_at(reduction.code)
-    return run_contiguous(cast_kernel(code, reduction.code), 0, args, strides, total.nbytes // itemsize_at(code))
+    return run_contiguous(cast_kernel(code, reduction.code), args, strides, total.nbytes // itemsize_at(code))
 
 
 def statistics():

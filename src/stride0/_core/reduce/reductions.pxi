@@ -210,7 +210,7 @@ cpdef Array reduce_whole(str name, Array x):
     else:
         # Not `run_contiguous`: fixed chunks have accumulators, for which there may be no memory.
         with nogil:
-            done = run_long(reduction_kernel(number, code), args, strides, x.size)
+            done = run_axis(reduction_kernel(number, code), args, strides, x.size)
         if not done:
             not_completed(name)
     return total if out_code == acc_code else copy_array(total, out_code, True)
