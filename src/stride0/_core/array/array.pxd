@@ -61,24 +61,25 @@ cdef class Tracer:
     cdef bint needs_tape(self, Array x) noexcept
 
 
+cdef enum Form:
+    UNARY
+    BINARY
+    IN_PLACE
+    MATMUL
+    MATMUL_IN_PLACE
+
+
 cdef struct Hooks:
     # Functions of higher layers that the array type and the operations call. Each layer sets its own at import.
-    PyObject* tracer    # a Tracer
-    object (*unary)(int op, object x, str name)
-    object (*binary)(int op, object x1, object x2, str name, bint is_operator)
-    object (*in_place)(int op, Array x, object other, str name)
-    object (*matmul)(object x1, object x2, bint is_in_place)
-    int (*evaluate)(Array x) except -1            # compute a deferred array
-    int (*evaluate_chain)(object chain) except -1
-    bint (*is_sole_owner)(Storage storage) except -1     # whether nothing else refers to memory of another library
-    int (*evaluate_readers)(Storage storage) except -1    # compute deferred results that read a storage, before it is written to
-    Array (*get_item)(Array x, object key)
-    int (*set_item)(Array x, object key, object value) except -1
-    Array (*reduce_whole)(str name, Array x)
-    int (*export_buffer)(Array x, Py_buffer* buffer, int flags) except -1
-    str (*repr)(Array x)
-    str (*text)(Array x)
+    PyObject* tracer    # a Tracer: all reads and writes that a tape records
+    # The operators of the type. Without a second operand x2 is None.
+    object (*operate)(int op, object x1, object x2, str name, Form form)
+    # `x[key]` if the value is NULL, otherwise `x[key] = value`.
+    object (*item)(Array x, object key, PyObject* value)
+    # Compute a deferred array, or the deferred results that read its memory, before it is written to.
+    int (*evaluate)(Array x, bint readers) except -1
     Array (*convert)(object value, int code)    # any object to an array; `code`, if not negative, is the dtype for a sequence
+    str (*text)(Array x, bint is_repr)
 
 
 cdef Hooks hooks
@@ -165,7 +166,7 @@ cdef inline char* data_of(Array x) except NULL:
     """The address of the first element. All access to an array's memory goes through this function: it computes deferred elements."""
     cdef char* address = s0_read(x.address)
     if address is NULL:
-        hooks.evaluate(x)
+        hooks.evaluate(x, False)
         address = s0_read(x.address)
     return address
 
@@ -173,7 +174,7 @@ cdef inline char* data_of(Array x) except NULL:
 cdef inline int before_write(Array x) except -1:
     """Compute the deferred results that read the memory of x, before it is overwritten: Note [Deferred results]."""
     if x.storage.readers != 0 or x.storage.owner is not None:
-        hooks.evaluate_readers(x.storage)
+        hooks.evaluate(x, True)
     return 0
 
 
@@ -210,3 +211,10 @@ cdef Array without_leading(Array x, int count)
 cdef Array retyped(Array x, int code, str operation)
 cdef Array as_bits(Array x)
 cpdef Array reinterpret(Array x, DType dtype)
+
+
+# Exports of memory: see `exports.pxi`.
+
+cdef int refuse_device(Array x, str operation, object error=*) except -1
+cdef Storage begin_export(Array x)
+cdef bint is_sole_owner(Storage storage) except -1

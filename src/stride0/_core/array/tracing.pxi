@@ -1,4 +1,4 @@
-# The interface of the tape, and errors for calls that would lose a gradient.
+# The interface of the tape, arrays on the same memory, and errors for calls that would lose a gradient.
 
 cdef class Tracer:
     """Executes and records functions with operands that need the tape; the only subclass is in `stride0.autograd`."""
@@ -70,3 +70,38 @@ cdef int not_completed(str name) except -1:
 
 cdef int refuse_gradient(str operation) except -1:
     raise GradientError(operation, "there is no gradient rule for this call")
+
+
+cdef Array without_history(Array x):
+    """The same memory under a new storage without a history; a deferred array stays deferred."""
+    cdef Array y = alias(x)
+    y.storage = foreign_storage(x.storage.data, x.storage.nbytes, x.storage, x.storage.readonly)
+    y.storage.device = x.storage.device
+    return y
+
+
+cdef Array restore_storage(Array x):
+    """Replace the storage of a view made by `without_history` by the original storage; returns x."""
+    if x.storage.owner is not None and type(x.storage.owner) is Storage:
+        x.storage = <Storage>x.storage.owner
+    return x
+
+
+cdef Storage root_of(Storage storage):
+    """The storage that owns the memory: `without_history` makes others on the same memory."""
+    while type(storage.owner) is Storage:
+        storage = <Storage>storage.owner
+    return storage
+
+
+cdef Array alias(Array x):
+    """Another array on the same memory; a deferred array stays deferred, a batched one batched."""
+    cdef Array y
+    if not x.storage.batched:
+        return view_of(x, s0_read(x.address), x.ndim, x.shape_, x.strides_)
+    y = blank(x.code)
+    set_ndim(y, x.ndim)
+    memcpy(y.shape_, x.shape_, 2 * x.ndim * sizeof(Py_ssize_t))
+    y.size, y.c_contiguous = x.size, x.c_contiguous
+    y.storage, y.seen, y.is_view = x.storage, s0_peek_long(x.seen), True
+    return y

@@ -1,6 +1,6 @@
 """Binding of arguments, and calls of primitive functions.
 
-One compiled module, read in this order: `arguments.pxi`, `primitive.pxi`.
+One compiled module, read in this order: `arguments.pxi`, `primitive.pxi`, `operators.pxi`.
 """
 
 cimport cython
@@ -14,8 +14,10 @@ from stride0._core.memory.guards cimport s0_immortalize
 from stride0._core.memory.dtype cimport DType, letter_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.modes cimport end_call, enter_call, enter_package, guarding, is_intercepted, leave_package, result_of_call
-from stride0._core.array.array cimport Array, Tracer, hooks, needs_tape, operand_needs_tape, s0_times, same_shape
-from stride0._core.elementwise.elementwise cimport assign_array, check_writable, is_known_foreign
+from stride0._core.array.array cimport (
+    Array, BINARY, Form, IN_PLACE, MATMUL_IN_PLACE, Tracer, UNARY, hooks, needs_tape, operand_needs_tape, s0_times, same_shape,
+)
+from stride0._core.elementwise.elementwise cimport assign_array, binary, check_writable, in_place, is_known_foreign, unary
 
 from stride0._base.devices import check_device
 from stride0._base.errors import DTypeError, ShapeError, Stride0Error
@@ -24,3 +26,4 @@ from stride0._core.call.checks import check_array, check_bool, check_dtype, refu
 
 include "arguments.pxi"
 include "primitive.pxi"
+include "operators.pxi"

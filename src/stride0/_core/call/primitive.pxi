@@ -1,4 +1,4 @@
-# Functions of the namespace; their calls are intercepted and recorded. The operator @.
+# Functions of the namespace; their calls are intercepted and recorded.
 
 cdef enum:
     VARIADIC = 4  # inspect.CO_VARARGS
@@ -265,39 +265,3 @@ def primitive_in(str extension):
 cdef Primitive _sample = Primitive(None, "", False)
 
 s0_enable_vectorcall(Primitive, <char*>&_sample.vectorcall - <char*><PyObject*>_sample)
-
-
-# --- the operator @
-
-cdef object matmul_operator(object x1, object x2, bint is_in_place):
-    """`x1 @ x2`, or `x1 @= x2`, which raises, and changes nothing, if the result does not have the shape and dtype of x1."""
-    cdef PyObject* operands[2]
-    cdef Array out, target
-    for value in (x1, x2):
-        if type(value) is not Array and not is_known_foreign(value):
-            return NotImplemented
-    operands[0], operands[1] = <PyObject*>x1, <PyObject*>x2
-    if is_in_place:
-        target = <Array>x1
-        if guarding and is_intercepted():
-            end_call(enter_call("in-place", "matmul", (x1, x2), {}))
-        check_writable(target, "matmul")
-        if target.storage.logged or operand_needs_tape(x2):
-            return (<Tracer>hooks.tracer).in_place("matmul", x1, x2)
-    result = <object>call_primitive(<PyObject*>matmul, operands, 2, NULL)
-    Py_DECREF(result)
-    if not is_in_place:
-        return result
-    out = <Array>result
-    if out.code != target.code:
-        raise DTypeError("matmul", f"the in-place result of dtype {out.dtype.name} cannot be cast to the dtype of x1",
-                         (("x1", target.dtype.name), ("x2", (<Array>x2).dtype.name)),
-                         "operands whose dtypes promote to the dtype of x1")
-    if not same_shape(out, target):
-        raise ShapeError("matmul", "the in-place result has another shape than x1",
-                         (("x1", f"{target.shape}"), ("result", f"{out.shape}")))
-    assign_array(target, out, "matmul")
-    return target
-
-
-hooks.matmul = matmul_operator

@@ -258,7 +258,3 @@ cdef object intercept_in_place(int op, Array x, object other, str name):
     finally:
         end_call(entered)
 
-
-hooks.unary = unary
-hooks.binary = binary
-hooks.in_place = in_place

@@ -1,8 +1,6 @@
-# Devices, exports of memory, and the buffer protocol in both directions.
+# Devices of exported memory, and imports by the buffer protocol.
 
-# --- export: devices, Note [Simulated devices], and counts of exports
-
-cdef tuple NOT_MOVED = (("standard", "Device support: nothing is moved from one device to another implicitly"),)
+# --- devices: Note [Simulated devices]
 
 
 def device_number(Array x not None):
@@ -20,17 +18,6 @@ def may_be_filled(Array x not None):
     return x.c_contiguous and x.storage.device == 0 and not x.storage.readonly and not x.storage.logged and not x.storage.batched
 
 
-cdef bint is_elsewhere(Array x) except -1:
-    """Whether the user's own code reads memory of a simulated device."""
-    return x.storage.device != 0 and is_users_call()
-
-
-cdef int refuse_device(Array x, str operation) except -1:
-    if is_elsewhere(x):
-        raise DeviceError(operation, f"the array is on the device {str(x.device)!r}", NOT_MOVED, 'move it to the CPU first: x.to_device("cpu")')
-    return 0
-
-
 cdef Array exportable(Array x):
     """x, or an untracked array on the same memory and on the CPU, for text and pickles."""
     cdef Array y
@@ -39,65 +26,6 @@ cdef Array exportable(Array x):
     y = without_history(x)
     y.storage.device = 0
     return y
-
-
-cdef Storage begin_export(Array x):
-    """Count an export of the memory of x, which other libraries may write to from now on. Returns the storage that counts it."""
-    cdef Storage root = root_of(x.storage)
-    s0_count_int(root.exports, 1)      # first, so that results deferred while readers are evaluated do not read the memory later
-    if not root.readonly:
-        try:
-            before_write(x)
-        except BaseException:
-            s0_count_int(root.exports, -1)
-            raise
-    return root
-
-
-# --- export by the buffer protocol
-
-
-cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
-    """
-    Export the memory of x without a copy.
-
-    Broadcast memory is exported read-only: a write would change several elements at once.
-    """
-    cdef Operand view
-    cdef bint readonly
-    cdef Storage root
-    buffer.obj = None
-    read_operand(&view, x)
-    readonly = x.storage.readonly or (not x.c_contiguous and shares_location(&view))
-    refuse_tracked(x, "buffer", ExchangeError)
-    if is_elsewhere(x):
-        raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", NOT_MOVED, 'move it to the CPU first: x.to_device("cpu")')
-    reads_memory("buffer")
-    if format_at(x.code)[0] == 0:
-        raise BufferError(f"buffer: there is no format for {dtype_at(x.code).name}; view(uint16) has one for its bits")
-    readonly = readonly or exports_read_only()
-    if flags & PyBUF_WRITABLE and readonly:
-        raise BufferError("buffer: the memory of the array is read-only or broadcast")
-    if not x.c_contiguous and (flags & PyBUF_STRIDES != PyBUF_STRIDES or flags & PyBUF_C_CONTIGUOUS == PyBUF_C_CONTIGUOUS):
-        raise BufferError("buffer: the array is not contiguous in C order")
-    if flags & PyBUF_ANY_CONTIGUOUS == PyBUF_ANY_CONTIGUOUS and not x.c_contiguous and not is_f_contiguous(x):
-        raise BufferError("buffer: the array is not contiguous")
-    if flags & PyBUF_F_CONTIGUOUS == PyBUF_F_CONTIGUOUS and x.ndim > 1 and not is_f_contiguous(x):
-        raise BufferError("buffer: the array is not contiguous in Fortran order")
-    buffer.buf = data_of(x)
-    buffer.len = x.size * itemsize_at(x.code)
-    buffer.itemsize = itemsize_at(x.code)
-    buffer.readonly = readonly
-    buffer.ndim = x.ndim
-    buffer.format = <char*>format_at(x.code) if flags & PyBUF_FORMAT == PyBUF_FORMAT else NULL
-    buffer.shape = x.shape_ if flags & PyBUF_ND == PyBUF_ND else NULL
-    buffer.strides = x.strides_ if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
-    buffer.suboffsets = NULL
-    root = begin_export(x)
-    Py_INCREF(root)
-    buffer.internal = <void*>root
-    buffer.obj = x
-    return 0
 
 
 # --- import by the buffer protocol
@@ -229,43 +157,8 @@ cdef int use_own_storage(Array x, object source) except -1:
     return 0
 
 
-cdef extern from *:
-    """
-    static int s0_is_only_view(PyObject *view) {
-        return PyMemoryView_Check(view) && s0_has_references(view, 1) && ((PyMemoryViewObject *)view)->mbuf->exports == 1;
-    }
-    """
-    bint s0_is_only_view(PyObject* view) noexcept
-
-
-cdef bint is_sole_owner(Storage storage) except -1:
-    """
-    Whether only the storage refers to its memory, which belongs to another library, or the memory never changes.
-
-    Then the owner is a memoryview with one reference, of `bytes` or of a NumPy array that owns its memory and to which only the
-    memoryview refers. The array may be a view of an array to which only this view refers, and so on.
-    """
-    cdef object source
-    if not s0_is_only_view(<PyObject*>storage.owner):
-        return False
-    source = storage.owner.obj
-    while type(source).__module__ == "numpy":
-        import numpy
-
-        # One reference is the local variable.
-        if type(source) is not numpy.ndarray or not s0_has_references(<PyObject*>source, 2) or getweakrefcount(source):
-            return False
-        if source.base is None:
-            return bool(source.flags.owndata)
-        source = source.base
-    return type(source) is bytes
-
-
 cdef bytes c_bytes(Array x):
     """The bytes of the elements in C order."""
     cdef Array c = x if x.c_contiguous else copy_array(x, x.code, True)
     return PyBytes_FromStringAndSize(data_of(c), c.size * itemsize_at(c.code))
 
-
-hooks.export_buffer = export_buffer
-hooks.is_sole_owner = is_sole_owner

@@ -5,10 +5,7 @@ One compiled module, read in this order: `buffers.pxi`, `dlpack.pxi`, `dlpack_im
 """
 
 cimport cython
-from cpython.buffer cimport (
-    PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_F_CONTIGUOUS, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE,
-    PyObject_CheckBuffer,
-)
+from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
@@ -28,12 +25,12 @@ from stride0._core.memory.dtype cimport (
 from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, cast_kernel, extent, run_contiguous, shares_location
 from stride0._core.array.modes cimport (
-    beyond_standard, check_method_version, exports_read_only, guarding, intercept, is_intercepted, is_only_device, is_users_call,
+    beyond_standard, check_method_version, exports_read_only, guarding, intercept, is_intercepted, is_only_device,
     reads_memory, reads_value, resume_checks, suspend_checks, test_configuration,
 )
 from stride0._core.array.array cimport (
-    Array, alias, as_bits, before_write, blank, data_of, has_node, hooks, is_aligned, is_f_contiguous, may_be_written, needs_tape,
-    new_array, operand_needs_tape, read_operand, read_shape, refuse_batched, refuse_tracked, retyped, root_of, same_shape, set_flags,
+    Array, alias, as_bits, begin_export, blank, data_of, has_node, hooks, is_aligned, may_be_written, needs_tape,
+    new_array, operand_needs_tape, read_operand, read_shape, refuse_batched, refuse_device, refuse_tracked, retyped, root_of, same_shape, set_flags,
     set_ndim, shape_tuple, single, traced, view_of, without_history,
 )
 from stride0._core.elementwise.elementwise cimport assign_array, copy_array, count_up, exports_buffer, is_numpy_scalar, scalar_array
@@ -41,7 +38,6 @@ from stride0._core.elementwise.elementwise cimport assign_array, copy_array, cou
 import math
 import operator
 import sys
-from weakref import getweakrefcount
 
 from stride0._base.devices import BY_NAME, DLDeviceType, check_device
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, DTypeError, DeviceError, ExchangeError, ShapeError, counted, shown

@@ -159,5 +159,4 @@ def __deepcopy__(Array self not None, memo):
 
 
 hooks.convert = convert
-hooks.repr = repr_of
-hooks.text = text_of
+hooks.text = as_text

@@ -1,5 +1,9 @@
 # Arrays as text.
 
+cdef str as_text(Array x, bint is_repr):
+    return repr_of(x) if is_repr else text_of(x)
+
+
 cdef str text_of(Array x):
     """The elements as NumPy writes them, summarised if there are many; a single element with the fewest digits that identify it."""
     if x.storage.batched:

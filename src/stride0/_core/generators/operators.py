@@ -150,6 +150,11 @@ def call(function: str, op: Any, operands: str, *more: str) -> str:
     return f"return {function}({', '.join([str(numbers[op.name]), operands, repr(op.qualified), *more])})"
 
 
+def operate(op: Any, operands: str, form: str) -> str:
+    """The statement of an operator."""
+    return call("hooks.operate", op, operands, form)
+
+
 # Functions of the chapter that the template already has.
 BY_HAND = ("clip", "imag", "real")
 
@@ -200,19 +205,15 @@ def methods() -> str:
     for op in operations.OPS:
         sign = op.operator
         if sign in UNARY:
-            text += define(f"__{UNARY[sign]}__", "self", call("hooks.unary", op, "self"))
+            text += define(f"__{UNARY[sign]}__", "self", operate(op, "self, None", "UNARY"))
         elif sign in COMPARE:
-            text += define(
-                f"__{COMPARE[sign]}__", "self, other", call("hooks.binary", op, "self, other", "True")
-            )
+            text += define(f"__{COMPARE[sign]}__", "self, other", operate(op, "self, other", "BINARY"))
         elif sign in BINARY:
             name = BINARY[sign]
             parameters, check = ("self, other, modulo", NO_MODULUS) if sign == "**" else ("self, other", [])
-            text += define(f"__{name}__", parameters, *check, call("hooks.binary", op, "self, other", "True"))
-            text += define(
-                f"__r{name}__", parameters, *check, call("hooks.binary", op, "other, self", "True")
-            )
-            text += define(f"__i{name}__", "self, other", call("hooks.in_place", op, "self, other"))
+            text += define(f"__{name}__", parameters, *check, operate(op, "self, other", "BINARY"))
+            text += define(f"__r{name}__", parameters, *check, operate(op, "other, self", "BINARY"))
+            text += define(f"__i{name}__", "self, other", operate(op, "self, other", "IN_PLACE"))
     return text
 
 

@@ -48,6 +48,7 @@ cdef extern from "gathering.h":
     ) noexcept nogil
 
 
+cdef Array get_item(Array x, object key)
 cpdef Array gather(Array x, Array indices, int axis)
 cpdef object nonzero(Array x)
 

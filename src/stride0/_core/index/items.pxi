@@ -136,5 +136,11 @@ cdef int intercept_set_item(Array x, object key, object value) except -1:
         end_call(entered)
 
 
-hooks.get_item = get_item
-hooks.set_item = set_item
+cdef object item(Array x, object key, PyObject* value):
+    if value is NULL:
+        return get_item(x, key)
+    set_item(x, key, <object>value)
+    return None
+
+
+hooks.item = item

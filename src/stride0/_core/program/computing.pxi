@@ -185,5 +185,3 @@ cdef Storage memory_for(PendingChain chain, Storage storage, int code, const Py_
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=forget_other_threads)
 hooks.evaluate = evaluate
-hooks.evaluate_readers = evaluate_readers
-hooks.evaluate_chain = evaluate_chain

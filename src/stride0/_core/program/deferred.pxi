@@ -245,7 +245,7 @@ cdef bint may_be_leaf(Array x) except -1:
         data_of(x)      # another array on the same memory has been evaluated
     if x.size == 1:
         return True
-    return root.exports == 0 and (root.owner is None or hooks.is_sole_owner(root))
+    return root.exports == 0 and (root.owner is None or is_sole_owner(root))
 
 
 cdef int find_leaf(PendingChain chain, const Leaf* leaf) noexcept:

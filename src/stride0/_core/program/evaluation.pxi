@@ -24,8 +24,10 @@ cdef Evaluation* evaluations = NULL
 cdef Evaluation* unused = NULL
 
 
-cdef int evaluate(Array x) except -1:
-    """Compute the elements of a deferred array; a batched array has no elements."""
+cdef int evaluate(Array x, bint readers) except -1:
+    """Compute the elements of a deferred array, or the deferred results that read its memory; a batched array has no elements."""
+    if readers:
+        return evaluate_readers(x.storage)
     refuse_batched(x, "array")
     enter_pending()
     try:

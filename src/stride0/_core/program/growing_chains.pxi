@@ -81,7 +81,7 @@ cdef PendingChain chain_for(int nin, PyObject** operands, int ndim, const Py_ssi
                 if other is not None and other.serial >= chain.serial and not is_step(<Array>operands[k], chain):
                     blocked = k
             if blocked < 0 and not has_room(chain, nin, nin, 3):
-                hooks.evaluate_chain(chain)
+                evaluate_chain(chain)
                 chain = None
         if blocked >= 0:
             data_of(<Array>operands[blocked])
@@ -147,7 +147,7 @@ cdef Array defer_step(
         first = alive(oldest)
         if first is None:
             break
-        hooks.evaluate_chain(first)
+        evaluate_chain(first)
     return out
 
 

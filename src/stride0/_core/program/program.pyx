@@ -24,7 +24,7 @@ from stride0._core.plan.plan cimport (
 )
 from stride0._core.array.modes cimport Switch, enter_fused, leave_fused
 from stride0._core.array.array cimport (
-    Array, blank, data_of, hooks, is_deferred, not_completed, refuse_batched, root_of, same_shape, set_flags, set_ndim,
+    Array, blank, data_of, hooks, is_deferred, is_sole_owner, not_completed, refuse_batched, root_of, same_shape, set_flags, set_ndim,
 )
 
 import os

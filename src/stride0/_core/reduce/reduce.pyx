@@ -21,7 +21,7 @@ from stride0._core.plan.plan cimport (
     set_strides, take_lock, tuning,
 )
 from stride0._core.array.array cimport (
-    Array, c_strides_of, component, data_of, describe_operand, guard_gradient, hooks, is_broadcast_along, is_deferred, is_f_contiguous,
+    Array, c_strides_of, component, data_of, describe_operand, guard_gradient, is_broadcast_along, is_deferred, is_f_contiguous,
     new_array, new_like, not_completed, read_operand, same_shape, shape_tuple, strides_for_shape, view_of, without_axes,
 )
 from stride0._core.program.program cimport MOST_AXES, divide_pending, divide_sums, try_to_defer_reduction

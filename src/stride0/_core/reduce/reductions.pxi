@@ -349,10 +349,3 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
         operands[1].ndim, operands[1].shape, operands[1].strides = x.ndim, shape, byte_strides
         run_on_axis(&plan, operands, x, axis, kernel_of(KIND_ARG, which, x.code), kernel_of(KIND_ARG_ROWS, which, x.code))
     return out
-
-
-cdef Array reduce_by_hook(str name, Array x):
-    return reduce_whole(name, x)
-
-
-hooks.reduce_whole = reduce_by_hook

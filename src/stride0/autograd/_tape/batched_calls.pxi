@@ -5,7 +5,7 @@ cdef object unary_of_values(Level level, int op, Array x, str name):
     cdef Window before = below(level)
     token = enter_package() if guarding else None
     try:
-        return wrapped(level, <Array>arranged(hooks.unary(op, value_at(level, x), name), (x,)))
+        return wrapped(level, <Array>arranged(unary(op, value_at(level, x), name), (x,)))
     finally:
         restore(before)
         if token is not None:
@@ -38,7 +38,7 @@ cdef object binary_of_checked(Level level, int op, object x1, object x2, str nam
             x1 = aligned(level, x1, n2)
         if type(x2) is Array:
             x2 = aligned(level, x2, n1)
-        return wrapped(level, <Array>arranged(hooks.binary(op, x1, x2, name, False), (x1, x2)))
+        return wrapped(level, <Array>arranged(binary(op, x1, x2, name, False), (x1, x2)))
     finally:
         restore(before)
         if token is not None:
@@ -81,7 +81,7 @@ cdef object item_of_values(Level level, Array x, tuple key):
     cdef Window before = below(level)
     token = enter_package() if guarding else None
     try:
-        return wrapped(level, hooks.get_item(<Array>value_at(level, x), key))
+        return wrapped(level, get_item(<Array>value_at(level, x), key))
     finally:
         restore(before)
         if token is not None:

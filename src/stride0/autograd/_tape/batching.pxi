@@ -214,7 +214,7 @@ cdef Array aligned(Level level, object x, int ndim):
     value = (<Batch>a.storage.history).value
     if a.ndim >= ndim:
         return value
-    return hooks.get_item(value, (slice(None),) + (None,) * (ndim - a.ndim))
+    return get_item(value, (slice(None),) + (None,) * (ndim - a.ndim))
 
 
 cdef Array plain_of(Array x):

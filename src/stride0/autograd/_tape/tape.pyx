@@ -73,15 +73,15 @@ from libc.stdlib cimport free, qsort, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.array.array cimport (
-    Array, Tracer, alias, blank, data_of, has_node, hooks, is_batched, is_deferred, operand_needs_tape, restore_storage, root_of,
+    Array, Tracer, alias, blank, data_of, has_node, is_batched, is_deferred, operand_needs_tape, restore_storage, root_of,
     s0_put_node, s0_tuple_items, same_shape, set_flags, set_ndim, set_tracer, shape_tuple, traced, without_history,
 )
 from stride0._core.array.array cimport may_be_written
 from stride0._core.array.modes cimport enforce_current_mode, is_restricted
 from stride0._core.array.modes cimport DEFERRED_SIZE, Switch, enter_package, guarding, leave_package
 from stride0._core.call.binding cimport Primitive
-from stride0._core.index.index cimport add_at, added, dot_into, scaled, sum_into
-from stride0._core.elementwise.elementwise cimport binary_raw, in_place, masked_product, unary_raw
+from stride0._core.index.index cimport add_at, added, dot_into, get_item, scaled, sum_into
+from stride0._core.elementwise.elementwise cimport binary, binary_raw, in_place, masked_product, unary, unary_raw
 from stride0._core.plan.operations cimport OP_ADD
 from stride0._core.plan.plan cimport Operand, extent, tuning
 from stride0._core.memory.dtype cimport DType, dtype_at, is_stored, itemsize_at, letter_at
