@@ -428,6 +428,20 @@ LINALG = (
         "time; order of sums",
         COMPARE,
     ),
+    Threshold(
+        "own_spectra_rows",
+        12,
+        "minimum number of rows and columns of real matrices that `eigh` and `svd` decompose without LAPACK; "
+        "order of sums",
+        COMPARE,
+    ),
+    Threshold("most_own_spectra_rows", 128, "maximum number of them; order of sums", COMPARE),
+    Threshold(
+        "own_eigen_rows",
+        512,
+        "maximum number of rows of real matrices that `eig` decomposes without LAPACK; order of sums",
+        COMPARE,
+    ),
 )
 FOURIER = (
     Threshold(

@@ -113,6 +113,77 @@ def test_singular_vectors(m: int, n: int, kind: str) -> None:
     )
 
 
+def general(kind: str, n: int) -> Any:
+    rng = np.random.default_rng(n)
+    x = rng.standard_normal((n, n))
+    powers = np.logspace(-10, 10, n)
+    return {
+        "random": x,
+        "symmetric": x + x.T,
+        "skew": x - x.T,
+        "graded": x * np.logspace(0, -12, n)[:, None],
+        "upper": np.triu(x),
+        "lower": np.tril(x),
+        "Jordan": 2 * np.eye(n) + np.eye(n, k=-1),
+        "companion": np.vstack([-x[:1], np.eye(n)[:-1]]),
+        "cyclic": np.roll(np.eye(n), 1, 0),
+        "unbalanced": x * powers[:, None] / powers,
+        "pairs": np.kron(np.eye((n + 1) // 2), [[1.0, 2.0], [-3.0, 1.0]])[:n, :n],
+        "tiny": x * 1e-305,
+        "huge": x * 1e306,
+        "rank 1": np.ones((n, n)),
+        "zero": np.zeros((n, n)),
+    }[kind]
+
+
+GENERAL = [
+    "random",
+    "symmetric",
+    "skew",
+    "graded",
+    "upper",
+    "lower",
+    "Jordan",
+    "companion",
+    "cyclic",
+    "unbalanced",
+]
+
+
+@pytest.mark.parametrize("kind", [*GENERAL, "pairs", "tiny", "huge", "rank 1", "zero"])
+@pytest.mark.parametrize("n", SIZES)
+def test_eigenvectors_of_any_matrix(n: int, kind: str) -> None:
+    a = general(kind, n)
+    size = np.abs(a).max() or 1.0
+    w, v = map(np.asarray, xp.linalg.eig(xp.asarray(a)))
+    # Eigenvalues of a real matrix are real numbers and exact pairs.
+    np.testing.assert_array_equal(np.sort_complex(w), np.sort_complex(w.conj()))
+    np.testing.assert_allclose(np.linalg.norm(v, axis=0), 1, rtol=0, atol=20 * EPSILON)
+    pairs = np.flatnonzero(w.imag > 0)
+    np.testing.assert_array_equal(v[:, pairs + 1], v[:, pairs].conj())
+    assert not v[:, w.imag == 0].imag.any()
+    expected, vectors = np.linalg.eig(a)
+    scaled = a / size
+    of_lapack = error(vectors * (expected / size), scaled @ vectors)
+    found = np.linalg.norm(v * (w / size) - scaled @ v) / (EPSILON * (np.linalg.norm(scaled, 2) or 1))
+    assert_about(found, of_lapack * np.linalg.norm(scaled @ vectors, 2) / (np.linalg.norm(scaled, 2) or 1), n)
+    if kind in ("symmetric", "skew", "upper", "lower", "random"):
+        # Without vectors, rows outside of a block are left as they are.
+        only = np.asarray(xp.linalg.eigvals(xp.asarray(a)))
+        for values in (only, expected):
+            distance = np.abs(values[:, None] - w).min(axis=1).max()
+            assert distance <= 1e-11 * np.abs(w).max(initial=0)
+
+
+def test_eigenvalues_of_triangles_are_exact() -> None:
+    """Balancing isolates them by exchanges of rows and columns."""
+    rng = np.random.default_rng(3)
+    order = rng.permutation(20)
+    a = np.tril(rng.standard_normal((20, 20)))
+    found = np.asarray(xp.linalg.eigvals(xp.asarray(a[order][:, order])))
+    assert sorted(found.real) == sorted(np.diagonal(a)) and not found.imag.any()
+
+
 def test_small_singular_values_of_a_bidiagonal_matrix() -> None:
     """Zero shifts keep the relative accuracy of tiny values: the product of all values is the determinant."""
     d = np.logspace(0, -120, 30)
@@ -138,6 +209,16 @@ def test_stacks(shape: tuple[int, ...], dtype: str) -> None:
             (np.asarray(r[index]) == np.asarray(one)).all() for r, one in zip((u, s, vh), alone, strict=True)
         )
     if shape[-1] == shape[-2]:
+        complex_dtype = np.result_type(dtype, np.complex64)
+        w, v = xp.linalg.eig(x)
+        assert (w.dtype.name, v.dtype.name, w.shape, v.shape) == (
+            complex_dtype,
+            complex_dtype,
+            shape[:-1],
+            shape,
+        )
+        for index in np.ndindex(shape[:-2]):
+            assert (np.asarray(w[index]) == np.asarray(xp.linalg.eig(xp.asarray(a[index]))[0])).all()
         w, v = xp.linalg.eigh(x)
         assert w.shape == shape[:-1] and v.shape == shape and w.dtype.name == dtype
         # Only lower triangles are read.
@@ -146,13 +227,28 @@ def test_stacks(shape: tuple[int, ...], dtype: str) -> None:
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("name", ["eigh", "eigvalsh", "svd", "svdvals", "pinv", "matrix_rank"])
+@pytest.mark.parametrize("name", ["eig", "eigvals", "eigh", "eigvalsh", "svd", "svdvals", "pinv"])
 def test_elements_that_are_not_finite(name: str, value: float) -> None:
     a = np.ones((3, 4, 4))
     a[1, 2, 1] = value
     with pytest.raises(xp.linalg.LinAlgError, match=f"{name}: the matrix has NaN or infinity") as caught:
         getattr(xp.linalg, name)(xp.asarray(a))
     assert ("index", "(1,)") in caught.value.facts
+
+
+@pytest.mark.parametrize("n", [13, 60, 140])
+def test_outside_of_the_mode(n: int) -> None:
+    """Our kernels and LAPACK agree, at sizes that either of them computes."""
+    a = matrix("random", n, n)
+    x, y = xp.asarray(a), xp.asarray(a + a.T)
+    with xp.reproducible(False):
+        found = [xp.linalg.eigh(y)[0], xp.linalg.svd(x)[1], xp.linalg.svdvals(x), xp.linalg.eigvalsh(y)]
+        (w, v), only = map(np.asarray, xp.linalg.eig(x)), xp.linalg.eigvals(x)
+    inside = [xp.linalg.eigh(y)[0], xp.linalg.svd(x)[1], xp.linalg.svdvals(x), xp.linalg.eigvalsh(y)]
+    for one, other in zip(found, inside, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * n)
+    np.testing.assert_allclose(a @ v, v * w, atol=1e-12 * n)
+    np.testing.assert_array_equal(np.asarray(only).shape, w.shape)
 
 
 def test_functions_made_of_them() -> None:

@@ -31,6 +31,14 @@ def without_loops():
     load_anew()
 
 
+@pytest.fixture(autouse=True)
+def by_lapack():
+    """Without our eigenvalues and singular values: core/linalg/test_spectra.py tests them."""
+    before = plan.tune(own_eigen_rows=-1, most_own_spectra_rows=-1)
+    yield
+    plan.tune(**before)
+
+
 def random(dtype, *shape):
     rng = np.random.default_rng(7)
     a = rng.standard_normal(shape)

@@ -410,7 +410,7 @@ class Emitter:
         self.add(PRODUCTS, ["factor_definite"], "s0_factor_definite")
         for step in ("factor", "join", "spread", "apply"):
             self.add(PRODUCTS, [f"tall_{step}"], f"s0_tall_{step}")
-        for name in ("symmetric", "singular"):
+        for name in ("symmetric", "singular", "general"):
             self.add(PRODUCTS, [name], f"s0_{name}")
         for number, (prefix, bits) in enumerate((("", 32), ("", 64), ("complex_", 32), ("complex_", 64))):
             self.add(PRODUCTS, [f"direct_products[{number}]"], f"s0_direct_{prefix}products_f{bits}")
@@ -434,7 +434,13 @@ HEADERS = {
     MOVES: ['#include "machine_limits.h"', ""],
     SORTING: ['#include "sorting.h"', ""],
     STRIDED: ['#include "blockwise.h"', ""],
-    PRODUCTS: ['#include "real_products.h"', '#include "eigen.h"', '#include "singular.h"', ""],
+    PRODUCTS: [
+        '#include "real_products.h"',
+        '#include "eigen.h"',
+        '#include "singular.h"',
+        '#include "schur_vectors.h"',
+        "",
+    ],
     FOURIER: ['#include "fourier.h"', ""],
 }
 

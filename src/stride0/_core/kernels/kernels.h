@@ -136,16 +136,19 @@ typedef struct {
     char *out;                  /* in C order */
 } s0_tall;
 
-/* A stack of real matrices, and the values and vectors of their decompositions, in C order: `eigen.h` and `singular.h`. */
+/* A stack of real matrices, and the values and vectors of their decompositions, in C order: `eigen.h`, `singular.h`, `schur_vectors.h`. */
 typedef struct {
     const char *a;
     Py_ssize_t strides[3];      /* in bytes, between matrices, rows and columns */
     Py_ssize_t rows, columns;
     int full;                   /* whether all singular vectors are computed */
     double *values;
-    double *left, *right;       /* eigenvectors in columns; U and Vh. NULL if only values are wanted */
+    double *left, *right;       /* eigenvectors in columns; U and Vh. NULL if only values are wanted. Of `general`, all are complex numbers */
     double *memory;             /* of s0_spectra_size elements, for one matrix at a time; if NULL, it is allocated */
 } s0_spectra;
+
+/* Decompose the matrices of a range: 1, or 0 if one fails, or -1 if memory is refused. */
+typedef int (*s0_decomposition)(const s0_spectra *all, Py_ssize_t first, Py_ssize_t last);
 
 /* The distance between rows of n elements: an odd number of packs of 8, because rows at multiples of 4096 bytes would compete for the same
  * places of a cache. */
@@ -245,9 +248,7 @@ typedef struct {
     void (*multiply_panels[4])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
     /* Of machine_limits.h, in the order of LIMITS in plan/machine_limits.pxi; ranges of bytes. */
     void (*limits[S0_LIMITS])(const s0_limit *all, Py_ssize_t first, Py_ssize_t last);
-    /* Decompositions of the matrices of a range: 1, or 0 if one fails, or -1 if memory is refused. */
-    int (*symmetric)(const s0_spectra *all, Py_ssize_t first, Py_ssize_t last);
-    int (*singular)(const s0_spectra *all, Py_ssize_t first, Py_ssize_t last);
+    s0_decomposition symmetric, singular, general;
 } s0_kernels;
 
 /* The table to which the loops of a module are written; loops that call other loops read it. */

@@ -156,10 +156,12 @@ cdef Array compute_square(int routine, Array x):
         if not is_finite(a):
             return None
         out = per_matrix(a, COMPLEX128, 1, n, 0)
+        if has_own_eigenvalues(a):
+            return narrowed(out, x.code) if run_spectra(TABLE.general, False, a, out) else None
     elif routine == EIGVALSH:
         out = per_matrix(a, FLOAT64, 1, n, 0)
-        if has_own_spectra(a):
-            return narrowed(out, x.code) if run_spectra(True, False, a, out) else None
+        if has_own_values(a):
+            return narrowed(out, x.code) if run_spectra(TABLE.symmetric, False, a, out) else None
     else:
         out = per_matrix(a, code, 0 if routine == DET else 2, n, n)
         if are_few(a) and routine == INV:
@@ -226,8 +228,8 @@ cdef Array compute_svdvals(Array x):
     if tall is None and not is_finite(a):
         return None
     out = per_matrix(a, FLOAT64, 1, min(rows, columns), 0)
-    if has_own_spectra(a):
-        return narrowed(out, x.code) if run_spectra(False, False, a, out) else None
+    if has_own_values(a):
+        return narrowed(out, x.code) if run_spectra(TABLE.singular, False, a, out) else None
     return None if run_lapack(SVD, (a, out)) else narrowed(out, x.code)
 
 

@@ -27,9 +27,9 @@ S0_INLINE void s0_update_some(double *a, Py_ssize_t pitch, const int rows, Py_ss
         products[i + r] = s0_total(sum[r]);
 }
 
-/* Reduce a symmetric matrix to a tridiagonal one, with diagonal d and off-diagonal e, by reflectors that act on the first i elements, for i from
- * n - 1 down to 1: they replace the rows i. The update by a reflector is done together with the product for the next one, so that each step
- * goes through the matrix once. `work` has three rows. */
+/* Reduce a symmetric matrix to a tridiagonal one, with diagonal d and off-diagonal e, by reflectors that act on the first i
+ * elements, for i from n - 1 down to 1: they replace the rows i. The update by a reflector is done together with the product for the
+ * next one, so that each step goes through the matrix once. `work` has three rows. */
 static void s0_tridiagonalise(double *a, Py_ssize_t n, Py_ssize_t pitch, double *d, double *e, double *tau, double *work)
 {
     double *v = work, *w = work + pitch, *next = work + 2 * pitch, *swapped;
@@ -64,8 +64,8 @@ S0_INLINE int s0_is_negligible(double e, double d1, double d2)
     return e * e <= (S0_EPSILON * fabs(d1)) * (S0_EPSILON * fabs(d2)) + S0_LEAST;
 }
 
-/* One sweep of the implicit QL algorithm on the block from `first` to `last`, with Wilkinson's shift; if `falls` is 0, of the QR algorithm, which is
- * the same in the opposite direction. `near` is the end where an eigenvalue converges. */
+/* One sweep of the implicit QL algorithm on the block from `first` to `last`, with Wilkinson's shift; if `falls` is 0, of the QR
+ * algorithm, which is the same in the opposite direction. `near` is the end where an eigenvalue converges. */
 static void s0_tridiagonal_sweep(double *d, double *e, Py_ssize_t first, Py_ssize_t last, int falls, s0_rotations *rotations)
 {
     const Py_ssize_t step = falls ? -1 : 1, near = falls ? first : last, far = falls ? last : first;
@@ -139,8 +139,8 @@ static int s0_diagonalise(double *d, double *e, Py_ssize_t n, s0_rotations *rota
     return 1;
 }
 
-/* Eigenvalues of one matrix in rising order, and vectors in the columns of `vectors`, unless it is NULL. The lower triangle is read. `memory` has
- * s0_spectra_size elements. */
+/* Eigenvalues of one matrix in rising order, and vectors in the columns of `vectors`, unless it is NULL. The lower triangle is read.
+ * `memory` has s0_spectra_size elements. */
 static int s0_symmetric_one(const char *from, const Py_ssize_t *strides, Py_ssize_t n, double *values, double *vectors, double *memory)
 {
     const Py_ssize_t pitch = s0_pitch(n);

@@ -9,7 +9,10 @@ cdef tuple compute_eig(Array x, int routine):
             return None
         code = of_values = COMPLEX128
     values, vectors = per_matrix(a, of_values, 1, n, 0), per_matrix(a, code, 2, n, n)
-    failed = not run_spectra(True, False, a, values, vectors) if routine == EIGH and has_own_spectra(a) else run_lapack(routine, (a, values, vectors))
+    if has_own_vectors(a) if routine == EIGH else has_own_eigenvalues(a):
+        failed = not run_spectra(TABLE.symmetric if routine == EIGH else TABLE.general, False, a, values, vectors)
+    else:
+        failed = run_lapack(routine, (a, values, vectors))
     return None if failed else (narrowed(values, x.code), narrowed(vectors, x.code))
 
 
@@ -62,7 +65,7 @@ cdef tuple compute_svd(Array x, bint full):
     u = per_matrix(a, code, 2, rows, rows if full else few)
     s = per_matrix(a, FLOAT64, 1, few, 0)
     vh = per_matrix(a, code, 2, columns if full else few, columns)
-    if not run_spectra(False, full, a, s, u, vh) if has_own_spectra(a) else run_lapack(SVD_FULL if full else SVD_REDUCED, (a, u, s, vh)):
+    if not run_spectra(TABLE.singular, full, a, s, u, vh) if has_own_vectors(a) else run_lapack(SVD_FULL if full else SVD_REDUCED, (a, u, s, vh)):
         return None
     return narrowed(u, x.code) if tall is None else tall.multiplied(u), narrowed(s, x.code), narrowed(vh, x.code)
 

@@ -14,7 +14,7 @@ from stride0._core.memory.dtype cimport (
     COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT32, INT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes,
 )
 from stride0._core.plan.operations cimport OP_ABS, OP_DIVIDE, OP_LOG, OP_POW
-from stride0._core.plan.loops cimport S0_FEW_ROWS, S0_MOST_COLUMNS, s0_spectra, s0_spectra_size, s0_systems, s0_tall
+from stride0._core.plan.loops cimport S0_FEW_ROWS, S0_MOST_COLUMNS, s0_decomposition, s0_spectra, s0_spectra_size, s0_systems, s0_tall
 from stride0._core.plan.plan cimport ALIGNMENT, MAX_NDIM, TABLE, aligned, run_shared, tuning
 from stride0._core.array.modes cimport is_reproducible
 from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, new_like, swapped_matrix, view_of, without_axes

@@ -148,6 +148,54 @@ static void s0_reflect_rows(double *x, Py_ssize_t pitch, Py_ssize_t rows, const 
         s0_reflect_some(x, pitch, 1, v, tau, first, last);
 }
 
+/* Add the products of rows of a with the elements of v to `sums`: the product of the transpose of a with v. */
+static void s0_sum_rows(const double *a, Py_ssize_t pitch, Py_ssize_t rows, const double *v, Py_ssize_t first, Py_ssize_t last, double *sums)
+{
+    Py_ssize_t i;
+    for (i = 0; i + 4 <= rows; i += 4, a += 4 * pitch)
+        for (Py_ssize_t j = first; j < last; j += 8) {
+            const f64_8 p = s0_load_f64_8(a + j), q = s0_load_f64_8(a + pitch + j);
+            const f64_8 r = s0_load_f64_8(a + 2 * pitch + j), s = s0_load_f64_8(a + 3 * pitch + j);
+            f64_8 sum = s0_load_f64_8(sums + j);
+            S0_FOR_ALL(S0_COUNT(sum))
+                sum.of[k] += (v[i] * p.of[k] + v[i + 1] * q.of[k]) + (v[i + 2] * r.of[k] + v[i + 3] * s.of[k]);
+            s0_store_f64_8(sums + j, sum);
+        }
+    for (; i < rows; i++, a += pitch)
+        s0_add_multiple(sums, v[i], a, first, last);
+}
+
+/* Add v[i] sums' to row i, and then apply the reflector of u to the row. */
+S0_INLINE void s0_reflect_twice(double *a, Py_ssize_t pitch, const int rows, const double *v, const double *sums, const double *u, double tau,
+                                Py_ssize_t first, Py_ssize_t last)
+{
+    f64_8 sum[S0_ROWS_TOGETHER];
+    double factor[S0_ROWS_TOGETHER];
+    for (int i = 0; i < rows; i++)
+        sum[i] = s0_no_pack();
+    for (Py_ssize_t j = first; j < last; j += 8) {
+        const f64_8 x = s0_load_f64_8(sums + j), y = s0_load_f64_8(u + j);
+        for (int i = 0; i < rows; i++) {
+            f64_8 b = s0_load_f64_8(a + i * pitch + j);
+            S0_FOR_ALL(S0_COUNT(b)) {
+                b.of[k] += v[i] * x.of[k];
+                sum[i].of[k] += b.of[k] * y.of[k];
+            }
+            s0_store_f64_8(a + i * pitch + j, b);
+        }
+    }
+    for (int i = 0; i < rows; i++)
+        factor[i] = -tau * s0_total(sum[i]);
+    for (Py_ssize_t j = first; j < last; j += 8) {
+        const f64_8 y = s0_load_f64_8(u + j);
+        for (int i = 0; i < rows; i++) {
+            f64_8 b = s0_load_f64_8(a + i * pitch + j);
+            S0_FOR_ALL(S0_COUNT(b)) b.of[k] += factor[i] * y.of[k];
+            s0_store_f64_8(a + i * pitch + j, b);
+        }
+    }
+}
+
 /* The rotation that maps (f, g) to (r, 0), as LAPACK's dlartg: c f + s g = r and c g - s f = 0. Returns r. */
 S0_INLINE double s0_rotation(double f, double g, double *c, double *s)
 {
@@ -174,8 +222,8 @@ S0_INLINE double s0_rotation(double f, double g, double *c, double *s)
     return r / scale;
 }
 
-/* Rotations of adjacent rows of a matrix that are still to be applied: sweeps of rotations of the rows j and j + 1, for rising or falling j.
- * Row j becomes c x[j] + s x[j + 1], and row j + 1 becomes c x[j + 1] - s x[j]. */
+/* Rotations of adjacent rows of a matrix that are still to be applied: sweeps of rotations of the rows j and j + 1, for rising or
+ * falling j. Row j becomes c x[j] + s x[j + 1], and row j + 1 becomes c x[j + 1] - s x[j]. */
 typedef struct {
     double *rows;       /* NULL if vectors are not wanted */
     Py_ssize_t pitch, width;
@@ -258,8 +306,8 @@ static void s0_order_of(const double *values, Py_ssize_t n, int falls, Py_ssize_
     }
 }
 
-/* Read a matrix, times a power of 2 by which its greatest element is from 1/2 to 1; returns this power, or 0 if an element is not finite. If the
- * matrix is symmetric, only its lower triangle is read. */
+/* Read a matrix, times a power of 2 by which its greatest element is from 1/2 to 1; returns this power, or 0 if an element is not
+ * finite. If the matrix is symmetric, only its lower triangle is read. */
 static double s0_read_scaled(const char *from, Py_ssize_t down, Py_ssize_t across, Py_ssize_t m, Py_ssize_t n, int is_symmetric, double *a,
                              Py_ssize_t pitch)
 {
@@ -281,7 +329,8 @@ static double s0_read_scaled(const char *from, Py_ssize_t down, Py_ssize_t acros
     return scale;
 }
 
-/* Write `count` rows of n elements in an order of places, with a length of 1: many rotations change it by some units in the last place. */
+/* Write `count` rows of n elements in an order of places, with a length of 1: many rotations change it by some units in the last
+ * place. */
 static void s0_write_vectors(double *rows, Py_ssize_t pitch, Py_ssize_t n, Py_ssize_t count, const Py_ssize_t *places, double *to,
                              Py_ssize_t row_step, Py_ssize_t step)
 {

@@ -4,56 +4,9 @@
 
 #include "rotations.h"
 
-/* Add the products of rows of a with the elements of v to `sums`: the product of the transpose of a with v. */
-static void s0_sum_rows(const double *a, Py_ssize_t pitch, Py_ssize_t rows, const double *v, Py_ssize_t first, Py_ssize_t last, double *sums)
-{
-    Py_ssize_t i;
-    for (i = 0; i + 4 <= rows; i += 4, a += 4 * pitch)
-        for (Py_ssize_t j = first; j < last; j += 8) {
-            const f64_8 p = s0_load_f64_8(a + j), q = s0_load_f64_8(a + pitch + j);
-            const f64_8 r = s0_load_f64_8(a + 2 * pitch + j), s = s0_load_f64_8(a + 3 * pitch + j);
-            f64_8 sum = s0_load_f64_8(sums + j);
-            S0_FOR_ALL(S0_COUNT(sum))
-                sum.of[k] += (v[i] * p.of[k] + v[i + 1] * q.of[k]) + (v[i + 2] * r.of[k] + v[i + 3] * s.of[k]);
-            s0_store_f64_8(sums + j, sum);
-        }
-    for (; i < rows; i++, a += pitch)
-        s0_add_multiple(sums, v[i], a, first, last);
-}
-
-/* Add v[i] sums' to row i, and then apply the reflector of u to the row. */
-S0_INLINE void s0_reflect_twice(double *a, Py_ssize_t pitch, const int rows, const double *v, const double *sums, const double *u, double tau,
-                                Py_ssize_t first, Py_ssize_t last)
-{
-    f64_8 sum[S0_ROWS_TOGETHER];
-    double factor[S0_ROWS_TOGETHER];
-    for (int i = 0; i < rows; i++)
-        sum[i] = s0_no_pack();
-    for (Py_ssize_t j = first; j < last; j += 8) {
-        const f64_8 x = s0_load_f64_8(sums + j), y = s0_load_f64_8(u + j);
-        for (int i = 0; i < rows; i++) {
-            f64_8 b = s0_load_f64_8(a + i * pitch + j);
-            S0_FOR_ALL(S0_COUNT(b)) {
-                b.of[k] += v[i] * x.of[k];
-                sum[i].of[k] += b.of[k] * y.of[k];
-            }
-            s0_store_f64_8(a + i * pitch + j, b);
-        }
-    }
-    for (int i = 0; i < rows; i++)
-        factor[i] = -tau * s0_total(sum[i]);
-    for (Py_ssize_t j = first; j < last; j += 8) {
-        const f64_8 y = s0_load_f64_8(u + j);
-        for (int i = 0; i < rows; i++) {
-            f64_8 b = s0_load_f64_8(a + i * pitch + j);
-            S0_FOR_ALL(S0_COUNT(b)) b.of[k] += factor[i] * y.of[k];
-            s0_store_f64_8(a + i * pitch + j, b);
-        }
-    }
-}
-
-/* Reduce m x n elements, with m >= n, to a bidiagonal matrix with diagonal d and superdiagonal e, by reflectors from the left and from the right in
- * turn. The vectors of the reflectors are written to the rows of `left` (n of them, of m elements) and `right` (of n elements). */
+/* Reduce m x n elements, with m >= n, to a bidiagonal matrix with diagonal d and superdiagonal e, by reflectors from the left and
+ * from the right in turn. The vectors of the reflectors are written to the rows of `left` (n of them, of m elements) and `right` (of
+ * n elements). */
 static void s0_bidiagonalise(double *a, Py_ssize_t m, Py_ssize_t n, Py_ssize_t pitch, double *d, double *e, double *left, Py_ssize_t left_pitch,
                              double *left_tau, double *right, double *right_tau, double *sums)
 {
@@ -82,7 +35,8 @@ static void s0_bidiagonalise(double *a, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p
     }
 }
 
-/* The transposed product of the reflectors 0 to `count` - 1, of which reflector k leaves the first k + `skipped` elements as they are: `rows` rows. */
+/* The transposed product of the reflectors 0 to `count` - 1, of which reflector k leaves the first k + `skipped` elements as they
+ * are: `rows` rows. */
 static void s0_accumulate(double *x, Py_ssize_t pitch, Py_ssize_t rows, Py_ssize_t n, const double *vectors, const double *tau, Py_ssize_t count,
                           Py_ssize_t skipped)
 {
@@ -117,9 +71,9 @@ S0_INLINE double s0_smaller_of_two(double f, double g, double h)
     return 2 * (least * (1 / (sqrt(1 + (x * z) * (x * z)) + sqrt(1 + (y * z) * (y * z)))) * z);
 }
 
-/* One sweep of the implicit QR algorithm on the block from `first` to `last`, downwards, or upwards if it falls. If the shift is 0, the algorithm of
- * Demmel and Kahan, which has no error in relation to the smallest value. The rotations of `outer` act on the side of the first reflector of the
- * sweep. */
+/* One sweep of the implicit QR algorithm on the block from `first` to `last`, downwards, or upwards if it falls. If the shift is 0,
+ * the algorithm of Demmel and Kahan, which has no error in relation to the smallest value. The rotations of `outer` act on the side
+ * of the first reflector of the sweep. */
 static void s0_bidiagonal_sweep(double *d, double *e, Py_ssize_t first, Py_ssize_t last, int falls, double shift, s0_rotations *outer,
                                 s0_rotations *inner)
 {
@@ -166,8 +120,8 @@ static void s0_bidiagonal_sweep(double *d, double *e, Py_ssize_t first, Py_ssize
     e[to - step + below] = f;
 }
 
-/* Whether a superdiagonal element of the block is negligible, which then becomes 0; otherwise a lower bound of the smallest singular value is
- * written: Demmel and Kahan, "Accurate singular values of bidiagonal matrices" (1990), as LAPACK's dbdsqr. */
+/* Whether a superdiagonal element of the block is negligible, which then becomes 0; otherwise a lower bound of the smallest singular
+ * value is written: Demmel and Kahan, "Accurate singular values of bidiagonal matrices" (1990), as LAPACK's dbdsqr. */
 static int s0_has_split(const double *d, double *e, Py_ssize_t first, Py_ssize_t last, int falls, double tolerance, double *least)
 {
     const Py_ssize_t step = falls ? -1 : 1, from = falls ? last : first, to = falls ? first : last, below = falls ? -1 : 0;
@@ -236,8 +190,8 @@ static int s0_diagonalise_two(double *d, double *e, Py_ssize_t n, s0_rotations *
     return 1;
 }
 
-/* Singular values of one matrix in falling order; unless `u` is NULL, the columns of u and the rows of vh, all of them if `full`. `memory` has
- * s0_spectra_size elements. */
+/* Singular values of one matrix in falling order; unless `u` is NULL, the columns of u and the rows of vh, all of them if `full`.
+ * `memory` has s0_spectra_size elements. */
 static int s0_singular_one(const char *from, Py_ssize_t down, Py_ssize_t across, Py_ssize_t m, Py_ssize_t n, int full, double *values, double *u,
                            Py_ssize_t u_row, Py_ssize_t u_step, double *v, Py_ssize_t v_row, Py_ssize_t v_step, double *memory)
 {

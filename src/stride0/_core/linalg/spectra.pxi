@@ -1,31 +1,39 @@
-# Eigenvalues and singular values of real matrices, by the kernels in `eigen.h` and `singular.h`.
+# Eigenvalues and singular values of real matrices, by the kernels in `eigen.h`, `singular.h` and `schur_vectors.h`.
 #
 # Note [Eigenvalues]
-#     Within `reproducible` these kernels take the place of LAPACK. Every sum has a fixed order, and only correctly rounded operations are used:
-#     no bit depends on the instruction set or the number of threads.
+#     These kernels take the place of LAPACK for the sizes for which they are faster, and for all sizes within `reproducible`.
+#     Every sum has a fixed order, and only correctly rounded operations are used: no bit depends on the instruction set or the
+#     number of threads.
 #
-#     A matrix is first multiplied by a power of 2, so that its greatest element is from 1/2 to 1. Reflectors then reduce a symmetric matrix to a
-#     tridiagonal one, and any other real matrix to a bidiagonal one (G. H. Golub, C. F. Van Loan, "Matrix Computations", 4th edition, 2013,
-#     sections 8.3 and 8.6). Implicit QL and QR sweeps with Wilkinson's shift reduce the tridiagonal matrix to its eigenvalues, as in LAPACK's
-#     dsteqr; the sweeps of Demmel and Kahan reduce the bidiagonal matrix to its singular values with a small relative error, as in dbdsqr.
-#     Both need at most a fixed number of sweeps, or fail. Rotations are kept, and applied to some columns of all vectors at a time, by whole
-#     sweeps (F. G. Van Zee, R. A. van de Geijn, G. Quintana-Ortí, "Restructuring the Tridiagonal and Bidiagonal QR Algorithms for
+#     A matrix is first multiplied by a power of 2, so that its greatest element is from 1/2 to 1. Reflectors then reduce a
+#     symmetric matrix to a tridiagonal matrix, and a matrix whose singular values are wanted to a bidiagonal matrix (G. H. Golub,
+#     C. F. Van Loan, "Matrix Computations", 4th edition, 2013, sections 8.3 and 8.6). Implicit QL and QR sweeps with Wilkinson's
+#     shift find the eigenvalues, as in LAPACK's dsteqr; the sweeps of Demmel and Kahan find the singular values with a small
+#     relative error, as in dbdsqr. Rotations are kept, and applied to some columns of all vectors at a time, by whole sweeps (F.
+#     G. Van Zee, R. A. van de Geijn, G. Quintana-Ortí, "Restructuring the Tridiagonal and Bidiagonal QR Algorithms for
 #     Performance", ACM Transactions on Mathematical Software 40, 2014). Vectors are normalised at the end.
 #
-#     Residuals and the orthogonality of vectors are as for dsyev, up to twice as large as for LAPACK's divide and conquer, which NumPy calls. The
-#     signs of vectors are the signs that the sweeps give them. Milliseconds on one thread of an AVX-512 server, NumPy 2.4:
+#     Any other matrix is balanced and reduced to Hessenberg form. Double-shift sweeps find blocks of one or two rows, as in
+#     dlahqr, with its exceptional shifts and its criterion for small elements. Eigenvectors are solutions of triangular systems;
+#     if they grow, they are scaled. All iterations fail after a fixed number of sweeps.
 #
-#                     20x20   50x50   100x100   200x200   500x500
-#     eigh   here     0.018   0.089      0.38      2.5        79
-#            LAPACK   0.029   0.146      0.55      2.3        53
-#     svd    here     0.028   0.14       0.60      4.5
-#            LAPACK   0.041   0.22       0.87      4.3
+#     Residuals and the orthogonality of vectors are as for dsyev, dgesvd and dgeev, and up to twice as large as for LAPACK's
+#     divide and conquer, which NumPy calls. The signs of vectors are the signs that the sweeps give them. Milliseconds on one
+#     thread of an AVX-512 server, NumPy 2.4:
+#
+#                     10x10   20x20   50x50   100x100   200x200
+#     eigh   here     0.009   0.018   0.089      0.38       2.5
+#            LAPACK   0.010   0.029   0.146      0.55       2.3
+#     svd    here     0.013   0.028   0.14       0.60       4.5
+#            LAPACK   0.014   0.041   0.22       0.87       4.3
+#     eig    here     0.013   0.037   0.23       1.3        16
+#            LAPACK   0.020   0.065   0.55       3.2        33
 
 cdef struct SpectraJob:
     s0_spectra all
     Py_ssize_t count        # number of all matrices
     Py_ssize_t matrices     # number of matrices in a chunk
-    int (*run)(const s0_spectra* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+    s0_decomposition run
     int failed, refused
 
 
@@ -39,12 +47,23 @@ cdef void decompose_some(void* context, int chunk) noexcept nogil:
         s0_write_int(job.failed, True)
 
 
-cdef bint has_own_spectra(Array x) except -1:
-    """Note [Eigenvalues]: whether the eigenvalues or singular values of x, in the dtype of LAPACK's routines, are computed here."""
+cdef bint has_own_values(Array x) except -1:
+    """Note [Eigenvalues]: whether `eigvalsh` and `svdvals` of x, in the dtype of LAPACK's routines, are computed here."""
     return x.code == FLOAT64 and is_reproducible()
 
 
-cdef bint run_spectra(bint is_symmetric, bint full, Array a, Array values, Array left=None, Array right=None) except -1:
+cdef bint has_own_vectors(Array x) except -1:
+    """Note [Eigenvalues]: whether `eigh` and `svd` of x are computed here."""
+    cdef Py_ssize_t m = x.shape_[x.ndim - 2], n = x.shape_[x.ndim - 1]
+    return has_own_values(x) or (x.code == FLOAT64 and min(m, n) >= tuning.own_spectra_rows and max(m, n) <= tuning.most_own_spectra_rows)
+
+
+cdef bint has_own_eigenvalues(Array x) except -1:
+    """Note [Eigenvalues]: whether `eig` and `eigvals` of x are computed here."""
+    return has_own_values(x) or (x.code == FLOAT64 and x.shape_[x.ndim - 1] <= tuning.own_eigen_rows)
+
+
+cdef bint run_spectra(s0_decomposition run, bint full, Array a, Array values, Array left=None, Array right=None) except -1:
     """
     Write values and vectors, in C order, of the matrices of a float64 array; without `left`, only values.
 
@@ -67,14 +86,14 @@ cdef bint run_spectra(bint is_symmetric, bint full, Array a, Array values, Array
         job.all.left = <double*>data_of(left)
     if right is not None:
         job.all.right = <double*>data_of(right)
-    job.run, job.failed, job.refused = TABLE.symmetric if is_symmetric else TABLE.singular, False, False
+    job.run, job.failed, job.refused = run, False, False
     if job.count == 1:
         # From the cache of blocks: new pages would take as long as the computation.
-        size = s0_spectra_size(&job.all, is_symmetric)
+        size = s0_spectra_size(&job.all, run == TABLE.symmetric)
         memory = new_array(FLOAT64, 1, &size, NULL, False)
         job.all.memory = <double*>data_of(memory)
     # A rough estimate, in nanoseconds.
-    run_shared(decompose_some, &job, &job.matrices, job.count, job.count * (500 + max(m, n) * few * (20 + few // 3)))
+    run_shared(decompose_some, &job, &job.matrices, job.count, job.count * (500 + max(m, n) * few * (20 + few // 3 if run != TABLE.general else 40 + 2 * few)))
     if job.refused:
         raise MemoryError()
     return not job.failed

@@ -88,6 +88,7 @@ cdef extern from "kernels.h":
         double* left
         double* right
         double* memory
+    ctypedef int (*s0_decomposition)(const s0_spectra* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     Py_ssize_t s0_spectra_size(const s0_spectra* all, bint is_symmetric) noexcept nogil
     ctypedef struct s0_passes:
         Py_ssize_t length
@@ -164,5 +165,6 @@ cdef extern from "kernels.h":
         void (*pack_panels[4])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         void (*multiply_panels[4])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         void (*limits[S0_LIMITS])(const s0_limit* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-        int (*symmetric)(const s0_spectra* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-        int (*singular)(const s0_spectra* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+        s0_decomposition symmetric
+        s0_decomposition singular
+        s0_decomposition general
