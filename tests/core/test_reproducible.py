@@ -21,7 +21,7 @@ from stride0._core.matmul.numpy_loops import ROUTINES
 
 PROGRAM = pathlib.Path(machine_bits.__file__)
 SETS = [name for name in reversed(_dispatch.BUILDS) if name in _dispatch.supported()]
-FULL = [(name, threads, rows) for rows in (40, 150) for name in SETS for threads in (1, 2, 8)]
+FULL = [(name, threads, rows) for rows in (5, 40, 150) for name in SETS for threads in (1, 2, 8)]
 QUICK = [(SETS[0], 1, 40), (SETS[-1], 2, 40)]
 
 

@@ -8,8 +8,8 @@ result: no result depends on the position of an element.
     python tests/core/test_sameness.py --record           # after a change of values that is wanted
     python tests/core/test_sameness.py --record sin cos   # only these functions
 
-All NaNs are replaced by one NaN first: their signs and payloads are unspecified. Decompositions and Fourier
-transforms are not in the record.
+All NaNs are replaced by one NaN first: their signs and payloads are unspecified. Decompositions other than
+eigenvalues and singular values, and Fourier transforms, are not in the record.
 """
 
 from __future__ import annotations
@@ -191,6 +191,25 @@ def products(dtype: str) -> Iterator[Any]:
         )
 
 
+def spectra(dtype: str) -> Iterator[Any]:
+    """Eigenvalues, singular values and their vectors, by all kernels and within `reproducible`."""
+    v = elements(dtype, 11)
+    v = np.tile(
+        np.where(np.isfinite(v) & (np.abs(v) < 1e15) & (np.abs(v) > 1e-15), v, np.ones((), dtype)), 10
+    )
+    with xp.reproducible():
+        for m, n in ((1, 1), (3, 3), (30, 30), (150, 150), (20, 33), (70, 50)):
+            x = xp.reshape(xp.asarray(v[: m * n]), (m, n))
+            yield from xp.linalg.svd(x)
+            yield xp.linalg.svdvals(x)
+            if m == n:
+                yield from (*xp.linalg.eigh(x), *xp.linalg.eig(x))
+                yield from (xp.linalg.eigvalsh(x), xp.linalg.eigvals(x))
+
+
+MATRICES = {"matmul": (products, DTYPES[3:]), "spectra": (spectra, DTYPES[3:5])}
+
+
 def report(only: set[str] | None = None) -> dict[str, str]:
     found = {}
     for name, dtype, call, operands in functions():
@@ -205,8 +224,9 @@ def report(only: set[str] | None = None) -> dict[str, str]:
     for name, dtype, call, v in folds():
         if only is None or name in only:
             found[f"{name} {dtype}"] = hashed(fold_results(name, call, v))
-    if only is None or "matmul" in only:
-        found |= {f"matmul {dtype}": hashed(products(dtype)) for dtype in DTYPES[3:]}
+    for name, (results, dtypes) in MATRICES.items():
+        if only is None or name in only:
+            found |= {f"{name} {dtype}": hashed(results(dtype)) for dtype in dtypes}
     return found
 
 
@@ -237,7 +257,7 @@ def test_the_record_covers_every_function() -> None:
     assert {name for name, _ in recorded} == {row.name for row in OPS if row.public} | {
         *REDUCTIONS,
         *SCANS,
-        "matmul",
+        *MATRICES,
     }
     for dtype in ("float32", "float64", "complex64", "complex128"):
         assert {("exp", dtype), ("pow", dtype), ("sum", dtype), ("var", dtype)} <= recorded
