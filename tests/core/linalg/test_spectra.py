@@ -35,7 +35,16 @@ def within_the_mode() -> Iterator[None]:
         yield
 
 
-def matrix(kind: str, m: int, n: int) -> Any:
+def matrix(kind: str, m: int, n: int, dtype: str = "float64") -> Any:
+    """A matrix of a kind. A complex matrix has rows and columns times numbers of absolute value 1."""
+    a = real_matrix(kind, m, n)
+    if dtype == "float64":
+        return a
+    angles = np.random.default_rng(m + n).random(m + n)
+    return a * np.exp(6j * angles[:m, None]) * np.exp(6j * angles[m:])
+
+
+def real_matrix(kind: str, m: int, n: int) -> Any:
     rng = np.random.default_rng(m + 100 * n)
     few = min(m, n)
     x = rng.standard_normal((m, n))
@@ -65,18 +74,19 @@ def error(product: Any, a: Any) -> float:
 
 def skewness(v: Any) -> float:
     """How far the columns are from orthonormal vectors, in units of roundoff."""
-    return float(np.linalg.norm(v.T @ v - np.eye(v.shape[1])) / EPSILON)
+    return float(np.linalg.norm(v.conj().T @ v - np.eye(v.shape[1])) / EPSILON)
 
 
 def assert_about(found: float, of_lapack: float, n: int) -> None:
     assert found <= 2.5 * of_lapack + 4 * n**0.5, (found, of_lapack)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", SIZES)
-def test_eigenvectors(n: int, kind: str) -> None:
-    a = matrix(kind, n, n)
-    a = a / 2 + a.T / 2
+def test_eigenvectors(n: int, kind: str, dtype: str) -> None:
+    a = matrix(kind, n, n, dtype)
+    a = a / 2 + a.conj().T / 2
     size = np.abs(a).max() or 1.0
     w, v = map(np.asarray, xp.linalg.eigh(xp.asarray(a)))
     expected, vectors = np.linalg.eigh(a)
@@ -87,15 +97,18 @@ def test_eigenvectors(n: int, kind: str) -> None:
     )
     scaled = a / size
     assert_about(
-        error(v * (w / size) @ v.T, scaled), error(vectors * (expected / size) @ vectors.T, scaled), n
+        error(v * (w / size) @ v.conj().T, scaled),
+        error(vectors * (expected / size) @ vectors.conj().T, scaled),
+        n,
     )
     assert_about(skewness(v), skewness(vectors), n)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("m, n", [*zip(SIZES, SIZES, strict=True), (9, 2), (2, 9), (60, 40), (40, 60)])
-def test_singular_vectors(m: int, n: int, kind: str) -> None:
-    a, few = matrix(kind, m, n), min(m, n)
+def test_singular_vectors(m: int, n: int, kind: str, dtype: str) -> None:
+    a, few = matrix(kind, m, n, dtype), min(m, n)
     size = np.abs(a).max() or 1.0
     expected = np.linalg.svd(a / size, full_matrices=True)
     for full in (True, False):
@@ -105,7 +118,7 @@ def test_singular_vectors(m: int, n: int, kind: str) -> None:
         of_lapack = error(expected[0][:, :few] * expected[1] @ expected[2][:few], a / size)
         assert_about(error(u[:, :few] * (s / size) @ vh[:few], a / size), of_lapack, max(m, n))
         assert_about(skewness(u), skewness(expected[0]), m)
-        assert_about(skewness(vh.T), skewness(expected[2].T), n)
+        assert_about(skewness(vh.conj().T), skewness(expected[2].conj().T), n)
     if m < 2 * n:  # taller matrices are reduced to squares first
         np.testing.assert_array_equal(s, xp.linalg.svdvals(xp.asarray(a)))
     np.testing.assert_allclose(
@@ -191,16 +204,19 @@ def test_small_singular_values_of_a_bidiagonal_matrix() -> None:
     np.testing.assert_allclose(np.log(s).sum(), np.log(d).sum(), rtol=1e-13)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize(
     "shape", [(0, 0), (0, 3, 3), (2, 0, 0), (3, 2, 5, 5), (4, 0, 3), (2, 3, 0), (6, 4, 2), (300, 4, 4)]
 )
 def test_stacks(shape: tuple[int, ...], dtype: str) -> None:
     """Each matrix of a stack, in any layout, has the bits that it has without the others."""
-    a = np.random.default_rng(1).standard_normal(shape).astype(dtype)
+    rng, real = np.random.default_rng(1), np.finfo(dtype).dtype.name
+    a = (rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if dtype[0] == "c" else 0)).astype(
+        dtype
+    )
     x = xp.asarray(np.asfortranarray(a))
     u, s, vh = xp.linalg.svd(x)
-    assert [r.dtype.name for r in (u, s, vh)] == [dtype] * 3
+    assert [r.dtype.name for r in (u, s, vh)] == [dtype, real, dtype]
     expected = np.linalg.svd(a)
     assert (u.shape, s.shape, vh.shape) == tuple(r.shape for r in expected)
     for index in np.ndindex(shape[:-2]):
@@ -208,28 +224,34 @@ def test_stacks(shape: tuple[int, ...], dtype: str) -> None:
         assert all(
             (np.asarray(r[index]) == np.asarray(one)).all() for r, one in zip((u, s, vh), alone, strict=True)
         )
-    if shape[-1] == shape[-2]:
-        complex_dtype = np.result_type(dtype, np.complex64)
+    if shape[-1] == shape[-2] and dtype == real:
+        wide = np.result_type(dtype, np.complex64)
         w, v = xp.linalg.eig(x)
-        assert (w.dtype.name, v.dtype.name, w.shape, v.shape) == (
-            complex_dtype,
-            complex_dtype,
-            shape[:-1],
-            shape,
-        )
+        assert (w.dtype.name, v.dtype.name, w.shape, v.shape) == (wide, wide, shape[:-1], shape)
         for index in np.ndindex(shape[:-2]):
             assert (np.asarray(w[index]) == np.asarray(xp.linalg.eig(xp.asarray(a[index]))[0])).all()
+    if shape[-1] == shape[-2]:
         w, v = xp.linalg.eigh(x)
-        assert w.shape == shape[:-1] and v.shape == shape and w.dtype.name == dtype
+        assert (w.shape, v.shape, w.dtype.name, v.dtype.name) == (shape[:-1], shape, real, dtype)
         # Only lower triangles are read.
         lower = xp.linalg.eigh(xp.asarray(np.where(np.tri(shape[-1], dtype=bool), a, np.nan).astype(dtype)))
         assert (np.asarray(lower[0]) == np.asarray(w)).all() and (np.asarray(lower[1]) == np.asarray(v)).all()
 
 
+FUNCTIONS = [
+    *((name, "float64") for name in ("eig", "eigvals")),
+    *(
+        (name, dtype)
+        for name in ("eigh", "eigvalsh", "svd", "svdvals", "pinv")
+        for dtype in ("float64", "complex128")
+    ),
+]
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("name", ["eig", "eigvals", "eigh", "eigvalsh", "svd", "svdvals", "pinv"])
-def test_elements_that_are_not_finite(name: str, value: float) -> None:
-    a = np.ones((3, 4, 4))
+@pytest.mark.parametrize("name, dtype", FUNCTIONS)
+def test_elements_that_are_not_finite(name: str, dtype: str, value: float) -> None:
+    a = np.ones((3, 4, 4), dtype)
     a[1, 2, 1] = value
     with pytest.raises(xp.linalg.LinAlgError, match=f"{name}: the matrix has NaN or infinity") as caught:
         getattr(xp.linalg, name)(xp.asarray(a))

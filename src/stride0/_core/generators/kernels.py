@@ -436,8 +436,8 @@ HEADERS = {
     STRIDED: ['#include "blockwise.h"', ""],
     PRODUCTS: [
         '#include "real_products.h"',
-        '#include "eigen.h"',
-        '#include "singular.h"',
+        '#include "hermitian.h"',
+        '#include "complex_singular.h"',
         '#include "schur_vectors.h"',
         "",
     ],

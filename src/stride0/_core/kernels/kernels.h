@@ -136,12 +136,13 @@ typedef struct {
     char *out;                  /* in C order */
 } s0_tall;
 
-/* A stack of real matrices, and the values and vectors of their decompositions, in C order: `eigen.h`, `singular.h`, `schur_vectors.h`. */
+/* A stack of matrices, and the values and vectors of their decompositions, in C order: `eigen.h`, `singular.h`, `schur_vectors.h`. */
 typedef struct {
     const char *a;
     Py_ssize_t strides[3];      /* in bytes, between matrices, rows and columns */
     Py_ssize_t rows, columns;
     int full;                   /* whether all singular vectors are computed */
+    int is_complex;             /* whether `a` and the vectors are complex numbers; not of `general` */
     double *values;
     double *left, *right;       /* eigenvectors in columns; U and Vh. NULL if only values are wanted. Of `general`, all are complex numbers */
     double *memory;             /* of s0_spectra_size elements, for one matrix at a time; if NULL, it is allocated */
@@ -158,10 +159,10 @@ enum { S0_KEPT_ROTATIONS = 16 }; /* for each row */
 static inline Py_ssize_t s0_spectra_size(const s0_spectra *all, int is_symmetric)
 {
     const Py_ssize_t m = all->rows < all->columns ? all->columns : all->rows, n = all->rows + all->columns - m;
-    const Py_ssize_t columns = all->left && all->full ? m : n, pairs = 2 * S0_KEPT_ROTATIONS * n;
+    const Py_ssize_t columns = all->left && all->full ? m : n, pairs = 2 * S0_KEPT_ROTATIONS * n, parts = all->is_complex ? 2 : 1;
     if (is_symmetric)
-        return (2 * n + 6) * s0_pitch(n) + pairs + n;
-    return (m + 2 * n + 5) * s0_pitch(n) + (n + columns) * s0_pitch(m) + 2 * pairs + m;
+        return parts * (2 * n + 6) * s0_pitch(n) + pairs + n;
+    return parts * ((m + 2 * n + 5) * s0_pitch(n) + (n + columns) * s0_pitch(m)) + 2 * pairs + m;
 }
 
 /* Passes of Fourier transforms of a length, and the transforms of lanes: `fourier.h`. For odd radices the table begins with the

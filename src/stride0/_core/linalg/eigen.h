@@ -174,20 +174,4 @@ static int s0_symmetric_one(const char *from, const Py_ssize_t *strides, Py_ssiz
     return S0_SPECTRUM_DONE;
 }
 
-/* Matrices `first` to `last` of a stack. */
-static int s0_symmetric(const s0_spectra *all, Py_ssize_t first, Py_ssize_t last)
-{
-    const Py_ssize_t n = all->columns;
-    int status = S0_SPECTRUM_DONE;
-    double *memory = all->memory ? all->memory : malloc(s0_spectra_size(all, 1) * sizeof(double));
-    if (memory == NULL)
-        return S0_SPECTRUM_NO_MEMORY;
-    for (Py_ssize_t m = first; m < last && status == S0_SPECTRUM_DONE; m++)
-        status = s0_symmetric_one(all->a + m * all->strides[0], all->strides, n, all->values + m * n, all->left ? all->left + m * n * n : NULL,
-                                  memory);
-    if (!all->memory)
-        free(memory);
-    return status;
-}
-
 #endif

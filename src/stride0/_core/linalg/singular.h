@@ -235,30 +235,4 @@ static int s0_singular_one(const char *from, Py_ssize_t down, Py_ssize_t across,
     return S0_SPECTRUM_DONE;
 }
 
-/* Matrices `first` to `last` of a stack. A matrix with fewer rows than columns is transposed. */
-static int s0_singular(const s0_spectra *all, Py_ssize_t first, Py_ssize_t last)
-{
-    const int wide = all->rows < all->columns;
-    const Py_ssize_t m = wide ? all->columns : all->rows, n = wide ? all->rows : all->columns, columns = all->left && all->full ? m : n;
-    int status = S0_SPECTRUM_DONE;
-    double *memory = all->memory ? all->memory : malloc(s0_spectra_size(all, 0) * sizeof(double));
-    if (memory == NULL)
-        return S0_SPECTRUM_NO_MEMORY;
-    for (Py_ssize_t k = first; k < last && status == S0_SPECTRUM_DONE; k++) {
-        const char *a = all->a + k * all->strides[0];
-        double *values = all->values + k * n, *left = NULL, *right = NULL;
-        if (all->left) {
-            left = all->left + k * all->rows * (wide ? n : columns);
-            right = all->right + k * all->columns * (wide ? columns : n);
-        }
-        if (wide)
-            status = s0_singular_one(a, all->strides[2], all->strides[1], m, n, all->full, values, right, m, 1, left, 1, n, memory);
-        else
-            status = s0_singular_one(a, all->strides[1], all->strides[2], m, n, all->full, values, left, 1, columns, right, n, 1, memory);
-    }
-    if (!all->memory)
-        free(memory);
-    return status;
-}
-
 #endif

@@ -1,4 +1,4 @@
-# Eigenvalues and singular values of real matrices, by the kernels in `eigen.h`, `singular.h` and `schur_vectors.h`.
+# Eigenvalues and singular values, by the kernels in `hermitian.h`, `complex_singular.h` and `schur_vectors.h`.
 #
 # Note [Eigenvalues]
 #     These kernels take the place of LAPACK for the sizes for which they are faster, and for all sizes within `reproducible`.
@@ -13,7 +13,9 @@
 #     G. Van Zee, R. A. van de Geijn, G. Quintana-Ortí, "Restructuring the Tridiagonal and Bidiagonal QR Algorithms for
 #     Performance", ACM Transactions on Mathematical Software 40, 2014). Vectors are normalised at the end.
 #
-#     Any other matrix is balanced and reduced to Hessenberg form. Double-shift sweeps find blocks of one or two rows, as in
+#     Reflectors make the reduced matrix of a complex matrix real, so that the sweeps are the same.
+#
+#     Any other real matrix is balanced and reduced to Hessenberg form. Double-shift sweeps find blocks of one or two rows, as in
 #     dlahqr, with its exceptional shifts and its criterion for small elements. Eigenvectors are solutions of triangular systems;
 #     if they grow, they are scaled. All iterations fail after a fixed number of sweeps.
 #
@@ -49,23 +51,24 @@ cdef void decompose_some(void* context, int chunk) noexcept nogil:
 
 cdef bint has_own_values(Array x) except -1:
     """Note [Eigenvalues]: whether `eigvalsh` and `svdvals` of x, in the dtype of LAPACK's routines, are computed here."""
-    return x.code == FLOAT64 and is_reproducible()
+    return (x.code == FLOAT64 or x.code == COMPLEX128) and is_reproducible()
 
 
 cdef bint has_own_vectors(Array x) except -1:
     """Note [Eigenvalues]: whether `eigh` and `svd` of x are computed here."""
     cdef Py_ssize_t m = x.shape_[x.ndim - 2], n = x.shape_[x.ndim - 1]
-    return has_own_values(x) or (x.code == FLOAT64 and min(m, n) >= tuning.own_spectra_rows and max(m, n) <= tuning.most_own_spectra_rows)
+    cdef bint is_fast = min(m, n) >= tuning.own_spectra_rows and max(m, n) <= tuning.most_own_spectra_rows
+    return has_own_values(x) or (x.code == FLOAT64 and is_fast)
 
 
 cdef bint has_own_eigenvalues(Array x) except -1:
     """Note [Eigenvalues]: whether `eig` and `eigvals` of x are computed here."""
-    return has_own_values(x) or (x.code == FLOAT64 and x.shape_[x.ndim - 1] <= tuning.own_eigen_rows)
+    return x.code == FLOAT64 and (is_reproducible() or x.shape_[x.ndim - 1] <= tuning.own_eigen_rows)
 
 
 cdef bint run_spectra(s0_decomposition run, bint full, Array a, Array values, Array left=None, Array right=None) except -1:
     """
-    Write values and vectors, in C order, of the matrices of a float64 array; without `left`, only values.
+    Write values and vectors, in C order, of the matrices of a float64 or complex128 array; without `left`, only values.
 
     Eigenvectors are columns of `left`; singular vectors are columns of `left` and rows of `right`. False if a matrix does not converge, or an
     element is not finite.
@@ -80,7 +83,7 @@ cdef bint run_spectra(s0_decomposition run, bint full, Array a, Array values, Ar
     if job.count == 0:
         return True
     a = stack_of(a, a, job.all.strides)
-    job.all.a, job.all.rows, job.all.columns, job.all.full = data_of(a), m, n, full
+    job.all.a, job.all.rows, job.all.columns, job.all.full, job.all.is_complex = data_of(a), m, n, full, a.code == COMPLEX128
     job.all.values, job.all.left, job.all.right, job.all.memory = <double*>data_of(values), NULL, NULL, NULL
     if left is not None:
         job.all.left = <double*>data_of(left)

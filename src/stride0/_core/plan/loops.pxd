@@ -83,7 +83,7 @@ cdef extern from "kernels.h":
         const char* a
         Py_ssize_t strides[3]
         Py_ssize_t rows, columns
-        bint full
+        bint full, is_complex
         double* values
         double* left
         double* right
