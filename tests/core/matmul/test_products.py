@@ -181,7 +181,7 @@ def test_other_blocks_give_the_same_bits(dtype: str) -> None:
     a, b = matrix(dtype, 7, 230, 300), matrix(dtype, 8, 300, 250)
     x, y = xp.asarray(a), xp.asarray(b)
     before, backs_off = xp.get_num_threads(), pool.back_off(False)
-    products, squares = set(), set()
+    products, squares, narrow = set(), set(), set()
     tuned = plan.tune(threads_ns=0, wake_ns=0, per_thread_ns=1)
     try:
         for threads, direct, side in itertools.product((1, 2, 5), (0, 1 << 40), (2048, 100)):
@@ -189,12 +189,13 @@ def test_other_blocks_give_the_same_bits(dtype: str) -> None:
             rows = {"direct_rows": 0, "direct_complex_rows": 0, "direct_columns": 0}
             plan.tune(direct_products=direct, panel_side=side, **rows)
             products.add(np.asarray(x @ y).tobytes())
+            narrow.add(np.asarray(x[:6, :] @ y).tobytes())
             squares |= {np.asarray(x @ x.T).tobytes(), np.asarray(x @ xp.asarray(a.T.copy())).tobytes()}
     finally:
         plan.tune(**tuned)
         xp.set_num_threads(before)
         pool.back_off(backs_off)
-    assert len(products) == len(squares) == 1
+    assert len(products) == len(squares) == len(narrow) == 1
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

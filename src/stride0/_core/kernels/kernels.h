@@ -27,6 +27,9 @@ typedef void (*s0_copy)(char *target, const char *source, Py_ssize_t size);
  * between matrices, rows and columns. Returns 0, or -1 if there is no memory. */
 typedef int (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,
                           Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
+/* With the bytes of a row of the whole result, of which the columns may be a part. */
+typedef int (*s0_direct_product)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,
+                                 Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p, Py_ssize_t pitch);
 
 /* Of vector_products.h: the numbers of a block of a sum, and the least terms of a sum. */
 enum { S0_BLOCK_FLOATS = 512, S0_BLOCK_DOUBLES = 1024, S0_LONG_TERMS = 32 };
@@ -244,7 +247,7 @@ typedef struct {
     /* Set by the core: whether a long loop may return early because its call was interrupted. */
     int (*interrupted)(void);
     /* Of real_products.h: one product as it lies; units of packing, and of the result, from a first one to a last one. */
-    s0_product direct_products[4]; /* of float32, float64, complex64, complex128; so are the next two */
+    s0_direct_product direct_products[4]; /* of float32, float64, complex64, complex128; so are the next two */
     void (*pack_panels[4])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
     void (*multiply_panels[4])(const s0_panels *all, Py_ssize_t first, Py_ssize_t last);
     /* Of machine_limits.h, in the order of LIMITS in plan/machine_limits.pxi; ranges of bytes. */

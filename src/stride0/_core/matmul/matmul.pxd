@@ -18,11 +18,12 @@ cdef struct Product:
     Py_ssize_t m            # rows and
     Py_ssize_t n            # columns, times such of n rows and
     Py_ssize_t p            # columns
-    # A chunk: so many matrices, or so many rows of each.
+    # A chunk: so many matrices, or so many rows or columns of each.
     Py_ssize_t matrices
     Py_ssize_t rows
+    Py_ssize_t columns
     int code
-    s0_product kernel       # of our own
+    s0_product kernel       # NULL: of direct products
     bint failed             # for lack of memory
 
 cdef enum:

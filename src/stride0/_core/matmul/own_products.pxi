@@ -20,28 +20,45 @@
 #     float64             1.1, 1.3; 1.0, 1.1   1.2, 1.1; 0.85, 0.9  1.0, 1.1; 0.9, 0.9     1.1, 1.3; 1.7, 2.2  1.1, 1.0     0.8, 0.95
 #     complex128          1.0, 1.1; 1.0, 1.1   0.95, 1.0; 0.8, 1.0  1.0, 0.8; 0.8, 0.9     0.9, 1.0; 0.8, 0.8  0.6, 0.8     0.7, 0.9
 
+cdef enum:
+    FEW_ROWS = 8        # at most, for threads to share the blocks of their sums
+    WIDE_COLUMNS = 48   # a multiple of three vectors, whatever they hold
+
+
 cdef void run_product(void* context, int chunk) noexcept nogil:
+    """A chunk: some matrices, or some rows or some columns of each matrix."""
     cdef Product* whole = <Product*>context
-    cdef Py_ssize_t size = itemsize_at(whole.code), first, k
+    cdef Py_ssize_t size = itemsize_at(whole.code), row = chunk * whole.rows, column = chunk * whole.columns, k
     cdef int status = 0
     if whole.matrices:
-        first = chunk * whole.matrices
-        status = whole.kernel(
-            whole.left + first * whole.strides1[0], whole.strides1, whole.right + first * whole.strides2[0], whole.strides2,
-            whole.out + first * whole.m * whole.p * size, min(whole.matrices, whole.count - first), whole.m, whole.n, whole.p)
+        k = chunk * whole.matrices
+        status = run_part(whole, k, min(whole.matrices, whole.count - k), 0, whole.m, 0, whole.p)
     else:
-        first = chunk * whole.rows
         for k in range(whole.count):
-            status |= whole.kernel(
-                whole.left + k * whole.strides1[0] + first * whole.strides1[1], whole.strides1, whole.right + k * whole.strides2[0],
-                whole.strides2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
-                whole.p)
+            if whole.columns:
+                status |= run_part(whole, k, 1, 0, whole.m, column, min(whole.columns, whole.p - column))
+            else:
+                status |= run_part(whole, k, 1, row, min(whole.rows, whole.m - row), 0, whole.p)
     if status:
         s0_write_int(whole.failed, True)
 
 
+cdef int run_part(
+    const Product* whole, Py_ssize_t matrix, Py_ssize_t count, Py_ssize_t row, Py_ssize_t rows, Py_ssize_t column, Py_ssize_t columns
+) noexcept nogil:
+    """Compute some rows or columns of `count` matrices by the kernel, or by the direct kernel of panels if there is no other one."""
+    cdef Py_ssize_t size = itemsize_at(whole.code)
+    cdef const char* left = whole.left + matrix * whole.strides1[0] + row * whole.strides1[1]
+    cdef const char* right = whole.right + matrix * whole.strides2[0] + column * whole.strides2[2]
+    cdef char* out = whole.out + ((matrix * whole.m + row) * whole.p + column) * size
+    if whole.kernel is not NULL:
+        return whole.kernel(left, whole.strides1, right, whole.strides2, out, count, rows, whole.n, columns)
+    return TABLE.direct_products[whole.code - FLOAT32](
+        left, whole.strides1, right, whole.strides2, out, count, rows, whole.n, columns, whole.p * size)
+
+
 cdef int run_products(Product* product, int code, int algorithm) except -1:
-    """Compute the products by OWN or PANELS, on several threads where that is faster: partitioned between matrices, else between rows."""
+    """Compute the products, on several threads if that is faster: partitioned between matrices, else between rows or columns."""
     cdef int64_t work
     cdef int threads
     cdef Py_ssize_t chunks
@@ -50,13 +67,13 @@ cdef int run_products(Product* product, int code, int algorithm) except -1:
     if algorithm == PANELS and not is_direct(product):
         return run_panels(product)
     if algorithm == SHORT_DOT:
-        dot_shortly(product)
-        return 0
-    product.kernel = TABLE.direct_products[code - FLOAT32] if algorithm == PANELS else TABLE.products[code]
+        return run_shared(dot_shortly, product, &product.matrices, product.count, product.count * product.n)
+    product.kernel = NULL if algorithm == PANELS else TABLE.products[code]
     work = time_of(product)
-    if algorithm == BY_VECTOR and product.count == 1 and product.m <= FEW_ROWS and product.n >= 2 * block_terms(code) and threads_for(work) > 1:
-        return run_blocks(product)
-    product.matrices, product.rows = product.count, 0
+    if algorithm == BY_VECTOR and product.count == 1 and product.m <= FEW_ROWS and product.n >= 2 * block_terms(code):
+        if chunks_for(work, threads_for(work)) > 1:
+            return run_blocks(product)
+    product.matrices, product.rows, product.columns = product.count, 0, 0
     if work < tuning.long_run_elements:
         run_product(product, 0)
     else:
@@ -68,6 +85,10 @@ cdef int run_products(Product* product, int code, int algorithm) except -1:
                 if product.count >= chunks:
                     product.matrices = (product.count + chunks - 1) // chunks
                     chunks = (product.count + product.matrices - 1) // product.matrices
+                elif product.kernel is NULL and product.m < min(8 * chunks, product.p):
+                    product.matrices = 0
+                    product.columns = ((product.p + chunks - 1) // chunks + WIDE_COLUMNS - 1) // WIDE_COLUMNS * WIDE_COLUMNS
+                    chunks = (product.p + product.columns - 1) // product.columns
                 else:
                     product.matrices = 0
                     product.rows = ((product.m + chunks - 1) // chunks + 7) // 8 * 8
@@ -78,10 +99,6 @@ cdef int run_products(Product* product, int code, int algorithm) except -1:
     if product.failed:
         raise MemoryError("matmul: no memory for the blocks of a product")
     return 0
-
-
-cdef enum:
-    FEW_ROWS = 8        # at most, for threads to share the blocks of their sums
 
 
 cdef inline Py_ssize_t block_terms(int code) noexcept nogil:
@@ -120,18 +137,20 @@ cdef void add_blocks(Real* out, const Real* sums, Py_ssize_t each, Py_ssize_t bl
         out[j] = <Real>total
 
 
-cdef void dot_shortly(const Product* product) noexcept:
+cdef void dot_shortly(void* context, int chunk) noexcept nogil:
+    cdef const Product* product = <const Product*>context
+    cdef Py_ssize_t first = chunk * product.matrices, last = min(first + product.matrices, product.count)
     if product.code == FLOAT32:
-        dot_in_double(product, <float*>product.out)
+        dot_in_double(product, <float*>product.out, first, last)
     else:
-        dot_in_double(product, <double*>product.out)
+        dot_in_double(product, <double*>product.out, first, last)
 
 
-cdef void dot_in_double(const Product* product, Real* out) noexcept:
+cdef void dot_in_double(const Product* product, Real* out, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
     """Dot products of real vectors, added in double, in order."""
     cdef Py_ssize_t k, j
     cdef double total
-    for k in range(product.count):
+    for k in range(first, last):
         total = -0.0
         for j in range(product.n):
             total += <double>(<const Real*>(product.left + k * product.strides1[0] + j * product.strides1[2]))[0] * (

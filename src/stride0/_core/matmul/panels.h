@@ -229,7 +229,7 @@ S0_INLINE void S0_REAL(s0_multiply_units_)(const s0_panels *all, Py_ssize_t firs
 /* Products without copies. Right matrices are packed, a panel at a time, only if their rows are not contiguous, or lie a multiple of
  * 1024 bytes apart, which would fill few sets of the L1 cache. */
 S0_INLINE int S0_REAL(s0_direct_)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out, Py_ssize_t count,
-                                Py_ssize_t m, Py_ssize_t n, Py_ssize_t p, const int parts)
+                                Py_ssize_t m, Py_ssize_t n, Py_ssize_t p, Py_ssize_t pitch, const int parts)
 {
     const Py_ssize_t size = sizeof(S0_TYPE), most = n < S0_SUM_TERMS ? n : S0_SUM_TERMS, numbers = p * parts;
     const int packs = p > 1 && (sb[2] != size * parts || (sb[1] % 1024 == 0 && m >= 32 && n >= 32));
@@ -241,7 +241,7 @@ S0_INLINE int S0_REAL(s0_direct_)(const char *a, const Py_ssize_t *sa, const cha
     int rows;
     if (panel == NULL)
         return -1;
-    for (; count > 0; count--, a += sa[0], b += sb[0], out += m * numbers * size)
+    for (; count > 0; count--, a += sa[0], b += sb[0], out += m * pitch)
         for (k = 0; k < n; k += S0_SUM_TERMS) {
             all.n = n - k < S0_SUM_TERMS ? n - k : S0_SUM_TERMS;
             all.right = b + k * sb[1];
@@ -261,8 +261,8 @@ S0_INLINE int S0_REAL(s0_direct_)(const char *a, const Py_ssize_t *sa, const cha
                 }
                 for (i = 0; i < m; i += rows / parts) {
                     rows = S0_REAL(s0_height_)(m - i, parts);
-                    S0_REAL(s0_direct_tile_)(a + i * sa[1] + k * sa[2], sa[1], sa[2], right, line, out + (i * numbers + j) * size,
-                                           numbers * size, width, all.n, k == 0, rows, !packs && width < S0_BROAD, parts);
+                    S0_REAL(s0_direct_tile_)(a + i * sa[1] + k * sa[2], sa[1], sa[2], right, line, out + i * pitch + j * size,
+                                           pitch, width, all.n, k == 0, rows, !packs && width < S0_BROAD, parts);
                 }
             }
         }
@@ -288,17 +288,18 @@ S0_INLINE int S0_REAL(s0_are_tiny_)(const Py_ssize_t *sa, const Py_ssize_t *sb, 
         S0_REAL(s0_multiply_units_)(all, first, last, parts);                                                                         \
     }                                                                                                                                 \
     static int S0_REAL(s0_direct_##numbers##products_)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb,      \
-                                                     char *out, Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)           \
+                                                     char *out, Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p,           \
+                                                     Py_ssize_t pitch)                                                                \
     {                                                                                                                                 \
         const Py_ssize_t size = sizeof(S0_TYPE), left[3] = {sb[0], sb[2], sb[1]}, right[3] = {sa[0], sa[2], sa[1]};                   \
-        if (parts == 1 && S0_REAL(s0_are_tiny_)(sa, sb, m, n, p)) {                                                                   \
+        if (parts == 1 && pitch == p * size && S0_REAL(s0_are_tiny_)(sa, sb, m, n, p)) {                                                                 \
             S0_REAL(s0_tiny_fused_)((const S0_TYPE *)a, sa[0] / size, (const S0_TYPE *)b, sb[0] / size, (S0_TYPE *)out, count, (int)m,      \
                               (int)n, (int)p);                                                                                        \
             return 0;                                                                                                                 \
         }                                                                                                                             \
         /* For one column, compute the transposed product: its vectors are along the rows of the left matrix. */                      \
-        return p == 1 && m > 1 ? S0_REAL(s0_direct_)(b, left, a, right, out, count, 1, n, m, parts)                                   \
-                               : S0_REAL(s0_direct_)(a, sa, b, sb, out, count, m, n, p, parts);                                       \
+        return p == 1 && m > 1 && pitch == parts * size ? S0_REAL(s0_direct_)(b, left, a, right, out, count, 1, n, m, m * pitch, parts) \
+                                                        : S0_REAL(s0_direct_)(a, sa, b, sb, out, count, m, n, p, pitch, parts);       \
     }
 S0_FOR_PARTS(, 1)
 S0_FOR_PARTS(complex_, 2)

@@ -20,7 +20,7 @@
 #       cache, PANEL_ROWS rows of the left matrix in the L2 cache. Threads share the copies, then the tiles, never a sum. If a
 #       matrix is multiplied by its own transpose, only tiles on and above the diagonal are computed; `mirror` copies them.
 #     * `is_direct`: small products, and products of few rows or few columns, are computed from the operands where they lie. Threads
-#       share matrices of a stack, or rows.
+#       share matrices of a stack, rows, or the columns of a result with few rows.
 #
 #     If the processor has no fused multiply-add (before 2013), it is composed of additions and products, with the same bits:
 #     1000x1000 matrices take 1.2 s in float32 and 5.6 s in float64, which is 17 and 36 times the time of BLAS.

@@ -7,6 +7,7 @@ cdef extern from "kernels.h":
     ctypedef void (*s0_transpose)(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
     ctypedef void (*s0_copy)(char*, const char*, Py_ssize_t) noexcept nogil
     ctypedef int (*s0_product)(const char*, const Py_ssize_t*, const char*, const Py_ssize_t*, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
+    ctypedef int (*s0_direct_product)(const char*, const Py_ssize_t*, const char*, const Py_ssize_t*, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
     void s0_stream_end() noexcept nogil
     ctypedef struct s0_seen:
         int64_t least, most
@@ -161,7 +162,7 @@ cdef extern from "kernels.h":
         const s0_sorter* sorter
         int vector
         bint (*interrupted)() noexcept nogil
-        s0_product direct_products[4]
+        s0_direct_product direct_products[4]
         void (*pack_panels[4])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         void (*multiply_panels[4])(const s0_panels* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         void (*limits[S0_LIMITS])(const s0_limit* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
