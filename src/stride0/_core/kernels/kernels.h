@@ -46,6 +46,8 @@ typedef struct {
     Py_ssize_t below;
     char *memory; /* panels of `right`, whole vectors, then of `left` */
     int fresh;    /* whether sums replace elements of the result */
+    Py_ssize_t terms; /* of a sum: an element of the result is replaced by the first sum, or the sums are added to it in order */
+    int negates;  /* whether panels of `left` are negated, so that the product is subtracted */
 } s0_panels;
 
 /* Of sorting.h: the steps of the sort of a lane of n elements, `stride` bytes apart:

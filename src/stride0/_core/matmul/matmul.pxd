@@ -1,8 +1,9 @@
 # See `matmul.pyx`.
 
+from libc.stdint cimport int64_t
 
 from stride0._core.memory.dtype cimport DType
-from stride0._core.plan.loops cimport s0_product
+from stride0._core.plan.loops cimport s0_panels, s0_product
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array
 
@@ -25,6 +26,24 @@ cdef struct Product:
     int code
     s0_product kernel       # NULL: of direct products
     bint failed             # for lack of memory
+
+
+# Products in panels: see `panels.pxi`.
+
+cdef struct Panels:
+    s0_panels block
+    Py_ssize_t each         # units of a chunk
+    Py_ssize_t units
+    int64_t unchecked       # multiplications since the last check for signals
+    int code
+    bint upper              # whether only the upper triangle of the result is computed
+    bint alone              # whether the calling thread computes, without checks for signals
+
+cdef Py_ssize_t panel_bytes(int code, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p) noexcept nogil
+cdef int subtract_product(
+    Panels* whole, const double* left, Py_ssize_t down, Py_ssize_t across, const double* right, Py_ssize_t line, double* out, Py_ssize_t pitch,
+    Py_ssize_t m, Py_ssize_t n, Py_ssize_t p) except -1 nogil
+
 
 cdef enum:
     MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds

@@ -17,9 +17,9 @@ from stride0._core.memory.dtype cimport (
 from stride0._core.plan.threads cimport may_raise, run_chunks, run_equal_chunks, s0_chunk
 from stride0._core.plan.operations cimport OP_BITWISE_AND, OP_MULTIPLY, OP_NOT_EQUAL
 from stride0._core.plan.loops cimport (
-    BLOCK_DOUBLES, BLOCK_FLOATS, LONG_TERMS, PANEL_ROWS, PANEL_VECTORS, PANELS_TOGETHER, SUM_TERMS, s0_bit_length, s0_panels,
+    BLOCK_DOUBLES, BLOCK_FLOATS, LONG_TERMS, PANEL_ROWS, PANEL_VECTORS, PANELS_TOGETHER, SUM_TERMS, s0_bit_length,
 )
-from stride0._core.plan.plan cimport MAX_NDIM, Operand, TABLE, chunks_for, run_shared, threads_for, tuning
+from stride0._core.plan.plan cimport ALIGNMENT, MAX_NDIM, Operand, TABLE, aligned, chunks_for, run_shared, threads_for, tuning
 from stride0._core.array.modes cimport guarding, is_reproducible
 from stride0._core.array.array cimport (
     Array, c_strides_of, data_of, guard_gradient, is_aligned, new_array, read_operand, same_shape, swapped_matrix, view_of,

@@ -200,6 +200,9 @@ S0_INLINE void S0_REAL(s0_pack_units_)(const s0_panels *all, Py_ssize_t first, P
             rows = S0_REAL(s0_height_)(all->m - row, parts);
             S0_REAL(s0_pack_)(all->left + row * all->left_strides[0], all->left_strides[0], all->left_strides[1],
                             left + row * parts * line, rows / parts, rows, all->n, parts);
+            if (all->negates)
+                for (Py_ssize_t k = row * parts * all->n; k < (row * parts + rows) * all->n; k++)
+                    ((S0_TYPE *)left)[k] = -((S0_TYPE *)left)[k];
         }
     }
 }
@@ -215,12 +218,14 @@ S0_INLINE void S0_REAL(s0_multiply_units_)(const s0_panels *all, Py_ssize_t firs
         const Py_ssize_t bottom = row + group < all->m ? row + group : all->m;
         const Py_ssize_t edge = column + S0_PANELS_TOGETHER * S0_BROAD < all->p ? column + S0_PANELS_TOGETHER * S0_BROAD : all->p;
         for (Py_ssize_t j = column; j < edge; j += S0_BROAD) {
-            const Py_ssize_t width = edge - j < S0_BROAD ? edge - j : S0_BROAD;
+            const Py_ssize_t width = edge - j < S0_BROAD ? edge - j : S0_BROAD, lanes = (width + S0_LANES - 1) / S0_LANES * S0_LANES;
             int rows;
             for (Py_ssize_t i = row; i < bottom && i + all->below < j + width; i += rows / parts) {
                 rows = S0_REAL(s0_height_)(all->m - i, parts);
-                S0_REAL(s0_packed_tile_)(left + i * parts * line, all->memory + j * line, all->out + i * all->pitch + j * size, all->pitch,
-                                       width, all->n, all->fresh, rows, parts);
+                for (Py_ssize_t k = 0; k < all->n; k += all->terms)
+                    S0_REAL(s0_packed_tile_)(left + i * parts * line + k * rows * size, all->memory + j * line + k * lanes * size,
+                                           all->out + i * all->pitch + j * size, all->pitch, width,
+                                           all->n - k < all->terms ? all->n - k : all->terms, all->fresh && k == 0, rows, parts);
             }
         }
     }

@@ -47,12 +47,6 @@ cdef enum:
     CACHE_LINE = 64             # bytes
     CHECKED_PRODUCTS = 1 << 29  # multiplications between two checks for signals, at most 30 ms on one thread
 
-cdef struct Panels:
-    s0_panels block
-    Py_ssize_t each         # units of a chunk
-    Py_ssize_t units
-    int code
-
 
 cdef bint is_by_own_transpose(const Product* product) noexcept nogil:
     return product.left == product.right and product.m == product.p and (
@@ -101,8 +95,13 @@ cdef void multiply_some(void* context, int chunk) noexcept nogil:
 
 
 cdef bint run_units(s0_chunk body, Panels* whole, Py_ssize_t units, int64_t work) noexcept nogil:
-    cdef int threads = threads_for(work)
+    cdef int threads
     whole.units = units
+    if whole.alone:
+        whole.each = units
+        body(whole, 0)
+        return True
+    threads = threads_for(work)
     return run_equal_chunks(body, whole, &whole.each, units, min(chunks_for(work, threads), units), threads)
 
 
@@ -112,53 +111,81 @@ cdef Py_ssize_t even_side(Py_ssize_t size, Py_ssize_t multiple) noexcept nogil:
     return ((size + blocks - 1) // blocks + multiple - 1) // multiple * multiple
 
 
-cdef int compute_panels(Panels* whole, const Product* product, Py_ssize_t height, Py_ssize_t width, Py_ssize_t broad) except -1 nogil:
-    """`run_panels` in blocks of `height` rows and `width` columns, with panels of `broad` columns; columns of real numbers."""
+cdef Py_ssize_t columns_of_panel(int code) noexcept nogil:
+    """The columns of a panel, in real numbers."""
+    return PANEL_VECTORS * TABLE.vector * parts_of(code) // itemsize_at(code)
+
+
+cdef Py_ssize_t panel_bytes(int code, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p) noexcept nogil:
+    """The size of the memory that `compute_panels` needs, for a product of these sizes or of smaller ones."""
+    cdef Py_ssize_t parts = parts_of(code), most = tuning.panel_side, side = min(m, most) * parts + min(p * parts, most) + PANEL_ROWS + columns_of_panel(code)
+    return side * min(n, <Py_ssize_t>SUM_TERMS) * itemsize_at(code) // parts
+
+
+cdef int compute_panels(Panels* whole, const Product* product) except -1 nogil:
+    """Compute each product a block at a time: threads pack its operands, then share its tiles. Columns are counted in real numbers."""
     cdef s0_panels* block = &whole.block
     cdef Py_ssize_t parts = parts_of(product.code), size = itemsize_at(product.code) // parts, columns = product.p * parts
-    cdef Py_ssize_t group = PANEL_ROWS // parts
-    cdef Py_ssize_t matrix, i, j, k, panels, rows
-    cdef int64_t unchecked = 0
-    cdef bint own = parts == 1 and is_by_own_transpose(product)
+    cdef Py_ssize_t group = PANEL_ROWS // parts, broad = columns_of_panel(product.code), matrix, i, j, k, panels, rows
+    cdef Py_ssize_t height = even_side(product.m, group), width = even_side(columns, broad)
+    whole.code = product.code
+    block.left_strides[0], block.left_strides[1] = product.strides1[1], product.strides1[2]
+    block.right_strides[0], block.right_strides[1] = product.strides2[1], product.strides2[2]
     for matrix in range(product.count):
         for j from 0 <= j < columns by width:
             for k from 0 <= k < product.n by SUM_TERMS:
-                for i from 0 <= i < (min(product.m, j + width) if own else product.m) by height:
+                for i from 0 <= i < (min(product.m, j + width) if whole.upper else product.m) by height:
                     block.left = product.left + matrix * product.strides1[0] + i * product.strides1[1] + k * product.strides1[2]
                     block.right = product.right + matrix * product.strides2[0] + k * product.strides2[1] + j // parts * product.strides2[2]
-                    block.out = product.out + ((matrix * product.m + i) * columns + j) * size
+                    block.out = product.out + (matrix * product.m + i) * block.pitch + j * size
                     block.m, block.n, block.p = min(height, product.m - i), min(<Py_ssize_t>SUM_TERMS, product.n - k), min(width, columns - j)
-                    block.below, block.fresh = i - j if own else -product.m - columns, k == 0
+                    block.below, block.fresh = i - j if whole.upper else -product.m - columns, k == 0 and not block.negates
                     panels, rows = (block.p + broad - 1) // broad, (block.m + group - 1) // group
                     if not run_units(pack_some, whole, panels + rows, (block.m * parts + block.p) * block.n * size // 16):
                         return -1    # with the exception of a signal handler
                     if not run_units(
                         multiply_some, whole, rows * ((panels + PANELS_TOGETHER - 1) // PANELS_TOGETHER),
-                        block.m * parts * block.p * block.n * size // (256 if own else 128)):
+                        block.m * parts * block.p * block.n * size // (256 if whole.upper else 128)):
                         return -1
                     # A block is too short for the pool to check for signals.
-                    unchecked += block.m * parts * block.n * block.p
-                    if unchecked >= CHECKED_PRODUCTS:
-                        unchecked = 0
+                    whole.unchecked += block.m * parts * block.n * block.p
+                    if whole.unchecked >= CHECKED_PRODUCTS and not whole.alone:
+                        whole.unchecked = 0
                         with gil:
                             PyErr_CheckSignals()
-        if own:
-            mirror_result(product, product.out + matrix * product.m * product.p * size)
     return 0
 
 
 cdef int run_panels(Product* product) except -1:
-    """Compute each product of matrices a block at a time: threads pack its operands, then share its tiles."""
     cdef Panels whole
-    cdef s0_panels* block = &whole.block
-    cdef Py_ssize_t parts = parts_of(product.code), size = itemsize_at(product.code) // parts, broad = PANEL_VECTORS * TABLE.vector // size
-    cdef Py_ssize_t height = even_side(product.m, PANEL_ROWS // parts), width = even_side(product.p * parts, broad)
-    cdef Py_ssize_t bytes = (height * parts + width) * min(product.n, <Py_ssize_t>SUM_TERMS) * size + CACHE_LINE
+    cdef Py_ssize_t bytes = panel_bytes(product.code, product.m, product.n, product.p) + ALIGNMENT, k
     cdef Array memory = new_array(UINT8, 1, &bytes, NULL, False)
-    whole.code = product.code
-    block.memory = data_of(memory) + (CACHE_LINE - <uintptr_t>data_of(memory) % CACHE_LINE)
-    block.left_strides[0], block.left_strides[1] = product.strides1[1], product.strides1[2]
-    block.right_strides[0], block.right_strides[1] = product.strides2[1], product.strides2[2]
-    block.pitch = product.p * itemsize_at(product.code)
+    memset(&whole, 0, sizeof(whole))
+    whole.block.memory, whole.block.pitch, whole.block.terms = aligned(data_of(memory)), product.p * itemsize_at(product.code), SUM_TERMS
+    whole.upper = parts_of(product.code) == 1 and is_by_own_transpose(product)
     with nogil:
-        return compute_panels(&whole, product, height, width, broad)
+        compute_panels(&whole, product)
+        if whole.upper:
+            for k in range(product.count):
+                mirror_result(product, product.out + k * product.m * whole.block.pitch)
+    return 0
+
+
+cdef int subtract_product(
+        Panels* whole, const double* left, Py_ssize_t down, Py_ssize_t across, const double* right, Py_ssize_t line, double* out, Py_ssize_t pitch,
+        Py_ssize_t m, Py_ssize_t n, Py_ssize_t p) except -1 nogil:
+    """
+    Subtract the product of a matrix of m x n and a matrix of n x p from `out`. Strides count elements; rows of `right` and `out` are contiguous.
+
+    `whole` is set to zeros, except for `block.memory`, `block.terms`, and its options.
+    """
+    cdef Product product
+    cdef Py_ssize_t size = sizeof(double)
+    if m == 0 or n == 0 or p == 0:
+        return 0
+    product.code, product.count, product.m, product.n, product.p = FLOAT64, 1, m, n, p
+    product.left, product.right, product.out = <const char*>left, <const char*>right, <char*>out
+    product.strides1[0], product.strides1[1], product.strides1[2] = 0, down * size, across * size
+    product.strides2[0], product.strides2[1], product.strides2[2] = 0, line * size, size
+    whole.block.negates, whole.block.pitch = True, pitch * size
+    return compute_panels(whole, &product)

@@ -125,6 +125,8 @@ cdef extern from "kernels.h":
         Py_ssize_t pitch, m, n, p, below
         char* memory
         bint fresh
+        Py_ssize_t terms
+        bint negates
     enum:
         S0_LIMITS
     ctypedef struct s0_limit:
