@@ -8,8 +8,8 @@ result: no result depends on the position of an element.
     python tests/core/test_sameness.py --record           # after a change of values that is wanted
     python tests/core/test_sameness.py --record sin cos   # only these functions
 
-All NaNs are replaced by one NaN first: their signs and payloads are unspecified. Decompositions other than
-eigenvalues and singular values, and Fourier transforms, are not in the record.
+All NaNs are replaced by one NaN first: their signs and payloads are unspecified. Decompositions of complex
+matrices, and Fourier transforms, are not in the record.
 """
 
 from __future__ import annotations
@@ -40,6 +40,18 @@ REDUCTIONS = {
     **{name: getattr(xp, name) for name in ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all")},
     **{name: getattr(xp, name) for name in ("argmax", "argmin", "count_nonzero")},
     "vector_norm": xp.linalg.vector_norm,
+}
+# Of a matrix, a symmetric one, and right-hand sides.
+DECOMPOSITIONS = {
+    "cholesky": lambda x, s, b: [xp.linalg.cholesky(s), xp.linalg.cholesky(s, upper=True)],
+    "det": lambda x, s, b: [xp.linalg.det(x)],
+    "inv": lambda x, s, b: [xp.linalg.inv(x)],
+    "slogdet": lambda x, s, b: xp.linalg.slogdet(x),
+    "solve": lambda x, s, b: [xp.linalg.solve(x, b), xp.linalg.solve(x, b[..., 0:1])],
+    "solve_triangular": lambda x, s, b: [
+        xp.linalg.solve_triangular(s, b, upper=upper, unit_diagonal=unit)
+        for upper, unit in ((False, False), (True, False))
+    ],
 }
 SCANS = {"cumulative_sum": xp.cumulative_sum, "cumulative_prod": xp.cumulative_prod}
 
@@ -210,6 +222,18 @@ def spectra(dtype: str) -> Iterator[Any]:
 MATRICES = {"matmul": (products, DTYPES[3:]), "spectra": (spectra, DTYPES[3:5])}
 
 
+def decompositions(call: Any, dtype: str) -> Iterator[Any]:
+    """Small matrices, one block, several blocks, and enough for threads; in both orders, and stacked."""
+    for n in (3, 20, 40, 64, 65, 150, 300):
+        whole = Stream(11).below(2**21, n * n).astype(np.int64).reshape(n, n) - 2**20
+        a = (whole * 2.0**-19).astype(dtype)
+        x, b = xp.asarray(a), xp.asarray(a[:, : n // 2][::-1])
+        s = x @ x.T + n * xp.eye(n, dtype=x.dtype)
+        yield from call(x, s, b)
+        yield from call(xp.asarray(np.asfortranarray(a)), xp.asarray(np.asfortranarray(s)), b)
+        yield from call(xp.stack([x, x]), xp.stack([s, s]), b)
+
+
 def report(only: set[str] | None = None) -> dict[str, str]:
     found = {}
     for name, dtype, call, operands in functions():
@@ -227,6 +251,9 @@ def report(only: set[str] | None = None) -> dict[str, str]:
     for name, (results, dtypes) in MATRICES.items():
         if only is None or name in only:
             found |= {f"{name} {dtype}": hashed(results(dtype)) for dtype in dtypes}
+    for name, call in DECOMPOSITIONS.items():
+        if only is None or name in only:
+            found |= {f"{name} {dtype}": hashed(decompositions(call, dtype)) for dtype in DTYPES[3:5]}
     return found
 
 
@@ -258,6 +285,7 @@ def test_the_record_covers_every_function() -> None:
         *REDUCTIONS,
         *SCANS,
         *MATRICES,
+        *DECOMPOSITIONS,
     }
     for dtype in ("float32", "float64", "complex64", "complex128"):
         assert {("exp", dtype), ("pow", dtype), ("sum", dtype), ("var", dtype)} <= recorded

@@ -90,6 +90,8 @@ CASES: dict[str, tuple[Callable[[], tuple[Any, ...]], Callable[..., Any]]] = {
     "rfft of a prime length": (lambda: (reals(1_000_003),), xp.fft.rfft),
     "ifft of a long lane": (lambda: (complexes(1 << 23),), xp.fft.ifft),
     "fft of lanes of a prime length": (lambda: (complexes(10_000, 997),), xp.fft.fft),
+    "solve": (lambda: (reals(2000, 2000), reals(2000, 1)), xp.linalg.solve),
+    "inv": (lambda: (reals(1500, 1500),), xp.linalg.inv),
     "eigvalsh": (lambda: (reals(400_000, 4, 4),), xp.linalg.eigvalsh),
 }
 

@@ -416,6 +416,7 @@ class Emitter:
             self.add(PRODUCTS, [f"direct_products[{number}]"], f"s0_direct_{prefix}products_f{bits}")
             self.add(PRODUCTS, [f"pack_panels[{number}]"], f"s0_pack_{prefix}panels_f{bits}")
             self.add(PRODUCTS, [f"multiply_panels[{number}]"], f"s0_multiply_{prefix}panels_f{bits}")
+        self.add(PRODUCTS, ["block_steps"], "&s0_the_block_steps")
 
     def fourier(self) -> None:
         for step in ("short", "columns", "rows", "untangle", "tangle", "copy"):
@@ -436,6 +437,7 @@ HEADERS = {
     STRIDED: ['#include "blockwise.h"', ""],
     PRODUCTS: [
         '#include "real_products.h"',
+        '#include "block_kernels.h"',
         '#include "hermitian.h"',
         '#include "complex_singular.h"',
         '#include "schur_vectors.h"',

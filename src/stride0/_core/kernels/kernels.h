@@ -117,7 +117,7 @@ typedef struct {
 
 /* A stack of square matrices and right-hand sides, in any layout, and results in C order: `systems.h`. Strides are in bytes,
  * between matrices, rows and columns. */
-enum { S0_FEW_ROWS = 32, S0_MOST_COLUMNS = 128 };
+enum { S0_FEW_ROWS = 12, S0_MOST_COLUMNS = 128 };
 typedef struct {
     const char *a, *b;      /* if `b` is NULL, it is the identity */
     Py_ssize_t a_strides[3], b_strides[3];
@@ -255,6 +255,8 @@ typedef struct {
     /* Of machine_limits.h, in the order of LIMITS in plan/machine_limits.pxi; ranges of bytes. */
     void (*limits[S0_LIMITS])(const s0_limit *all, Py_ssize_t first, Py_ssize_t last);
     s0_decomposition symmetric, singular, general;
+    /* Of linalg/block_steps.h. */
+    const struct s0_block_steps *block_steps;
 } s0_kernels;
 
 /* The table to which the loops of a module are written; loops that call other loops read it. */

@@ -164,22 +164,22 @@ cdef Array compute_square(int routine, Array x):
             return narrowed(out, x.code) if run_spectra(TABLE.symmetric, False, a, out) else None
     else:
         out = per_matrix(a, code, 0 if routine == DET else 2, n, n)
-        if are_few(a) and routine == INV:
-            return narrowed(out, x.code) if solve_few(a, None, out) else None
-        if are_few(a) and (routine == CHOLESKY_LOWER or routine == CHOLESKY_UPPER):
-            return narrowed(out, x.code) if factor_few(a, out, routine == CHOLESKY_UPPER) else None
-        if are_few(a) and routine == DET:
-            return narrowed(determinants(a, out), x.code)
+        if is_ours(a) and routine == INV:
+            return narrowed(out, x.code) if solve_systems(a, None, out) else None
+        if is_ours(a) and (routine == CHOLESKY_LOWER or routine == CHOLESKY_UPPER):
+            return narrowed(out, x.code) if triangular_factors(a, out, routine == CHOLESKY_UPPER) else None
+        if is_ours(a) and routine == DET:
+            return narrowed(rounded_determinants(a, out), x.code)
     failed = run_lapack(routine, (a, out))
     # For determinants the failure flag does not count: it only means overflow.
     return None if failed and routine != DET else narrowed(out, x.code)
 
 
-cdef Array determinants(Array a, Array out):
+cdef Array rounded_determinants(Array a, Array out):
     cdef Array exponents = new_like(out, FLOAT64)
     cdef double* factor = <double*>data_of(out)
     cdef Py_ssize_t k
-    determinants_of_few(a, out, exponents)
+    determinants(a, out, exponents)
     for k in range(out.size):
         factor[k] = ldexp(factor[k], <int>(<double*>data_of(exponents))[k])
     return out
@@ -263,7 +263,7 @@ cdef Array compute_solve(Array x1, Array x2):
         k = <int>len(batch)
         shape[k], shape[k + 1] = b.shape_[b.ndim - 2], b.shape_[b.ndim - 1]
         out = new_array(wide, k + 2, shape, NULL, False)
-    if not solve_few(a, b, out) if are_few(a) else run_lapack(SOLVE, (a, b, out)):
+    if not solve_systems(a, b, out) if is_ours(a) else run_lapack(SOLVE, (a, b, out)):
         return None
     if x2.ndim == 1:
         out = without_axes(out, (out.ndim - 1,))

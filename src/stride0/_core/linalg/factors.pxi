@@ -44,8 +44,8 @@ cdef int split_determinants(Array factors, Array exponents) except -1:
 cdef object slogdet(str name, PyObject** given):
     cdef Array x = square_argument(given[0], "slogdet", "x"), a = widened(x, wide_code(x.code))
     cdef Array sign = per_matrix(a, a.code, 0, 0, 0), logabsdet = per_matrix(a, FLOAT64, 0, 0, 0)
-    if are_few(a):
-        determinants_of_few(a, sign, logabsdet)
+    if is_ours(a):
+        determinants(a, sign, logabsdet)
         split_determinants(sign, logabsdet)
     else:
         # LAPACK does not fail: a singular matrix has a sign of 0.

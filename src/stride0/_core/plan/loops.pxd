@@ -133,6 +133,7 @@ cdef extern from "kernels.h":
         const char* x
         const char* y
         char* out
+    ctypedef struct s0_block_steps "struct s0_block_steps"
     ctypedef struct s0_kernels:
         s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
         s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS]
@@ -171,3 +172,4 @@ cdef extern from "kernels.h":
         s0_decomposition symmetric
         s0_decomposition singular
         s0_decomposition general
+        const s0_block_steps* block_steps

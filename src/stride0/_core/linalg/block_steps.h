@@ -1,0 +1,52 @@
+/* Steps of decompositions on blocks of S0_BLOCK_ROWS rows or columns: Note [Blocked decompositions] of linalg/blocks.pxi. */
+#ifndef STRIDE0_BLOCK_STEPS_H
+#define STRIDE0_BLOCK_STEPS_H
+
+#include <Python.h>
+#include <math.h>
+
+enum { S0_BLOCK_ROWS = 64, S0_NARROW_COLUMNS = 8 /* eliminated one by one */ };
+
+/* Rows of a lower triangular matrix of at most S0_BLOCK_ROWS rows, and the right-hand sides, which the solutions replace. Strides count
+ * elements; elements of a right-hand side lie `pitch` apart, and the rows themselves are contiguous. */
+typedef struct {
+    const double *a;
+    Py_ssize_t down, across, n;
+    int unit;                   /* whether the diagonal counts as 1 */
+    double *x;
+    Py_ssize_t pitch, columns;
+} s0_triangle;
+
+struct s0_block_steps {
+    /* Solve for columns `first` to `last` of the right-hand sides. */
+    void (*solve)(const s0_triangle *all, Py_ssize_t first, Py_ssize_t last);
+    /* Replace the upper triangle of a positive definite matrix of n rows by its factor. 0 if a pivot is not positive. */
+    int (*factor_definite)(double *a, Py_ssize_t pitch, Py_ssize_t n);
+    /* Factor m rows of n columns, which are given as rows `pitch` apart, by elimination. Row j is exchanged with row exchanges[j]. 0 if
+     * a pivot is 0. Behind S0_BLOCK_ROWS rows there is memory for S0_NARROW_COLUMNS more. */
+    int (*eliminate)(double *columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t *exchanges);
+    /* Exchange each row k from `first` to `last` with row exchanges[k]. */
+    void (*exchange_rows)(double *a, Py_ssize_t pitch, const Py_ssize_t *exchanges, Py_ssize_t first, Py_ssize_t last, Py_ssize_t columns);
+};
+
+/* The determinant of a triangle with elements of the diagonal `step` apart, times a sign, as a factor times a power of 2, so that it does not overflow. The factor is from 0.7 to 1.4, or 0, infinity or NaN. */
+static inline void s0_multiply_diagonal(const double *a, Py_ssize_t step, Py_ssize_t n, int sign, double *factor, double *exponent)
+{
+    int power, sum = 0;
+    double product = sign;
+    if (!sign)
+        n = 0; /* skip the diagonal: the determinant is 0 */
+    for (Py_ssize_t i = 0; i < n; i++) {
+        power = 0;
+        product = frexp(product * a[i * step], &power);
+        sum += isfinite(product) ? power : 0;
+    }
+    if (fabs(product) < 0.70710678118654752) {
+        product *= 2;
+        sum -= 1;
+    }
+    *factor = product;
+    *exponent = sum;
+}
+
+#endif
