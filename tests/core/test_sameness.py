@@ -46,6 +46,12 @@ DECOMPOSITIONS = {
     "cholesky": lambda x, s, b: [xp.linalg.cholesky(s), xp.linalg.cholesky(s, upper=True)],
     "det": lambda x, s, b: [xp.linalg.det(x)],
     "inv": lambda x, s, b: [xp.linalg.inv(x)],
+    "qr": lambda x, s, b: [
+        *xp.linalg.qr(x),
+        *xp.linalg.qr(b),
+        *xp.linalg.qr(b, mode="complete"),
+        *xp.linalg.qr(xp.matrix_transpose(b)),
+    ],
     "slogdet": lambda x, s, b: xp.linalg.slogdet(x),
     "solve": lambda x, s, b: [xp.linalg.solve(x, b), xp.linalg.solve(x, b[..., 0:1])],
     "solve_triangular": lambda x, s, b: [
@@ -227,7 +233,7 @@ def decompositions(call: Any, dtype: str) -> Iterator[Any]:
     for n in (3, 20, 40, 64, 65, 150, 300):
         whole = Stream(11).below(2**21, n * n).astype(np.int64).reshape(n, n) - 2**20
         a = (whole * 2.0**-19).astype(dtype)
-        x, b = xp.asarray(a), xp.asarray(a[:, : n // 2][::-1])
+        x, b = xp.asarray(a), xp.asarray(a[:, : (n + 1) // 2][::-1])
         s = x @ x.T + n * xp.eye(n, dtype=x.dtype)
         yield from call(x, s, b)
         yield from call(xp.asarray(np.asfortranarray(a)), xp.asarray(np.asfortranarray(s)), b)

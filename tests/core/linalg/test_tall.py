@@ -147,12 +147,13 @@ def test_special_matrices(what):
     check_svd(a)
 
 
-def test_residuals_that_vanish_are_left_to_lapack():
+def test_residuals_that_vanish():
     """Columns of a constant matrix become rounding errors of earlier columns, until squares underflow."""
     check_qr(np.ones((3000, 12)))
     a = np.full((3000, 12), 2.0**-66)
-    for got, wanted in zip(xp.linalg.qr(xp.asarray(a)), np.linalg.qr(a), strict=True):
-        assert np.array_equal(np.asarray(got), wanted)
+    q, r = (np.asarray(part) for part in xp.linalg.qr(xp.asarray(a)))
+    assert np.abs(q.T @ q - np.eye(12)).max() < 4e-14
+    assert np.linalg.norm(q @ r - a) < 1e-14 * np.linalg.norm(a)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])

@@ -92,6 +92,7 @@ CASES: dict[str, tuple[Callable[[], tuple[Any, ...]], Callable[..., Any]]] = {
     "fft of lanes of a prime length": (lambda: (complexes(10_000, 997),), xp.fft.fft),
     "solve": (lambda: (reals(2000, 2000), reals(2000, 1)), xp.linalg.solve),
     "inv": (lambda: (reals(1500, 1500),), xp.linalg.inv),
+    "qr": (lambda: (reals(1200, 1200),), xp.linalg.qr),
     "eigvalsh": (lambda: (reals(400_000, 4, 4),), xp.linalg.eigvalsh),
 }
 

@@ -17,6 +17,13 @@ typedef struct {
     Py_ssize_t pitch, columns;
 } s0_triangle;
 
+/* A panel of at most S0_PANEL_COLUMNS columns, and its reflectors, as rows `line` apart, padded to multiples of 8 elements. */
+enum { S0_PANEL_COLUMNS = 32 };
+typedef struct {
+    double *a, *reflectors;
+    Py_ssize_t pitch, line, m, n;
+} s0_columns;
+
 struct s0_block_steps {
     /* Solve for columns `first` to `last` of the right-hand sides. */
     void (*solve)(const s0_triangle *all, Py_ssize_t first, Py_ssize_t last);
@@ -27,6 +34,9 @@ struct s0_block_steps {
     int (*eliminate)(double *columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t *exchanges);
     /* Exchange each row k from `first` to `last` with row exchanges[k]. */
     void (*exchange_rows)(double *a, Py_ssize_t pitch, const Py_ssize_t *exchanges, Py_ssize_t first, Py_ssize_t last, Py_ssize_t columns);
+    /* Eliminate the columns of a panel with at least as many rows by reflectors I - tau v v'. The upper triangle is replaced, and what is
+     * below it is undefined. `inverses` gets 1 / tau, which is infinity if nothing had to be eliminated. */
+    void (*reflect)(const s0_columns *all, double *inverses);
 };
 
 /* The determinant of a triangle with elements of the diagonal `step` apart, times a sign, as a factor times a power of 2, so that it does not overflow. The factor is from 0.7 to 1.4, or 0, infinity or NaN. */

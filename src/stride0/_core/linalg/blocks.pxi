@@ -14,7 +14,7 @@
 #     * `eliminate`, `factor_definite` and `solve_lower` halve a matrix until one block is left (S. Toledo, "Locality of reference in LU
 #       decomposition with partial pivoting", 1997; E. Elmroth, F. Gustavson, "Recursive blocked algorithms", 2004; E. Peise, P.
 #       Bientinesi, "Recursive algorithms for dense linear algebra: the ReLAPACK collection", 2017). Nearly all operations are in
-#       `subtract_product`, Note [Products in panels], which threads share. It adds the sums of blocks to the result in order.
+#       `panel_product`, Note [Products in panels], which threads share. It adds the sums of blocks to the result in order.
 #     * The kernels of a block keep sums in registers. A tile of a triangular system adds its sums, then solves its own triangle
 #       before it is stored. A block of columns is transposed before it is eliminated, so that a search for a pivot, a quotient
 #       and a multiple of a column are loops over contiguous elements. An upper triangle is solved as a lower one by negative strides.
@@ -46,6 +46,11 @@ cdef extern from "block_steps.h":
     enum:
         BLOCK "S0_BLOCK_ROWS"
         NARROW_COLUMNS "S0_NARROW_COLUMNS"
+        PANEL_COLUMNS "S0_PANEL_COLUMNS"
+    ctypedef struct s0_columns:
+        double* a
+        double* reflectors
+        Py_ssize_t pitch, line, m, n
     ctypedef struct s0_triangle:
         const double* a
         Py_ssize_t down, across, n
@@ -57,6 +62,7 @@ cdef extern from "block_steps.h":
         bint (*factor_definite)(double* a, Py_ssize_t pitch, Py_ssize_t n) noexcept nogil
         bint (*eliminate)(double* columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t* exchanges) noexcept nogil
         void (*exchange_rows)(double* a, Py_ssize_t pitch, const Py_ssize_t* exchanges, Py_ssize_t first, Py_ssize_t last, Py_ssize_t columns) noexcept nogil
+        void (*reflect)(const s0_columns* all, double* inverses) noexcept nogil
     void s0_multiply_diagonal(const double* a, Py_ssize_t step, Py_ssize_t n, int sign, double* factor, double* exponent) noexcept nogil
 
 cdef enum:
@@ -125,9 +131,9 @@ cdef int solve_lower(Workspace* work, s0_triangle* system, Py_ssize_t first, bin
         return 0
     part.n = half
     solve_lower(work, &part, first, growing)
-    subtract_product(
-        &work.panels, part.a + half * part.down, part.down, part.across, part.x, part.pitch, part.x + half * part.pitch, part.pitch,
-        n - half, half, min(columns, first + half) if growing else columns)
+    panel_product(
+        &work.panels, part.a + half * part.down, part.down, part.across, part.x, part.pitch, 1, part.x + half * part.pitch, part.pitch,
+        n - half, half, min(columns, first + half) if growing else columns, True)
     part.a += half * (part.down + part.across)
     part.x += half * part.pitch
     part.n = n - half
@@ -157,7 +163,7 @@ cdef int factor_definite(Workspace* work, double* a, Py_ssize_t n) except -1 nog
     system.x, system.pitch, system.columns = right, pitch, n - half
     solve_lower(work, &system, 0, False)
     work.panels.upper = True
-    subtract_product(&work.panels, right, 1, pitch, right, pitch, right + half * pitch, pitch, n - half, half, n - half)
+    panel_product(&work.panels, right, 1, pitch, right, pitch, 1, right + half * pitch, pitch, n - half, half, n - half, True)
     work.panels.upper = False
     return factor_definite(work, right + half * pitch, n - half)
 
@@ -182,9 +188,9 @@ cdef int eliminate(Workspace* work, Py_ssize_t n, Py_ssize_t first, Py_ssize_t l
     system.a, system.down, system.across, system.n, system.unit = corner, pitch, 1, middle - first, True
     system.x, system.pitch, system.columns = a + first * pitch + middle, pitch, last - middle
     solve_lower(work, &system, 0, False)
-    subtract_product(
-        &work.panels, a + middle * pitch + first, pitch, 1, system.x, pitch, a + middle * (pitch + 1), pitch,
-        n - middle, middle - first, last - middle)
+    panel_product(
+        &work.panels, a + middle * pitch + first, pitch, 1, system.x, pitch, 1, a + middle * (pitch + 1), pitch,
+        n - middle, middle - first, last - middle, True)
     return eliminate(work, n, middle, last) and regular
 
 

@@ -97,7 +97,7 @@ cdef Array upper_triangles(Array a, Py_ssize_t kept, Py_ssize_t few):
 
 cdef object qr(str name, PyObject** given):
     """`given`: x, mode."""
-    cdef Array x = matrices_argument(given[0], "qr"), a, q, tau
+    cdef Array x = matrices_argument(given[0], "qr"), a, q, r, tau
     cdef int code = wide_code(x.code), last = x.ndim - 1
     cdef Py_ssize_t rows = x.shape_[last - 1], columns = x.shape_[last], few = min(rows, columns)
     cdef bint complete
@@ -110,6 +110,11 @@ cdef object qr(str name, PyObject** given):
         q = tall.multiplied(None)
         if q is not None:
             return QR(q, narrowed(upper_triangles(tall.squares(), columns, columns), x.code))
+    # LAPACK decides which elements are NaN.
+    a = widened(x, code)
+    if code == FLOAT64 and x.size and is_finite(a):
+        q, r = orthogonal_factors(a, complete)
+        return QR(narrowed(q, x.code), narrowed(r, x.code))
     if not has_loop(QR_RAW, code) or not has_loop(QR_COMPLETE if complete else QR_REDUCED, code):
         refuse_within_mode(QR_RAW)
         with quiet():

@@ -1,7 +1,7 @@
 # cython: wraparound=True
 """Decompositions, systems of equations, and norms.
 
-One compiled module, read in this order: `blocks.pxi`, `triangular.pxi`, `systems.pxi`, `tall_matrices.pxi`, `spectra.pxi`, `decompositions.pxi`, `factors.pxi`, `norms.pxi`.
+One compiled module, read in this order: `blocks.pxi`, `triangular.pxi`, `systems.pxi`, `tall_matrices.pxi`, `orthogonal.pxi`, `spectra.pxi`, `decompositions.pxi`, `factors.pxi`, `norms.pxi`.
 """
 
 from cpython.object cimport PyObject
@@ -25,7 +25,7 @@ from stride0._core.call.binding cimport array_argument, axes_tuple, flag_argumen
 from stride0._core.reduce.reduce cimport accumulate, reduce_whole
 from stride0._core.matmul.matmul cimport (
     CHOLESKY_LOWER, CHOLESKY_UPPER, DET, EIG, EIGH, EIGVALS, EIGVALSH, INV, LSTSQ, QR_COMPLETE, QR_RAW, QR_REDUCED, SLOGDET, SOLVE, SVD,
-    SVD_FULL, SVD_REDUCED, Panels, aligned_copy, has_loop, panel_bytes, refuse_within_mode, run_lapack, subtract_product,
+    SVD_FULL, SVD_REDUCED, Panels, aligned_copy, has_loop, panel_bytes, panel_product, refuse_within_mode, run_lapack,
 )
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, DTypeError, ShapeError, counted, shown
@@ -37,6 +37,7 @@ include "blocks.pxi"
 include "triangular.pxi"
 include "systems.pxi"
 include "tall_matrices.pxi"
+include "orthogonal.pxi"
 include "spectra.pxi"
 include "decompositions.pxi"
 include "factors.pxi"

@@ -19,8 +19,8 @@
 #     The signs of an orthogonal factor may differ from LAPACK's. The reflectors of LAPACK choose the sign of a column opposite
 #     to the element on the diagonal. An elimination in the first n rows of Q gives these elements (G. Ballard, J. Demmel, L.
 #     Grigori, M. Jacquelin, H. D. Nguyen, E. Solomonik, "Reconstructing Householder vectors from tall-skinny QR", 2014). If such
-#     an element is so small that rounding errors could change its sign, or if squares would overflow or underflow, LAPACK
-#     computes the factors.
+#     an element is so small that rounding errors could change its sign, or if squares would overflow or underflow, the
+#     factors are computed in panels, Note [Reflectors in panels], and singular values by LAPACK.
 #
 #     Times on one thread of an AMD server with AVX-512, NumPy 2.4 and its OpenBLAS on one thread, in milliseconds:
 #
@@ -32,7 +32,7 @@
 #         svdvals  here      1.3      0.27     0.10       1.0        2.3    0.064
 #                  LAPACK    4.9      1.0      0.31       2.1        6.8    0.115
 #
-#     LAPACK handles complex matrices. It also computes orthogonal factors of one or two columns, where its vector functions are faster.
+#     LAPACK handles complex matrices. Orthogonal factors of one or two columns are computed in panels.
 
 cdef enum:
     UNIT = 8                # columns that kernels process together

@@ -40,9 +40,9 @@ cdef struct Panels:
     bint alone              # whether the calling thread computes, without checks for signals
 
 cdef Py_ssize_t panel_bytes(int code, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p) noexcept nogil
-cdef int subtract_product(
-    Panels* whole, const double* left, Py_ssize_t down, Py_ssize_t across, const double* right, Py_ssize_t line, double* out, Py_ssize_t pitch,
-    Py_ssize_t m, Py_ssize_t n, Py_ssize_t p) except -1 nogil
+cdef int panel_product(
+    Panels* whole, const double* left, Py_ssize_t down, Py_ssize_t across, const double* right, Py_ssize_t line, Py_ssize_t column,
+    double* out, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p, bint subtracts) except -1 nogil
 
 
 cdef enum:

@@ -171,11 +171,11 @@ cdef int run_panels(Product* product) except -1:
     return 0
 
 
-cdef int subtract_product(
-        Panels* whole, const double* left, Py_ssize_t down, Py_ssize_t across, const double* right, Py_ssize_t line, double* out, Py_ssize_t pitch,
-        Py_ssize_t m, Py_ssize_t n, Py_ssize_t p) except -1 nogil:
+cdef int panel_product(
+        Panels* whole, const double* left, Py_ssize_t down, Py_ssize_t across, const double* right, Py_ssize_t line, Py_ssize_t column,
+        double* out, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p, bint subtracts) except -1 nogil:
     """
-    Subtract the product of a matrix of m x n and a matrix of n x p from `out`. Strides count elements; rows of `right` and `out` are contiguous.
+    Write the product of a matrix of m x n and a matrix of n x p to `out`, or subtract it. Strides count elements; rows of `out` are contiguous.
 
     `whole` is set to zeros, except for `block.memory`, `block.terms`, and its options.
     """
@@ -186,6 +186,6 @@ cdef int subtract_product(
     product.code, product.count, product.m, product.n, product.p = FLOAT64, 1, m, n, p
     product.left, product.right, product.out = <const char*>left, <const char*>right, <char*>out
     product.strides1[0], product.strides1[1], product.strides1[2] = 0, down * size, across * size
-    product.strides2[0], product.strides2[1], product.strides2[2] = 0, line * size, size
-    whole.block.negates, whole.block.pitch = True, pitch * size
+    product.strides2[0], product.strides2[1], product.strides2[2] = 0, line * size, column * size
+    whole.block.negates, whole.block.pitch = subtracts, pitch * size
     return compute_panels(whole, &product)
