@@ -394,13 +394,7 @@ LINALG = (
     Threshold(
         "tall_ratio", 2, "minimum number of rows for each column of a tall matrix; order of sums", COMPARE
     ),
-    Threshold(
-        "tall_columns",
-        3,
-        "minimum number of columns of a tall matrix if more than the triangular factor is asked for; "
-        "order of sums",
-        COMPARE,
-    ),
+    Threshold("tall_columns", 1, "minimum number of columns of a tall matrix; order of sums", COMPARE),
     Threshold(
         "tall_block_rows",
         256,

@@ -223,7 +223,7 @@ cdef object eigvalsh(str name, PyObject** given):
 
 cdef Array compute_svdvals(Array x):
     cdef Py_ssize_t rows = x.shape_[x.ndim - 2], columns = x.shape_[x.ndim - 1]
-    cdef Tall tall = factor_tall(x, True) if is_tall(x, True) else None
+    cdef Tall tall = factor_tall(x, True) if is_tall(x) else None
     cdef Array a = widened(x, wide_code(x.code)) if tall is None else tall.squares(), out
     if tall is None and not is_finite(a):
         return None

@@ -56,7 +56,7 @@ cdef object slogdet(str name, PyObject** given):
 cdef tuple compute_svd(Array x, bint full):
     cdef int code = wide_code(x.code)
     cdef Py_ssize_t rows = x.shape_[x.ndim - 2], columns = x.shape_[x.ndim - 1], few = min(rows, columns)
-    cdef Tall tall = factor_tall(x, False) if not full and is_tall(x, False) else None
+    cdef Tall tall = factor_tall(x, False) if not full and is_tall(x) else None
     cdef Array a = widened(x, code) if tall is None else tall.squares(), u, s, vh
     if tall is not None:
         rows = few
@@ -105,7 +105,7 @@ cdef object qr(str name, PyObject** given):
     if not isinstance(mode, str) or mode not in ("reduced", "complete"):
         raise ArgumentValueError("qr", f"unknown mode {shown(mode)}", (), "mode must be 'reduced' or 'complete'.")
     complete = mode == "complete" and rows > columns
-    cdef Tall tall = factor_tall(x, False) if not complete and is_tall(x, False) else None
+    cdef Tall tall = factor_tall(x, False) if not complete and is_tall(x) else None
     if tall is not None:
         q = tall.multiplied(None)
         if q is not None:
@@ -160,13 +160,13 @@ cdef tuple reduced_systems(Array x1, Array x2):
     cdef Array joined, squares, part
     cdef Tall tall
     cdef int k
-    if x1.size < MANY or not is_tall(x1, True) or not has_loop(LSTSQ, FLOAT64):
+    if x1.size < MANY or not is_tall(x1) or not has_loop(LSTSQ, FLOAT64):
         return None
     for k in range(last):
         shape[k] = x1.shape_[k]
     shape[last] = columns + sides
     joined = new_array(x1.code, x1.ndim, shape, NULL, False)
-    if not is_tall(joined, True):
+    if not is_tall(joined):
         return None
     shape[last] = columns
     assign_array(view_of(joined, data_of(joined), x1.ndim, shape, joined.strides_), x1, "lstsq")

@@ -32,7 +32,7 @@
 #         svdvals  here      1.3      0.27     0.10       1.0        2.3    0.064
 #                  LAPACK    4.9      1.0      0.31       2.1        6.8    0.115
 #
-#     LAPACK handles complex matrices. Orthogonal factors of one or two columns are computed in panels.
+#     LAPACK handles complex matrices.
 
 cdef enum:
     UNIT = 8                # columns that kernels process together
@@ -58,12 +58,12 @@ cdef struct TallJob:
     int failed
 
 
-cdef bint is_tall(Array x, bint alone) noexcept:
-    """Note [Tall matrices]: whether the matrices of x are factored here; with `alone`, only their triangles."""
+cdef bint is_tall(Array x) noexcept:
+    """Note [Tall matrices]: whether the matrices of x are factored here."""
     cdef Py_ssize_t rows = x.shape_[x.ndim - 2], columns = x.shape_[x.ndim - 1]
     if (x.code != FLOAT32 and x.code != FLOAT64) or not x.size:
         return False
-    return (1 if alone else tuning.tall_columns) <= columns <= S0_MOST_COLUMNS and rows >= tuning.tall_ratio * columns
+    return tuning.tall_columns <= columns <= S0_MOST_COLUMNS and rows >= tuning.tall_ratio * columns
 
 
 cdef void run_some(void* context, int chunk) noexcept nogil:
