@@ -42,21 +42,18 @@ S0_INLINE void s0_sum_tile(const double *a, Py_ssize_t down, Py_ssize_t across, 
                 sum[i][j] = S0_FUSED_f64(x, part[j], sum[i][j]);
         }
     }
-    if (use == S0_SUBTRACTS)
-        S0_UNROLLED
-        for (i = 0; i < rows; i++)
-            S0_UNROLLED
-            for (j = 0; j < vectors; j++)
-                sum[i][j] = S0_PART(out + i * pitch, j) - sum[i][j];
-    else if (use != S0_STORES)
+    if (use != S0_STORES) {
         S0_UNROLLED
         for (i = 0; i < rows; i++) {
-            S0_UNROLLED
-            for (k = 0; k < i; k++) {
-                x = a[i * down + k * across] - (s0_row){0};
+            if (use != S0_SUBTRACTS) {
+                /* The rows above are solved. */
                 S0_UNROLLED
-                for (j = 0; j < vectors; j++)
-                    sum[i][j] = S0_FUSED_f64(x, sum[k][j], sum[i][j]);
+                for (k = 0; k < i; k++) {
+                    x = a[i * down + k * across] - (s0_row){0};
+                    S0_UNROLLED
+                    for (j = 0; j < vectors; j++)
+                        sum[i][j] = S0_FUSED_f64(x, sum[k][j], sum[i][j]);
+                }
             }
             S0_UNROLLED
             for (j = 0; j < vectors; j++)
@@ -68,6 +65,7 @@ S0_INLINE void s0_sum_tile(const double *a, Py_ssize_t down, Py_ssize_t across, 
                     sum[i][j] /= x;
             }
         }
+    }
     S0_UNROLLED
     for (i = 0; i < rows; i++)
         S0_UNROLLED
@@ -81,7 +79,7 @@ S0_INLINE void s0_sum_tile(const double *a, Py_ssize_t down, Py_ssize_t across, 
 #undef S0_PART
 }
 
-/* A tile by the function of its size. */
+/* `s0_sum_tile` by the function of its size. */
 static __attribute__((noinline)) void s0_sum_one(const double *a, Py_ssize_t down, Py_ssize_t across, const double *b, Py_ssize_t line,
                                                  double *out, Py_ssize_t pitch, Py_ssize_t width, Py_ssize_t n, s0_use use, int rows)
 {
@@ -100,7 +98,7 @@ static __attribute__((noinline)) void s0_sum_one(const double *a, Py_ssize_t dow
 
 enum { S0_TILE_COLUMNS = 3 * S0_ROW }; /* columns of the widest tile */
 
-/* A tile of any number of columns. */
+/* `s0_sum_one` for any number of columns. */
 S0_INLINE void s0_sum_all(const double *a, Py_ssize_t down, Py_ssize_t across, const double *b, Py_ssize_t line, double *out,
                           Py_ssize_t pitch, Py_ssize_t width, Py_ssize_t n, s0_use use, int rows)
 {
@@ -213,6 +211,7 @@ static int s0_eliminate_block(double *columns, Py_ssize_t pitch, Py_ssize_t m, P
         const s0_triangle above = {columns, 1, pitch, c, 1, upper, S0_NARROW_COLUMNS, S0_NARROW_COLUMNS};
         int rows;
         end = c + S0_NARROW_COLUMNS < n ? c + S0_NARROW_COLUMNS : n;
+        /* The rows above: exchanged, and solved for the columns before. */
         for (j = c; j < end; j++) {
             double *own = columns + j * pitch;
             for (k = 0; k < c; k++)
@@ -226,7 +225,8 @@ static int s0_eliminate_block(double *columns, Py_ssize_t pitch, Py_ssize_t m, P
             for (int i = 0; i < rows; i++)
                 for (k = 0; k < c; k++)
                     columns[(j + i) * pitch + k] = upper[k * S0_NARROW_COLUMNS + j - c + i];
-            s0_sum_all(upper + j - c, 1, S0_NARROW_COLUMNS, columns + c, pitch, sums + (j - c) * pitch + c, pitch, m - c, c, S0_STORES, rows);
+            s0_sum_all(upper + j - c, 1, S0_NARROW_COLUMNS, columns + c, pitch, sums + (j - c) * pitch + c, pitch,
+                       m - c, c, S0_STORES, rows);
         }
         regular &= s0_eliminate_narrow(columns, pitch, m, c, end, sums, exchanges);
         for (j = 0; j < c; j++)
@@ -352,17 +352,19 @@ static void s0_reflect_panel(const s0_columns *all, double *inverses)
             inverses[s + i] = gram[i * S0_NARROW_COLUMNS + i];
         if (rest == 0)
             continue;
+        /* The products of the reflectors with the other columns, block by block. */
         right = all->a + s * all->pitch + s + count;
         for (k = 0; k < all->m - s; k += S0_BLOCK_ROWS) {
             const Py_ssize_t terms = all->m - s - k < S0_BLOCK_ROWS ? all->m - s - k : S0_BLOCK_ROWS;
             for (i = 0; i < count; i += rows) {
                 rows = s0_height_f64(count - i);
-                s0_sum_all(own + i * line + k, line, 1, right + k * all->pitch, all->pitch, (k ? more : w) + i * S0_PANEL_COLUMNS, S0_PANEL_COLUMNS,
-                           rest, terms, S0_STORES, rows);
+                s0_sum_all(own + i * line + k, line, 1, right + k * all->pitch, all->pitch, (k ? more : w) + i * S0_PANEL_COLUMNS,
+                           S0_PANEL_COLUMNS, rest, terms, S0_STORES, rows);
             }
             for (i = 0; k && i < count * S0_PANEL_COLUMNS; i++)
                 w[i] += more[i];
         }
+        /* Times T', by its inverse; then times the reflectors. */
         small.n = count;
         s0_solve_block(&small, 0, rest);
         for (i = 0; i < all->m - s; i += rows) {
@@ -372,7 +374,9 @@ static void s0_reflect_panel(const s0_columns *all, double *inverses)
     }
 }
 
-static const struct s0_block_steps s0_the_block_steps = {s0_solve_block, s0_factor_block, s0_eliminate_block, s0_exchange_rows, s0_reflect_panel};
+static const struct s0_block_steps s0_the_block_steps = {
+    s0_solve_block, s0_factor_block, s0_eliminate_block, s0_exchange_rows, s0_reflect_panel,
+};
 
 #undef s0_lanes
 #endif

@@ -39,7 +39,8 @@ struct s0_block_steps {
     void (*reflect)(const s0_columns *all, double *inverses);
 };
 
-/* The determinant of a triangle with elements of the diagonal `step` apart, times a sign, as a factor times a power of 2, so that it does not overflow. The factor is from 0.7 to 1.4, or 0, infinity or NaN. */
+/* The determinant of a triangle with elements of the diagonal `step` apart, times a sign, as a factor times a power of 2, so that it does not
+ * overflow. The factor is from 0.7 to 1.4, or 0, infinity or NaN. */
 static inline void s0_multiply_diagonal(const double *a, Py_ssize_t step, Py_ssize_t n, int sign, double *factor, double *exponent)
 {
     int power, sum = 0;
