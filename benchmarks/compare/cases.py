@@ -370,12 +370,19 @@ def linalg(scale: Scale) -> Iterator[Row]:
         )
     yield row("x @ y", "complex128", "square", (n // 3, n // 3), (n // 3, n // 3))
     yield row("x @ y", "int64", "square", (n // 6, n // 6), (n // 6, n // 6))
-    for shape in ((4, 4), (100, 4, 4)):
-        x = Operand(shape, values="definite")
-        how = "float64, " + "x".join(map(str, shape))
+    squares = {
+        "4x4": (4, 4),
+        "100x4x4": (100, 4, 4),
+        "50x50": (50, 50),
+        "square": (n // 4, n // 4),
+        "large": (n, n),
+    }
+    for label, shape in squares.items():
+        x, how = Operand(shape, values="definite"), f"float64, {label}"
         for name in ("inv", "det", "cholesky"):
             yield Row("linalg", f"{name}(x) {how}", f"linalg.{name}(x)", {"x": x})
         yield Row("linalg", f"solve(x, y) {how}", "linalg.solve(x, y)", {"x": x, "y": Operand(shape)})
+        yield Row("linalg", f"qr(x) {how}", "linalg.qr(x)", {"x": x}, compared="magnitudes")
     for dtype in ("float32", "float64"):
         for how, shape in (("of 100", (100,)), ("rows", (n, n))):
             options = ", axis=1" if len(shape) > 1 else ""
