@@ -11,9 +11,9 @@ typedef double s0_row_anywhere __attribute__((vector_size(S0_VECTOR), aligned(si
 enum { S0_ROW = S0_VECTOR / 8 };
 #define s0_lanes s0_row /* in S0_FUSED_f64 */
 
-/* What a tile does with its sums: store them, subtract them from the elements of the result, or also solve for a lower triangle, whose
- * diagonal may count as 1. */
-typedef enum { S0_STORES, S0_SUBTRACTS, S0_SOLVES, S0_SOLVES_UNIT } s0_use;
+/* What a tile does with its sums: store them, add them to the elements of the result, subtract them, or also solve for a lower triangle,
+ * whose diagonal may count as 1. */
+typedef enum { S0_STORES, S0_ADDS, S0_SUBTRACTS, S0_SOLVES, S0_SOLVES_UNIT } s0_use;
 
 /* The product of `rows` rows of a matrix `a` of n columns and the rows `b`, `line` apart, of which `width` columns exist, is used for the
  * elements at `out`. The triangle is in the further columns of `a`. */
@@ -45,7 +45,7 @@ S0_INLINE void s0_sum_tile(const double *a, Py_ssize_t down, Py_ssize_t across, 
     if (use != S0_STORES) {
         S0_UNROLLED
         for (i = 0; i < rows; i++) {
-            if (use != S0_SUBTRACTS) {
+            if (use > S0_SUBTRACTS) {
                 /* The rows above are solved. */
                 S0_UNROLLED
                 for (k = 0; k < i; k++) {
@@ -57,7 +57,7 @@ S0_INLINE void s0_sum_tile(const double *a, Py_ssize_t down, Py_ssize_t across, 
             }
             S0_UNROLLED
             for (j = 0; j < vectors; j++)
-                sum[i][j] = S0_PART(out + i * pitch, j) - sum[i][j];
+                sum[i][j] = S0_PART(out + i * pitch, j) + (use == S0_ADDS ? sum[i][j] : -sum[i][j]);
             if (use == S0_SOLVES) {
                 x = a[i * down + i * across] - (s0_row){0};
                 S0_UNROLLED
@@ -252,23 +252,35 @@ static void s0_exchange_rows(double *a, Py_ssize_t pitch, const Py_ssize_t *exch
 
 enum { S0_DOT_LANES = 32 };
 
+/* Add the second half of the lanes to the first one, until `lanes[0]` is the sum. */
+#define S0_ADD_HALVES(lanes, half) \
+    for (k = 0; k < (half); k++)   \
+        (lanes)[k] += (lanes)[k + (half)];
+
 /* The sum of products of n elements, a multiple of 8, in lanes, which are then added in pairs. */
 static double s0_dot(const double *x, const double *y, Py_ssize_t n)
 {
     s0_row total[S0_DOT_LANES / S0_ROW] = {{0}};
     double lanes[S0_DOT_LANES];
-    int k, half;
-    for (; n >= S0_DOT_LANES; n -= S0_DOT_LANES, x += S0_DOT_LANES, y += S0_DOT_LANES)
-        S0_UNROLLED
-        for (k = 0; k < S0_DOT_LANES / S0_ROW; k++)
-            total[k] = S0_FUSED_f64((s0_row)((const s0_row_anywhere *)x)[k], (s0_row)((const s0_row_anywhere *)y)[k], total[k]);
-    memcpy(lanes, total, sizeof(lanes));
-    for (k = 0; k < n; k++)
-        lanes[k] = fma(x[k], y[k], lanes[k]);
-    for (half = S0_DOT_LANES / 2; half > 0; half /= 2)
-        for (k = 0; k < half; k++)
-            lanes[k] += lanes[k + half];
-    return lanes[0];
+    int k, group;
+    if (n > 8) {
+        for (; n >= S0_DOT_LANES; n -= S0_DOT_LANES, x += S0_DOT_LANES, y += S0_DOT_LANES)
+            S0_UNROLLED
+            for (k = 0; k < S0_DOT_LANES / S0_ROW; k++)
+                total[k] = S0_FUSED_f64((s0_row)((const s0_row_anywhere *)x)[k], (s0_row)((const s0_row_anywhere *)y)[k], total[k]);
+        memcpy(lanes, total, sizeof(lanes));
+        for (group = 0; group < n; group += 8)
+            for (k = group; k < group + 8; k++)
+                lanes[k] = fma(x[k], y[k], lanes[k]);
+        S0_ADD_HALVES(lanes, 16)
+        S0_ADD_HALVES(lanes, 8)
+    } else {
+        for (k = 0; k < 8; k++)
+            lanes[k] = x[k] * y[k];
+    }
+    S0_ADD_HALVES(lanes, 4)
+    S0_ADD_HALVES(lanes, 2)
+    return lanes[0] + lanes[1];
 }
 
 /* Replace x by the reflector that maps it to a multiple, `beta`, of unit vector j, and whose element j is 1. Elements before j are 0, and so
@@ -305,77 +317,82 @@ static double s0_reflector(double *x, Py_ssize_t n, Py_ssize_t count, Py_ssize_t
     return (norm - alpha) / norm;
 }
 
-/* Eliminate the columns `s` to `s + count` of a panel. The lower triangle of `gram` gets the products of their reflectors, and 1 / tau. */
-static void s0_reflect_narrow(const s0_columns *all, Py_ssize_t s, Py_ssize_t count, double *gram)
+static void s0_apply_block(const s0_reflectors *all, double *x, Py_ssize_t pitch, Py_ssize_t columns, int inverse)
 {
-    const Py_ssize_t line = all->line, height = all->m - s, padded = (height + 7) / 8 * 8;
-    double *rows = all->reflectors + s * line, *own;
-    Py_ssize_t i, j, k;
-    s0_transpose_8((const char *)(all->a + s * all->pitch + s), all->pitch * 8, (char *)(rows + s), line * 8, height, count);
-    for (j = 0; j < count; j++) {
-        memset(rows + j * line, 0, s * sizeof(double));
-        memset(rows + j * line + s + height, 0, (padded - height) * sizeof(double));
+    enum { W_PITCH = S0_TILE_COLUMNS };
+    double w[S0_PANEL_COLUMNS * W_PITCH];
+    const Py_ssize_t line = all->line, count = all->count, last = inverse ? 0 : count - 1;
+    s0_triangle system = {all->gram, S0_PANEL_COLUMNS, 1, count, 0, w, W_PITCH, W_PITCH};
+    if (!inverse) {
+        /* T itself: the transposed triangle, from the last row on. */
+        system.a += last * (S0_PANEL_COLUMNS + 1);
+        system.down = -1;
+        system.across = -S0_PANEL_COLUMNS;
+        system.x += last * W_PITCH;
+        system.pitch = -W_PITCH;
     }
-    for (j = 0, rows += s; j < count; j++) {
-        double beta, tau;
-        own = rows + j * line;
-        for (i = 0; i < j; i++) {
-            all->a[(s + i) * all->pitch + s + j] = own[i];
-            own[i] = 0;
-        }
-        tau = s0_reflector(own, padded, height, j, &beta);
-        all->a[(s + j) * all->pitch + s + j] = beta;
-        gram[j * S0_NARROW_COLUMNS + j] = 1 / tau;
-        for (k = 0; k < j; k++)
-            gram[j * S0_NARROW_COLUMNS + k] = s0_dot(own, rows + k * line, padded);
-        for (k = j + 1; k < count && tau != 0; k++) {
-            double *restrict other = rows + k * line, factor = -tau * s0_dot(own, other, padded);
-            for (i = j; i < height; i++)
-                other[i] = fma(factor, own[i], other[i]);
+    for (; columns > 0; columns -= W_PITCH, x += W_PITCH) {
+        const Py_ssize_t width = columns < W_PITCH ? columns : W_PITCH;
+        Py_ssize_t i, k;
+        int rows;
+        for (k = 0; k < all->m; k += S0_BLOCK_ROWS)
+            for (i = 0; i < count; i += rows) {
+                rows = s0_height_f64(count - i);
+                s0_sum_one(all->v + i * line + k, line, 1, x + k * pitch, pitch, w + i * W_PITCH, W_PITCH, width,
+                           all->m - k < S0_BLOCK_ROWS ? all->m - k : S0_BLOCK_ROWS, k ? S0_ADDS : S0_STORES, rows);
+            }
+        s0_solve_block(&system, 0, width);
+        for (i = 0; i < all->m; i += rows) {
+            rows = s0_height_f64(all->m - i);
+            s0_sum_one(all->v + i, 1, line, w, W_PITCH, x + i * pitch, pitch, width, count, S0_SUBTRACTS, rows);
         }
     }
 }
 
-static void s0_reflect_panel(const s0_columns *all, double *inverses)
+/* Eliminate the columns `s` to `s + count` of a panel by reflectors, which are applied to these columns only. */
+static void s0_reflect_narrow(const s0_columns *all, Py_ssize_t s, Py_ssize_t count)
 {
-    double gram[S0_NARROW_COLUMNS * S0_NARROW_COLUMNS], w[S0_NARROW_COLUMNS * S0_PANEL_COLUMNS], more[S0_NARROW_COLUMNS * S0_PANEL_COLUMNS];
-    const Py_ssize_t line = all->line;
-    Py_ssize_t s, i, k, count, rest;
-    int rows;
-    for (s = 0; s < all->n; s += count) {
-        double *own = all->reflectors + s * line + s, *right;
-        s0_triangle small = {gram, S0_NARROW_COLUMNS, 1, 0, 0, w, S0_PANEL_COLUMNS, S0_PANEL_COLUMNS};
-        count = all->n - s < S0_NARROW_COLUMNS ? all->n - s : S0_NARROW_COLUMNS;
-        rest = all->n - s - count;
-        s0_reflect_narrow(all, s, count, gram);
-        for (i = 0; i < count; i++)
-            inverses[s + i] = gram[i * S0_NARROW_COLUMNS + i];
-        if (rest == 0)
-            continue;
-        /* The products of the reflectors with the other columns, block by block. */
-        right = all->a + s * all->pitch + s + count;
-        for (k = 0; k < all->m - s; k += S0_BLOCK_ROWS) {
-            const Py_ssize_t terms = all->m - s - k < S0_BLOCK_ROWS ? all->m - s - k : S0_BLOCK_ROWS;
-            for (i = 0; i < count; i += rows) {
-                rows = s0_height_f64(count - i);
-                s0_sum_all(own + i * line + k, line, 1, right + k * all->pitch, all->pitch, (k ? more : w) + i * S0_PANEL_COLUMNS,
-                           S0_PANEL_COLUMNS, rest, terms, S0_STORES, rows);
-            }
-            for (i = 0; k && i < count * S0_PANEL_COLUMNS; i++)
-                w[i] += more[i];
+    const Py_ssize_t line = all->line, height = all->m - s, padded = (height + 7) / 8 * 8;
+    double *rows = all->reflectors + s;
+    Py_ssize_t i, j, k;
+    s0_transpose_8((const char *)(all->a + s * all->pitch + s), all->pitch * 8, (char *)(rows + s * line), line * 8, height, count);
+    for (j = s; j < s + count; j++) {
+        double *own = rows + j * line, *gram = all->gram + j * S0_PANEL_COLUMNS, beta, tau;
+        memset(own - s, 0, s * sizeof(double));
+        memset(own + height, 0, (padded - height) * sizeof(double));
+        for (k = s; k < j; k++) {
+            /* The reflectors before, and their elements of R. */
+            const double *other = rows + k * line, factor = -all->taus[k] * s0_dot(other, own, padded);
+            for (i = k - s; i < height && all->taus[k] != 0; i++)
+                own[i] = fma(factor, other[i], own[i]);
+            all->a[k * all->pitch + j] = own[k - s];
         }
-        /* Times T', by its inverse; then times the reflectors. */
-        small.n = count;
-        s0_solve_block(&small, 0, rest);
-        for (i = 0; i < all->m - s; i += rows) {
-            rows = s0_height_f64(all->m - s - i);
-            s0_sum_all(own + i, 1, line, w, S0_PANEL_COLUMNS, right + i * all->pitch, all->pitch, rest, count, S0_SUBTRACTS, rows);
-        }
+        for (k = s; k < j; k++)
+            own[k - s] = 0;
+        tau = all->taus[j] = s0_reflector(own, padded, height, j - s, &beta);
+        all->a[j * all->pitch + j] = beta;
+        for (k = 0; k < j; k++)
+            gram[k] = s0_dot(own, rows + k * line, padded);
+        gram[j] = 1 / tau;
+    }
+}
+
+static void s0_reflect_block(const s0_columns *all)
+{
+    Py_ssize_t s, end;
+    for (s = 0; s < all->n; s = end) {
+        const s0_reflectors block = {
+            all->reflectors + s * (all->line + 1), all->line, all->gram + s * (S0_PANEL_COLUMNS + 1), all->m - s,
+            all->n - s < S0_NARROW_COLUMNS ? all->n - s : S0_NARROW_COLUMNS,
+        };
+        end = s + block.count;
+        s0_reflect_narrow(all, s, block.count);
+        s0_apply_block(&block, all->a + s * all->pitch + end, all->pitch, all->n - end, 1);
     }
 }
 
 static const struct s0_block_steps s0_the_block_steps = {
-    s0_solve_block, s0_factor_block, s0_eliminate_block, s0_exchange_rows, s0_reflect_panel,
+    s0_solve_block, s0_factor_block, s0_eliminate_block, s0_exchange_rows, s0_reflect_block, s0_apply_block,
 };
 
 #undef s0_lanes

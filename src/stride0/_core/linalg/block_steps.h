@@ -17,12 +17,22 @@ typedef struct {
     Py_ssize_t pitch, columns;
 } s0_triangle;
 
-/* A panel of at most S0_PANEL_COLUMNS columns, and its reflectors, as rows `line` apart, padded to multiples of 8 elements. */
+/* A panel of at most S0_PANEL_COLUMNS columns, with at least as many rows, and its reflectors I - tau v v': the vectors, as rows `line` apart,
+ * padded to multiples of 8 elements; and `gram`, S0_PANEL_COLUMNS apart, with their products below the diagonal and 1 / tau on it, which
+ * is infinity if nothing had to be eliminated. */
 enum { S0_PANEL_COLUMNS = 32 };
 typedef struct {
-    double *a, *reflectors;
+    double *a, *reflectors, *gram, *taus;
     Py_ssize_t pitch, line, m, n;
 } s0_columns;
+
+/* `count` reflectors of m elements of a panel. */
+typedef struct {
+    const double *v;
+    Py_ssize_t line;
+    const double *gram;
+    Py_ssize_t m, count;
+} s0_reflectors;
 
 struct s0_block_steps {
     /* Solve for columns `first` to `last` of the right-hand sides. */
@@ -34,9 +44,10 @@ struct s0_block_steps {
     int (*eliminate)(double *columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t *exchanges);
     /* Exchange each row k from `first` to `last` with row exchanges[k]. */
     void (*exchange_rows)(double *a, Py_ssize_t pitch, const Py_ssize_t *exchanges, Py_ssize_t first, Py_ssize_t last, Py_ssize_t columns);
-    /* Eliminate the columns of a panel with at least as many rows by reflectors I - tau v v'. The upper triangle is replaced, and what is
-     * below it is undefined. `inverses` gets 1 / tau, which is infinity if nothing had to be eliminated. */
-    void (*reflect)(const s0_columns *all, double *inverses);
+    /* Eliminate the columns of a panel by reflectors. The upper triangle is replaced; what is below it is undefined. */
+    void (*reflect)(const s0_columns *all);
+    /* Apply reflectors to columns, as their product or, if `inverse`, as its inverse: I - V T V', with the triangle of `gram` in the place of T. */
+    void (*apply)(const s0_reflectors *all, double *x, Py_ssize_t pitch, Py_ssize_t columns, int inverse);
 };
 
 /* The determinant of a triangle with elements of the diagonal `step` apart, times a sign, as a factor times a power of 2, so that it does not

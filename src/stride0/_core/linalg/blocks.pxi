@@ -50,7 +50,14 @@ cdef extern from "block_steps.h":
     ctypedef struct s0_columns:
         double* a
         double* reflectors
+        double* gram
+        double* taus
         Py_ssize_t pitch, line, m, n
+    ctypedef struct s0_reflectors:
+        const double* v
+        Py_ssize_t line
+        const double* gram
+        Py_ssize_t m, count
     ctypedef struct s0_triangle:
         const double* a
         Py_ssize_t down, across, n
@@ -62,7 +69,8 @@ cdef extern from "block_steps.h":
         bint (*factor_definite)(double* a, Py_ssize_t pitch, Py_ssize_t n) noexcept nogil
         bint (*eliminate)(double* columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t* exchanges) noexcept nogil
         void (*exchange_rows)(double* a, Py_ssize_t pitch, const Py_ssize_t* exchanges, Py_ssize_t first, Py_ssize_t last, Py_ssize_t columns) noexcept nogil
-        void (*reflect)(const s0_columns* all, double* inverses) noexcept nogil
+        void (*reflect)(const s0_columns* all) noexcept nogil
+        void (*apply)(const s0_reflectors* all, double* x, Py_ssize_t pitch, Py_ssize_t columns, bint inverse) noexcept nogil
     void s0_multiply_diagonal(const double* a, Py_ssize_t step, Py_ssize_t n, int sign, double* factor, double* exponent) noexcept nogil
 
 cdef enum:

@@ -9,19 +9,22 @@
 #     of a panel are eliminated one by one, and applied to the rest of the panel together. The orthogonal factor is the product of
 #     the panels' reflectors, from the last panel to the first, applied to columns of the identity.
 #
-#     Sums are those of Note [Blocked decompositions], in blocks of S0_BLOCK_ROWS terms, except norms and products of two
-#     reflectors of a group of S0_NARROW_COLUMNS: they are added in 32 lanes, and the lanes in pairs. Panels depend only on shapes. So no
+#     Sums are those of Note [Blocked decompositions], in blocks of S0_BLOCK_ROWS terms, except norms, products of two reflectors, and
+#     products with columns of a group of S0_NARROW_COLUMNS: they are added in 32 lanes, and the lanes in pairs. Panels depend only on shapes. So no
 #     bit depends on the instruction set, on the number of threads, or on the layout of the operand. If squares would overflow or
 #     underflow, a column is scaled by a power of 2. LAPACK computes matrices with NaN or infinity, and complex ones.
 #
 #     Speed as a multiple of the speed of NumPy and of PyTorch, one thread, square matrices, on a busy AMD EPYC of the fifth generation.
 #     NumPy computes float32 in float64, as stride0; PyTorch does not:
 #
-#                     n = 20      50         200        500        1000
-#     float64 AVX-512  2.8  1.4   2.0  1.9   2.4  2.4   3.2  2.6   2.0  1.8
-#             AVX2     2.5  1.2   1.3  1.3   1.4  1.5   1.3  1.4   1.2  1.2
+#                     n = 4       50         200        500        1000       1000 of 8x8
+#     float64 AVX-512  8.3  2.8   1.9  1.8   2.2  2.3   3.2  2.6   2.0  1.8   1.5  1.0
+#             AVX2                1.2  1.2   1.4  1.5   1.5  1.3   1.3  1.1
 #     float32 AVX-512             1.8  1.4   2.0  1.6   2.3  1.3   2.2  1.1
-#             AVX2     2.5  1.2   1.3  1.0   1.4  1.0   1.1  0.6   1.3  0.7
+#             AVX2                1.2  0.9   1.3  1.0   1.4  0.5   1.2  0.6
+
+cdef enum:
+    KERNEL_PRODUCTS = 1 << 17   # multiplications of a product that panels do not make faster
 
 cdef struct Reflection:
     const char* a           # matrices of m x n, in any layout
@@ -39,33 +42,33 @@ cdef Py_ssize_t reflection_bytes(const Reflection* all) noexcept nogil:
     return numbers * DOUBLE + panel_bytes(FLOAT64, all.m, all.m, max(wide, <Py_ssize_t>PANEL_COLUMNS)) + 2 * ALIGNMENT
 
 
-cdef int apply_panel(Workspace* work, const double* grams, Py_ssize_t m, Py_ssize_t c, Py_ssize_t count, double* x, Py_ssize_t columns, bint inverse) except -1 nogil:
-    """Apply the reflectors of the panel at column c to the rows from c on, in the order of the product, or in the inverse order."""
-    cdef const double* v = work.columns + c * (work.line + 1)
+cdef int apply_panel(Workspace* work, const s0_reflectors* panel, double* x, Py_ssize_t columns, bint inverse) except -1 nogil:
+    """Apply the product of reflectors to columns, or its inverse: by one kernel, or by products in panels, which have the same bits."""
     cdef s0_triangle system
-    if columns == 0:
+    if panel.m * panel.count * columns <= KERNEL_PRODUCTS:
+        steps().apply(panel, x, work.pitch, columns, inverse)
         return 0
-    panel_product(&work.panels, v, work.line, 1, x, work.pitch, 1, work.x, work.x_pitch, count, m - c, columns, False)
-    system.a, system.down, system.across, system.n, system.unit = grams + c * PANEL_COLUMNS, PANEL_COLUMNS, 1, count, False
+    panel_product(&work.panels, panel.v, panel.line, 1, x, work.pitch, 1, work.x, work.x_pitch, panel.count, panel.m, columns, False)
+    system.a, system.down, system.across, system.n, system.unit = panel.gram, PANEL_COLUMNS, 1, panel.count, False
     system.x, system.pitch, system.columns = work.x, work.x_pitch, columns
     if inverse:
         solve_lower(work, &system, 0, False)
     else:
+        system.down, system.across = 1, PANEL_COLUMNS
         solve_upper(work, &system)
-    return panel_product(&work.panels, v, 1, work.line, work.x, work.x_pitch, 1, x, work.pitch, m - c, count, columns, True)
+    return panel_product(&work.panels, panel.v, 1, panel.line, work.x, work.x_pitch, 1, x, work.pitch, panel.m, panel.count, columns, True)
 
 
 cdef int reflect_one(const Reflection* all, Py_ssize_t matrix, char* memory, bint alone) except -1 nogil:
     """Write both factors of a matrix."""
-    cdef Py_ssize_t m = all.m, n = all.n, few = min(m, n), wide = max(n, all.kept), c, count, i
-    cdef double inverses[PANEL_COLUMNS]
+    cdef Py_ssize_t m = all.m, n = all.n, few = min(m, n), wide = max(n, all.kept), c, i
+    cdef double taus[PANEL_COLUMNS]
     cdef double* r = all.r + matrix * all.kept * n
     cdef double* q = all.q + matrix * m * all.kept
     cdef double* grams
-    cdef double* gram
-    cdef double* corner
     cdef Workspace work
     cdef s0_columns panel
+    cdef s0_reflectors reflectors
     memset(&work, 0, sizeof(work))
     work.pitch = work.x_pitch = padded(wide)
     work.line = padded(m)
@@ -75,16 +78,14 @@ cdef int reflect_one(const Reflection* all, Py_ssize_t matrix, char* memory, bin
     grams = work.columns + few * work.line
     work.panels.block.memory, work.panels.block.terms, work.panels.alone = aligned(<char*>(grams + few * PANEL_COLUMNS)), BLOCK, alone
     read_matrix(all.a + matrix * all.strides[0], all.strides[1], all.strides[2], work.a, work.pitch, m, n)
-    panel.pitch, panel.line = work.pitch, work.line
+    panel.pitch, panel.line, panel.taus = work.pitch, work.line, taus
+    reflectors.line = work.line
     for c from 0 <= c < few by PANEL_COLUMNS:
-        count, corner, gram = min(<Py_ssize_t>PANEL_COLUMNS, few - c), work.a + c * (work.pitch + 1), grams + c * PANEL_COLUMNS
-        panel.a, panel.reflectors, panel.m, panel.n = corner, work.columns + c * (work.line + 1), m - c, count
-        steps().reflect(&panel, inverses)
-        panel_product(
-            &work.panels, panel.reflectors, work.line, 1, panel.reflectors, 1, work.line, gram, PANEL_COLUMNS, count, m - c, count, False)
-        for i in range(count):
-            gram[i * (PANEL_COLUMNS + 1)] = inverses[i]
-        apply_panel(&work, grams, m, c, count, corner + count, n - c - count, True)
+        panel.a, panel.reflectors, panel.gram = work.a + c * (work.pitch + 1), work.columns + c * (work.line + 1), grams + c * PANEL_COLUMNS
+        panel.m, panel.n = m - c, min(<Py_ssize_t>PANEL_COLUMNS, few - c)
+        reflectors.v, reflectors.gram, reflectors.m, reflectors.count = panel.reflectors, panel.gram, panel.m, panel.n
+        steps().reflect(&panel)
+        apply_panel(&work, &reflectors, panel.a + panel.n, n - c - panel.n, True)
     memset(r, 0, all.kept * n * DOUBLE)
     for i in range(few):
         memcpy(r + i * (n + 1), work.a + i * (work.pitch + 1), (n - i) * DOUBLE)
@@ -92,7 +93,9 @@ cdef int reflect_one(const Reflection* all, Py_ssize_t matrix, char* memory, bin
     for i in range(all.kept):
         work.a[i * (work.pitch + 1)] = 1
     for c from (few - 1) // PANEL_COLUMNS * PANEL_COLUMNS >= c >= 0 by PANEL_COLUMNS:
-        apply_panel(&work, grams, m, c, min(<Py_ssize_t>PANEL_COLUMNS, few - c), work.a + c * (work.pitch + 1), all.kept - c, False)
+        reflectors.v, reflectors.gram = work.columns + c * (work.line + 1), grams + c * PANEL_COLUMNS
+        reflectors.m, reflectors.count = m - c, min(<Py_ssize_t>PANEL_COLUMNS, few - c)
+        apply_panel(&work, &reflectors, work.a + c * (work.pitch + 1), all.kept - c, False)
     for i in range(m):
         memcpy(q + i * all.kept, work.a + i * work.pitch, all.kept * DOUBLE)
     return 0
