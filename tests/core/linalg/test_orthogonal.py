@@ -89,6 +89,12 @@ def test_layouts_stacks_and_dtypes_have_the_same_bits():
         assert found.dtype == np.float32 and np.array_equal(found, expected.astype("float32"))
 
 
+def test_one_kernel_and_products_in_panels_have_the_same_bits():
+    """Further columns do not change the reflectors of the columns before, but are too many for the kernel."""
+    a = np.random.default_rng(5).standard_normal((60, 400))
+    assert np.array_equal(factors(a)[1][:, :60], factors(a[:, :60])[1])
+
+
 def test_nan_goes_to_the_result():
     a = np.random.default_rng(4).standard_normal((50, 40))
     a[7, 20] = np.nan

@@ -171,19 +171,24 @@ S0_INLINE void s0_exchange(double *x, Py_ssize_t i, Py_ssize_t k)
     x[k] = held;
 }
 
+/* Add a multiple of y to x, for elements `first` to `last`. */
+S0_INLINE void s0_add_multiple(double *restrict x, double factor, const double *restrict y, Py_ssize_t first, Py_ssize_t last)
+{
+    for (Py_ssize_t i = first; i < last; i++)
+        x[i] = fma(factor, y[i], x[i]);
+}
+
 /* Eliminate columns `c` to `end`, given the sums of the products of the columns before `c`. 0 if a pivot is 0. */
 static int s0_eliminate_narrow(double *columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t c, Py_ssize_t end, double *sums,
                                Py_ssize_t *exchanges)
 {
     int regular = 1;
     for (Py_ssize_t j = c; j < end; j++) {
-        double *restrict own = columns + j * pitch, *restrict sum = sums + (j - c) * pitch;
+        double *own = columns + j * pitch, *sum = sums + (j - c) * pitch, pivot;
         Py_ssize_t best, i, k;
         for (k = c; k < j; k++) {
-            const double *restrict other = columns + k * pitch;
-            const double factor = own[k] -= sum[k];
-            for (i = k + 1; i < m; i++)
-                sum[i] = fma(other[i], factor, sum[i]);
+            own[k] -= sum[k];
+            s0_add_multiple(sum, own[k], columns + k * pitch, k + 1, m);
         }
         for (i = j; i < m; i++)
             own[i] -= sum[i];
@@ -196,8 +201,9 @@ static int s0_eliminate_narrow(double *columns, Py_ssize_t pitch, Py_ssize_t m, 
             s0_exchange(columns + k * pitch, j, best);
             s0_exchange(sums + (k - c) * pitch, j, best);
         }
+        pivot = own[j];
         for (i = j + 1; i < m; i++)
-            own[i] /= own[j];
+            own[i] /= pivot;
     }
     return regular;
 }
@@ -354,7 +360,7 @@ static void s0_reflect_narrow(const s0_columns *all, Py_ssize_t s, Py_ssize_t co
 {
     const Py_ssize_t line = all->line, height = all->m - s, padded = (height + 7) / 8 * 8;
     double *rows = all->reflectors + s;
-    Py_ssize_t i, j, k;
+    Py_ssize_t j, k;
     s0_transpose_8((const char *)(all->a + s * all->pitch + s), all->pitch * 8, (char *)(rows + s * line), line * 8, height, count);
     for (j = s; j < s + count; j++) {
         double *own = rows + j * line, *gram = all->gram + j * S0_PANEL_COLUMNS, beta, tau;
@@ -362,9 +368,9 @@ static void s0_reflect_narrow(const s0_columns *all, Py_ssize_t s, Py_ssize_t co
         memset(own + height, 0, (padded - height) * sizeof(double));
         for (k = s; k < j; k++) {
             /* The reflectors before, and their elements of R. */
-            const double *other = rows + k * line, factor = -all->taus[k] * s0_dot(other, own, padded);
-            for (i = k - s; i < height && all->taus[k] != 0; i++)
-                own[i] = fma(factor, other[i], own[i]);
+            const double *other = rows + k * line;
+            if (all->taus[k] != 0)
+                s0_add_multiple(own, -all->taus[k] * s0_dot(other, own, padded), other, k - s, height);
             all->a[k * all->pitch + j] = own[k - s];
         }
         for (k = s; k < j; k++)
