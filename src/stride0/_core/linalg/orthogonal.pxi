@@ -1,4 +1,4 @@
-# Orthogonal and upper triangular factors of real matrices of any shape, in panels: by the kernels in `block_kernels.h`.
+# Orthogonal and upper triangular factors of real matrices of any shape, in panels: by the kernels in `reflector_kernels.h`.
 #
 # Note [Reflectors in panels]
 #     A panel of S0_PANEL_COLUMNS columns is eliminated by reflectors with the signs that LAPACK chooses. They are applied to all
