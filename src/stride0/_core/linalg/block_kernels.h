@@ -172,7 +172,7 @@ S0_INLINE void s0_exchange(double *x, Py_ssize_t i, Py_ssize_t k)
 }
 
 /* Add a multiple of y to x, for elements `first` to `last`. */
-S0_INLINE void s0_add_multiple(double *restrict x, double factor, const double *restrict y, Py_ssize_t first, Py_ssize_t last)
+S0_INLINE void s0_add_scaled_row(double *restrict x, double factor, const double *restrict y, Py_ssize_t first, Py_ssize_t last)
 {
     for (Py_ssize_t i = first; i < last; i++)
         x[i] = fma(factor, y[i], x[i]);
@@ -188,7 +188,7 @@ static int s0_eliminate_narrow(double *columns, Py_ssize_t pitch, Py_ssize_t m, 
         Py_ssize_t best, i, k;
         for (k = c; k < j; k++) {
             own[k] -= sum[k];
-            s0_add_multiple(sum, own[k], columns + k * pitch, k + 1, m);
+            s0_add_scaled_row(sum, own[k], columns + k * pitch, k + 1, m);
         }
         for (i = j; i < m; i++)
             own[i] -= sum[i];

@@ -11,7 +11,7 @@ enum { S0_DOT_LANES = 32 };
         (lanes)[k] += (lanes)[k + (half)];
 
 /* The sum of products of n elements, a multiple of 8, in lanes, which are then added in pairs. */
-static double s0_dot(const double *x, const double *y, Py_ssize_t n)
+static double s0_lane_product(const double *x, const double *y, Py_ssize_t n)
 {
     s0_row total[S0_DOT_LANES / S0_ROW] = {{0}};
     double lanes[S0_DOT_LANES];
@@ -38,12 +38,12 @@ static double s0_dot(const double *x, const double *y, Py_ssize_t n)
 
 /* Replace x by the reflector that maps it to a multiple, `beta`, of unit vector j, and whose element j is 1. Elements before j are 0, and so
  * are elements from `count` to n, a multiple of 8. Returns tau, which is 0 if nothing has to be eliminated. */
-static double s0_reflector(double *x, Py_ssize_t n, Py_ssize_t count, Py_ssize_t j, double *beta)
+static double s0_eliminate_column(double *x, Py_ssize_t n, Py_ssize_t count, Py_ssize_t j, double *beta)
 {
     double alpha = x[j], square, scale = 1, most = 1, norm;
     Py_ssize_t i;
     x[j] = 0;
-    square = s0_dot(x, x, n);
+    square = s0_lane_product(x, x, n);
     if (!(square > 0 && square + alpha * alpha > 0x1p-800 && square < 0x1p+1000 && fabs(alpha) < 0x1p+500)) {
         for (i = j + 1, most = 0; i < count; i++)
             most = fabs(x[i]) > most ? fabs(x[i]) : most;
@@ -55,7 +55,7 @@ static double s0_reflector(double *x, Py_ssize_t n, Py_ssize_t count, Py_ssize_t
             alpha *= scale;
             for (i = j + 1; i < count; i++)
                 x[i] *= scale;
-            square = s0_dot(x, x, n);
+            square = s0_lane_product(x, x, n);
         }
     }
     x[j] = 1;
@@ -117,15 +117,15 @@ static void s0_reflect_narrow(const s0_columns *all, Py_ssize_t s, Py_ssize_t co
             /* The reflectors before, and their elements of R. */
             const double *other = rows + k * line;
             if (all->taus[k] != 0)
-                s0_add_multiple(own, -all->taus[k] * s0_dot(other, own, padded), other, k - s, height);
+                s0_add_scaled_row(own, -all->taus[k] * s0_lane_product(other, own, padded), other, k - s, height);
             all->a[k * all->pitch + j] = own[k - s];
         }
         for (k = s; k < j; k++)
             own[k - s] = 0;
-        tau = all->taus[j] = s0_reflector(own, padded, height, j - s, &beta);
+        tau = all->taus[j] = s0_eliminate_column(own, padded, height, j - s, &beta);
         all->a[j * all->pitch + j] = beta;
         for (k = 0; k < j; k++)
-            gram[k] = s0_dot(own, rows + k * line, padded);
+            gram[k] = s0_lane_product(own, rows + k * line, padded);
         gram[j] = 1 / tau;
     }
 }
