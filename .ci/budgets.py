@@ -1,4 +1,4 @@
-"""Measures what the build and the tests cost, and compares it with the limits of budgets.toml.
+"""Measures the cost of build and tests, and compares it with the limits of budgets.toml.
 
     budgets.py FIGURES run NAME COMMAND...   runs a command, and adds its processor time
     budgets.py FIGURES wheel FILE            adds the size of a wheel
@@ -39,7 +39,7 @@ def processor_time() -> float:
 
 
 def reference() -> float:
-    """Return the processor time of compiling a program that never changes, the shorter of two."""
+    """Return the processor time of compiling a fixed program, the shorter of two."""
     loop = (
         "double f{0}(double *x, const double *y, long n) {{ double s = {0}; for (long i = 0; i < n; i++) "
         "{{ if (y[i] > s) x[i] = y[i] * s + x[n - i]; else s += x[i] / (y[i] - {0}); }} return s; }}\n"

@@ -1,4 +1,4 @@
-"""The interpreters on PATH and those of pyenv. As a program: print the newest that is newer than its own."""
+"""Interpreters on PATH and of pyenv. As a program: print the newest, if it is newer than the running one."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def candidates() -> list[Path]:
 
 
 def pythons(found_files: Iterable[Path]) -> dict[int, Path]:
-    """The interpreters that are CPython 3 with a lock, start and can make environments, by minor version."""
+    """The interpreters that are CPython 3 with a GIL and can create environments, by minor version."""
     found: dict[int, Path] = {}
     ask = "import sys, venv; print(sys.implementation.name + sys.abiflags, *sys.version_info[:2], "
     ask += "sys.executable)"
     for candidate in found_files:
-        # pyenv has commands for versions that are installed but not chosen: they fail.
+        # pyenv also has commands for installed versions that are not selected: they fail.
         try:
             done = subprocess.run([candidate, "-c", ask], capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError):

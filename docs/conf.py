@@ -1,7 +1,7 @@
 """The site: `python -m sphinx -W --keep-going docs build/site`, with `pip install '.[docs]'`.
 
 Pages are the Markdown files of this folder, and the reference, which `_ext/reference.py` writes from the
-package that is installed. Nothing in the pages comes from another host.
+installed package. Nothing in the pages comes from another host.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ language = "en"
 
 extensions = ["myst_parser", "sphinx_copybutton", "sphinx_design", "contents", "notebook", "reference"]
 exclude_patterns = ["_ext"]
-# What stands in single quotes in docstrings: a name of the package where there is one, code where not.
+# Text in single quotes in docstrings links to a name of the package if there is one, otherwise is code.
 default_role = "py:obj"
 python_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"

@@ -3,9 +3,9 @@
     python examples/digits.py                                  stride0 and NumPy, side by side
     python examples/digits.py --library stride0 --repeat 5
 
-The functions of the first part take their namespace from their input (`x.__array_namespace__()`) and use
-nothing but names of the Python array API standard. The second part runs them on the 1,797 digits of 8 x 8
-pixels that scikit-learn ships, with each library in a process of its own, and compares what came out.
+The functions of the first part take their namespace from their input (`x.__array_namespace__()`) and use only
+names of the Python array API standard. The second part runs them on the 1,797 digits of 8 x 8 pixels that
+scikit-learn ships, with each library in a separate process, and compares the results.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ STEPS = 40
 def on_grid(x: Array) -> Array:
     """x rounded to multiples of 1/1024.
 
-    Libraries add in different orders, so their sums differ in the last bit; where two centroids are almost
-    equally near, that bit would decide a label. On this grid it cannot: differences, squares and sums of such
-    numbers (here below 2**40 units of 2**-20) are exact in float64, in whatever order they are added, and of
-    equal distances `argmin` takes the first in every library, as the standard says.
+    Libraries add in different orders, so sums differ in the last bit, which would decide a label where two
+    centroids are almost equally near. On this grid differences, squares and sums (here below 2**40 units of
+    2**-20) are exact in float64 in every order, and for equal distances `argmin` takes the first, as the
+    standard requires.
     """
     xp = x.__array_namespace__()
     return xp.round(x * 1024) / 1024
@@ -55,7 +55,7 @@ def standardise(x: Array, reference: Array) -> Array:
     xp = x.__array_namespace__()
     mean = xp.mean(reference, axis=0)
     deviation = xp.std(reference, axis=0)
-    # The corner pixels are blank in every picture: their deviation is 0, and they shall stay 0.
+    # The corner pixels are blank in every picture: their deviation is 0, and they must stay 0.
     deviation = xp.where(deviation == 0, xp.ones_like(deviation), deviation)
     return on_grid((x - mean) / deviation)
 
@@ -73,7 +73,7 @@ def nearest(x: Array, centroids: Array) -> Array:
 
 
 def centroids_of(x: Array, labels: Array, count: int, otherwise: Array) -> Array:
-    """Mean of the rows of each label, (count, d); where a label has no rows, its row of `otherwise`."""
+    """Mean of the rows of each label, (count, d); for a label without rows, its row of `otherwise`."""
     xp = x.__array_namespace__()
     member = xp.astype(labels[:, None] == xp.arange(count, dtype=labels.dtype)[None, :], x.dtype)
     size = xp.sum(member, axis=0)[:, None]
@@ -82,7 +82,7 @@ def centroids_of(x: Array, labels: Array, count: int, otherwise: Array) -> Array
 
 
 def k_means(x: Array, start: Array, steps: int) -> tuple[Array, float]:
-    """Lloyd's algorithm from the centroids `start`: the labels, and the sum of squared distances left."""
+    """Lloyd's algorithm from the centroids `start`: the labels, and the final sum of squared distances."""
     xp = x.__array_namespace__()
     centroids, labels = start, nearest(x, start)
     for _ in range(steps):
@@ -108,7 +108,7 @@ def classify(train: Array, train_labels: Array, test: Array) -> Array:
 
 @dataclass(frozen=True)
 class Digits:
-    """The data as plain buffers, which every library can read without the help of another."""
+    """The data as plain buffers, which every library can read without another one."""
 
     pixels: array[float]
     labels: array[int]
@@ -166,7 +166,7 @@ def job(x: Array, labels: Array, progress: Callable[[], object]) -> tuple[Array,
 
 
 def measure(library: str, digits: Digits, repeat: int) -> Outcome:
-    """Run the job `repeat` times, in a fresh process that has imported this library alone."""
+    """Run the job `repeat` times, in a fresh process that imports only this library."""
     from tqdm import tqdm  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     xp = importlib.import_module(library)
@@ -199,7 +199,7 @@ def measure(library: str, digits: Digits, repeat: int) -> Outcome:
 
 
 def purity(clusters: list[int], truth: list[int]) -> float:
-    """The share of rows that have the most frequent true digit of their cluster."""
+    """The share of rows whose digit is the most frequent one of their cluster."""
     digits_of: dict[int, Counter[int]] = {}
     for cluster, digit in zip(clusters, truth, strict=True):
         digits_of.setdefault(cluster, Counter())[digit] += 1
@@ -207,8 +207,8 @@ def purity(clusters: list[int], truth: list[int]) -> float:
 
 
 def peak_memory() -> int | None:
-    """The most memory this process has had resident so far, in bytes; None where the system does not say."""
-    # On Linux ru_maxrss will not do: a new process inherits it from the one that started it.
+    """The peak of resident memory of this process, in bytes; None if it is unknown."""
+    # On Linux ru_maxrss is unsuitable: a new process inherits it from its parent.
     status = Path("/proc/self/status")
     if status.exists():
         for line in status.read_text(encoding="ascii", errors="replace").splitlines():
@@ -252,7 +252,7 @@ def report(outcomes: list[Outcome], repeat: int) -> None:
 
 
 def compare(outcomes: list[Outcome]) -> bool:
-    """Say whether every library found the same labels."""
+    """Print whether every library found the same labels."""
     first, *others = outcomes
     same = True
     for other in others:

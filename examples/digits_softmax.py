@@ -4,9 +4,9 @@
     python examples/digits_softmax.py --epochs 10 --picture curves.png
 
 Softmax regression and a network with one hidden layer, on the data and the split of `digits.py`. The
-functions of the first part take their namespace from their input and use nothing but names of the Python
-array API standard; they do not know that they are differentiated, which is what `stride0.autograd` does.
-Where PyTorch is installed, the same functions run on its tensors too, and the gradients are compared.
+functions of the first part take their namespace from their input and use only names of the Python array API
+standard; `stride0.autograd` differentiates them unchanged. If PyTorch is installed, the same functions also
+run on its tensors, and the gradients are compared.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BATCH = 64
 RATE = 0.05
 MOMENTUM = 0.9
 DECAY = 1e-3
-WANTED_ACCURACY = 0.95  # of the network, on rows that it was not trained with
+WANTED_ACCURACY = 0.95  # of the network, on rows outside the training set
 TOLERANCE = 1e-12
 
 
@@ -50,7 +50,7 @@ TOLERANCE = 1e-12
 def namespace(x: Array) -> Any:
     if hasattr(x, "__array_namespace__"):
         return x.__array_namespace__()
-    # PyTorch's tensors do not say what theirs is.
+    # PyTorch's tensors have no `__array_namespace__`.
     return importlib.import_module("array_api_compat").array_namespace(x)
 
 
@@ -66,16 +66,16 @@ def two_layers(p: Parameters, x: Array) -> Array:
 
 
 def cross_entropy(scores: Array, member: Array) -> Array:
-    """Mean of -log(probability of the right class), for which `member`, (n, k), has a 1 and else 0."""
+    """Mean of -log(probability of the right class); `member`, (n, k), has 1 there and 0 elsewhere."""
     xp = namespace(scores)
-    # Without the largest score no exponential overflows, and the probabilities are the same.
+    # With the largest score subtracted, no exponential overflows and probabilities stay the same.
     scores = scores - xp.max(scores, axis=1, keepdims=True)
     log_total = xp.log(xp.sum(xp.exp(scores), axis=1))
     return xp.mean(log_total - xp.sum(scores * member, axis=1))
 
 
 def loss(model: Model, p: Parameters, x: Array, member: Array) -> Array:
-    """Cross-entropy, and a price for large weights."""
+    """Cross-entropy plus a penalty for large weights."""
     xp = namespace(x)
     price = sum(xp.sum(p[name] ** 2) for name in p if name.endswith("weights"))
     return cross_entropy(model(p, x), member) + DECAY * price
@@ -134,7 +134,7 @@ def data() -> tuple[Rows, Rows]:
 
 
 def start(sizes: dict[str, tuple[int, ...]]) -> Parameters:
-    """Biases of 0, and random weights, smaller the more of them are added up."""
+    """Biases of 0, and random weights, which are smaller for longer sums."""
     generator = random.Random(0)
 
     def values(shape: tuple[int, ...]) -> Array:
@@ -161,7 +161,7 @@ def models(width: int) -> list[Training]:
 
 
 def train(training: Training, rows: Rows, test: Rows, epochs: int) -> None:
-    """Gradient descent with momentum, on batches in an order that is random but always the same."""
+    """Gradient descent with momentum, on batches in a random order that is the same in every run."""
     from tqdm import tqdm  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     xp = stride0
@@ -240,7 +240,7 @@ def draw(trainings: list[Training], picture: Path) -> None:
 
 
 def report(trainings: list[Training], rows: Rows, test: Rows) -> bool:
-    """Print the table; say whether the network is good enough and the gradients are those of PyTorch."""
+    """Print the table; return whether the network is good enough and gradients equal PyTorch's."""
 
     def accuracies(where: Rows) -> list[float]:
         return [accuracy(t.model(t.parameters, where.x), where.labels) for t in trainings]

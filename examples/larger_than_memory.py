@@ -1,4 +1,4 @@
-"""Principal components of a Zarr array that no process involved could hold, with stride0 arrays as chunks.
+"""Principal components of a Zarr array larger than the memory of each process, with stride0 arrays as chunks.
 
     python examples/larger_than_memory.py                      1 GiB; three processes of 320 MiB
     python examples/larger_than_memory.py --size 4096 --folder big
@@ -6,8 +6,8 @@
 
 The array is written chunk by chunk, its columns are standardised and its rows reduced to their principal
 components by cubed, on a local Dask cluster of two workers, whose chunks are stride0 arrays. The operating
-system refuses every process more memory than the limit. The array has a known structure of low rank, and a
-reference goes through it once while it is written: what differs from either makes the exit code 1.
+system limits the memory of every process. The array has a known structure of low rank, and a reference is
+computed in one pass while it is written; the exit code is 1 if results differ from either.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# Read when cubed is first imported, and by the workers, which inherit it.
+# Read by cubed at its first import, also in the workers, which inherit it.
 os.environ["CUBED_BACKEND_ARRAY_API_MODULE"] = "stride0"
-# A worker for each core, and a thread for each worker: more of them would wait for each other, and each would
-# need memory of its own.
+# A worker for each core, with one thread each: more would wait for each other, and need more memory.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
@@ -36,7 +35,7 @@ from digits import peak_memory
 
 import stride0
 
-Array = Any  # of cubed, of stride0 or of NumPy, as the function says
+Array = Any  # of cubed, stride0 or NumPy, according to the function
 
 MIB = 2**20
 WORKERS = 2
@@ -74,7 +73,7 @@ class Structure:
         return cls(directions, strengths, scale, scale * generator.uniform(-5, 5, WIDTH))
 
     def block(self, number: int, rows: int) -> Array:
-        """Rows of one chunk, always the same, as float32."""
+        """Rows of one chunk, the same in every run, as float32."""
         generator = random(number + 1)
         factors = generator.standard_normal((rows, RANK), dtype=numpy.float32)
         x = factors @ (self.strengths[:, None] * self.directions).astype(numpy.float32)
@@ -99,7 +98,7 @@ class Moments:
     """Means and covariances in one pass, in float64: the reference."""
 
     def __init__(self, about: Array) -> None:
-        self.about = about  # near the means, so that nothing cancels
+        self.about = about  # near the means, so that no digits cancel
         self.count = 0
         self.total = numpy.zeros(WIDTH)
         self.products = numpy.zeros((WIDTH, WIDTH))
@@ -122,7 +121,7 @@ class Moments:
 
 
 def write(path: Path, rows: int) -> Moments:
-    """Write the array chunk by chunk, and take the reference's moments on the way."""
+    """Write the array chunk by chunk, and compute the reference's moments meanwhile."""
     import zarr  # type: ignore[import-untyped, import-not-found, unused-ignore]
     from tqdm import tqdm  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
@@ -165,12 +164,12 @@ def principal_components(data: Path, scores: Path, spec: Any) -> Components:
     x = cubed.from_zarr(str(data), spec=spec)
     mean, deviation = cubed.compute(cp.mean(x, axis=0), cp.std(x, axis=0), callbacks=progress())
 
-    # From here on in float64: products of millions of rows are added up.
+    # From here on float64 is used: sums have millions of terms.
     wide = cp.astype(x, cp.float64)
     z = (wide - cp.asarray(mean, spec=spec)) / cp.asarray(deviation, spec=spec)
     products = cp.matmul(cp.matrix_transpose(z), z).compute(callbacks=progress())
 
-    # A small matrix is left, for stride0 alone.
+    # Only a small matrix remains, which stride0 decomposes.
     variances, vectors = stride0.linalg.eigh(products / x.shape[0])
     directions = stride0.flip(vectors, axis=1)[:, :RANK]
     reduced = cp.matmul(z, cp.asarray(directions, chunks=(WIDTH, RANK), spec=spec))
@@ -201,7 +200,7 @@ def principal_reference(moments: Moments) -> Components:
 
 
 def checks(found: Components, reference: Components, data: Path, scores: Path) -> list[Check]:
-    """Compare with the reference, a sample of the reduced rows too, and with the known structure."""
+    """Compare results, including a sample of the reduced rows, with the reference and the known structure."""
     import zarr  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     def largest(difference: Array) -> float:
@@ -209,7 +208,7 @@ def checks(found: Components, reference: Components, data: Path, scores: Path) -
 
     fields = (found.mean, found.deviation, found.variances, found.directions)
     mean, deviation, variances, directions = map(numpy.asarray, fields)
-    # An eigenvector may point either way.
+    # The sign of an eigenvector is arbitrary.
     signs = numpy.sign(numpy.sum(directions * reference.directions, axis=1))
 
     x, reduced = (zarr.open_array(str(path), mode="r") for path in (data, scores))
@@ -249,11 +248,11 @@ def checks(found: Components, reference: Components, data: Path, scores: Path) -
 
 
 def limit_memory() -> None:
-    """Let the operating system refuse this process, and those it starts, more data than the limit."""
+    """Set the limit of memory for this process and those that it starts."""
     import resource
     import threading
 
-    # A thread's stack counts in full, however little of it is used.
+    # A thread's stack counts in full, even if little of it is used.
     threading.stack_size(MIB)
     resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, LIMIT))
 
@@ -270,7 +269,7 @@ def settings() -> tuple[int, str]:
 
 
 def run(folder: Path, rows: int) -> bool:
-    """Write, compute and check; say whether everything was as it should be."""
+    """Write, compute and check; return whether all checks passed."""
     import cubed
 
     dask: Any = importlib.import_module("dask.distributed")  # without types where it is installed

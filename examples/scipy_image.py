@@ -4,9 +4,9 @@
     python examples/scipy_image.py --image flower.jpg --output pictures --repeat 10
     python examples/scipy_image.py --quick                     timed once, of every second pixel
 
-SciPy's functions get one of the photographs that scikit-learn ships, as an array of each library, and answer
-with arrays of that library. Pictures of what stride0 found are saved. What is not the same in both makes the
-exit code 1.
+SciPy's functions get one of the photographs that scikit-learn ships, as an array of each library, and return
+arrays of that library. Pictures of stride0's results are saved. The exit code is 1 if results of the
+libraries differ.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# SciPy decides at its first import whether it lets arrays of other libraries in.
+# SciPy decides at its first import whether it accepts arrays of other libraries.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
 import numpy
@@ -25,12 +25,12 @@ from side_by_side import Array, State, Step, report, run
 
 LIBRARIES = ("numpy", "stride0")
 PHOTOGRAPHS = ("china.jpg", "flower.jpg")
-# What SciPy does in loops of its own is the same to the bit. Where it calls functions of the library,
-# these may add in another order: some units in the last place of the largest element.
+# Results of SciPy's own loops are equal in all bits. Functions of the libraries may add in another order:
+# results differ by some units in the last place of the largest element.
 ROUNDING = 1e-12
-# A small variance is the difference of two large sums, and is divided by.
+# It divides by a variance, which may be a small difference of two large sums.
 CANCELLED = 1e-9
-# A photograph of every tenth frequency is still a photograph; this many are enough at full size.
+# Every tenth frequency still shows the photograph; this many are enough at full size.
 KEPT = 0.1
 WANTED_DECIBELS = 20.0
 NUMBERED = "ndimage: dark parts, numbered"
@@ -90,7 +90,7 @@ def regions(state: State) -> Array:
 
 
 def distance(state: State) -> Array:
-    """How far each pixel of a dark part is from the next bright one."""
+    """The distance of each dark pixel from the nearest bright one."""
     from scipy import ndimage
 
     return ndimage.distance_transform_edt(state[NUMBERED] > 0)
@@ -105,7 +105,7 @@ def sharpen(state: State) -> Array:
 
 
 def smear(state: State) -> Array:
-    """As if the camera had moved."""
+    """Blurred as by a moving camera."""
     from scipy import signal
 
     xp = state["xp"]
@@ -113,7 +113,7 @@ def smear(state: State) -> Array:
 
 
 def match(state: State) -> Array:
-    """The correlation of a cutting with each place of the picture that it was cut out of."""
+    """The correlation of a part of the picture with every place of the picture."""
     from scipy import signal
 
     xp = state["xp"]
@@ -124,14 +124,14 @@ def match(state: State) -> Array:
     window = xp.ones((size, size))
     total = signal.fftconvolve(grey, window, mode="valid")
     spread = signal.fftconvolve(grey * grey, window, mode="valid") - total * total / (size * size)
-    # Where the picture is plain there is nothing but rounding to correlate with.
+    # Where the picture is uniform, only rounding errors would be correlated.
     spread = xp.clip(spread, 1e-2, None)
     found = signal.correlate(grey, cutting, mode="valid", method="fft")
     return found / xp.sqrt(spread * xp.sum(cutting * cutting))
 
 
 def place(state: State) -> Array:
-    """Where it looks most alike: row and column."""
+    """The place of the highest correlation: row and column."""
     xp = state["xp"]
     alike = state["signal: likeness to a cutting"]
     best = xp.argmax(alike)
@@ -139,7 +139,7 @@ def place(state: State) -> Array:
 
 
 def low_pass(state: State) -> Array:
-    """Each row through a Butterworth filter, forwards and backwards."""
+    """Each row after a Butterworth filter, forwards and backwards."""
     from scipy import signal
 
     sections = state["xp"].asarray(signal.butter(4, 0.1, output="sos"))
@@ -151,12 +151,12 @@ def spectrum(state: State) -> Array:
     from scipy import fft  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     xp = state["xp"]
-    # The mean stays in: without it the lowest amplitude would be nothing but rounding.
+    # The mean is kept: without it the lowest amplitude would be only a rounding error.
     return xp.log1p(xp.abs(fft.fftshift(fft.fft2(state["grey"]))))
 
 
 def compressed(state: State) -> Array:
-    """What the largest tenth of the cosine transform makes of the picture."""
+    """The picture from the largest tenth of its cosine transform."""
     from scipy import fft
 
     xp = state["xp"]
@@ -216,13 +216,13 @@ def file_name(title: str) -> str:
 
 
 def save(state: State, folder: Path) -> list[Path]:
-    """A picture of every result that is one."""
+    """Save every result that is a picture."""
     from matplotlib.image import imsave  # type: ignore[import-not-found, unused-ignore]
 
     xp = state["xp"]
     folder.mkdir(parents=True, exist_ok=True)
     saved = []
-    # Brightness is drawn as it is; of these the largest number is white.
+    # Brightness is drawn unscaled; of these results the largest number is white.
     scaled = {"ndimage: edges", "ndimage: distance from the bright", "fft: spectrum"}
     for title, result in [("photograph", state["photograph"]), *((s.title, state[s.title]) for s in steps())]:
         if getattr(result, "ndim", 0) < 2:

@@ -1,6 +1,5 @@
-"""Runs the same steps in two array libraries, taking turns, and compares what comes out.
-
-`sklearn_pipeline.py` and `scipy_image.py` use it; on its own it does nothing.
+"""Runs the same steps in two array libraries by turns, and compares the results. `sklearn_pipeline.py` and
+`scipy_image.py` use it; it is not a program.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ State = dict[str, Any]  # of one library: its namespace as "xp", its inputs, and
 
 @dataclass(frozen=True)
 class Step:
-    """Something to compute, and how far its result may be from NumPy's."""
+    """A computation, and the allowed difference of its result from NumPy's."""
 
     title: str
     run: Callable[[State], Any]
@@ -30,7 +29,7 @@ class Step:
 
 @dataclass
 class Row:
-    """What a step gave in each library, the reference first."""
+    """The results of a step in each library, the reference first."""
 
     step: Step
     results: list[Any] = field(default_factory=list)
@@ -48,7 +47,7 @@ class Row:
         return difference / largest if largest else difference
 
     def complaint(self, kinds: Sequence[type]) -> str | None:
-        """Say what is wrong with the result; None if nothing is."""
+        """Return a description of the error of a result; None if there is none."""
         reference, other = self.results
         if isinstance(reference, kinds[0]) != isinstance(other, kinds[1]):
             return f"a {type(other).__name__}, not an array of the library"
@@ -68,9 +67,8 @@ def run(
 ) -> tuple[list[Row], list[State]]:
     """Run all steps `repeat` times in both libraries, the first of which is the reference.
 
-    The libraries take turns within each step, and in who begins, so that what else the machine does meets
-    both alike. Before that each step runs once untimed: the first call of a function imports and prepares
-    things, for whichever library it is made.
+    The libraries take turns within each step, and in who begins, so that other programs disturb both equally.
+    Before that each step runs once untimed, since the first call of a function may import modules.
     """
     from threadpoolctl import (  # type: ignore[import-untyped, import-not-found, unused-ignore]
         threadpool_limits,
@@ -79,7 +77,7 @@ def run(
 
     states = [prepare(importlib.import_module(name)) for name in libraries]
     rows = [Row(step, [None] * len(states), [[] for _ in states]) for step in steps]
-    # One thread: for matrices of this size more gain nothing, and their waiting for each other is noise.
+    # One thread: more are no faster for matrices of this size, and waiting makes times vary.
     with threadpool_limits(1), tqdm(total=(repeat + 1) * len(steps) * len(states), unit=" parts") as bar:
         for turn in range(repeat + 1):
             for row in rows:
@@ -95,7 +93,7 @@ def run(
 
 
 def report(rows: Sequence[Row], states: Sequence[State], libraries: Sequence[str]) -> bool:
-    """Print a row per step; say whether every result is what the reference found."""
+    """Print a row per step; return whether every result agrees with the reference."""
     width = max(len(row.step.title) for row in rows) + 2
     heads = [*libraries, "difference", "allowed", *(f"{name}, ms" for name in libraries)]
     print(f"\n{'':<{width}}" + "".join(f"{head:>13}" for head in heads))

@@ -4,10 +4,10 @@
     python examples/sklearn_pipeline.py --repeat 10
     python examples/sklearn_pipeline.py --quick                timed once, and a smaller grid
 
-With `array_api_dispatch`, scikit-learn's estimators compute with the library their input belongs to. The same
+With `array_api_dispatch`, scikit-learn's estimators compute with the library of their input. The same
 functions get the digits as arrays of each: they are scaled, reduced to principal components and classified,
-the number of components is chosen by cross-validation, and the lower half of each digit is foretold from the
-upper one by ridge regression. What is not the same in both makes the exit code 1.
+the number of components is chosen by cross-validation, and the lower half of each digit is predicted from the
+upper one by ridge regression. The exit code is 1 if results of the libraries differ.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import os
 import sys
 from typing import Any
 
-# SciPy decides at its first import whether it lets arrays of other libraries in; scikit-learn asks for it.
+# SciPy decides at its first import whether it accepts arrays of other libraries; scikit-learn requires it.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
 import numpy
@@ -28,20 +28,20 @@ COMPONENTS = 30
 GRID = (5, 10, 20, 30, 40)
 QUICK_GRID = (10, 30)
 UPPER = 32  # pixels of the upper half of a digit: 4 rows of 8
-# Both libraries decompose with LAPACK, but they add in different orders, and where singular values lie close
-# together their vectors are off by many times what the matrix is off by.
+# Both libraries decompose with LAPACK, but they add in different orders, and where singular values are close,
+# errors of their vectors are many times those of the matrix.
 TOLERANCE = 1e-9
 WANTED_ACCURACY = 0.9
 
 
 def prepare(xp: Any) -> State:
-    """Digits to train with and digits to test with, as arrays of the library."""
+    """Training and test digits, as arrays of the library."""
     from sklearn.datasets import load_digits  # type: ignore[import-untyped, import-not-found, unused-ignore]
     from sklearn.model_selection import train_test_split  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     pixels, labels = load_digits(return_X_y=True)
     x, y = xp.asarray(pixels), xp.asarray(labels)
-    # The blank corners have no spread, and nothing to say.
+    # The blank corners are constant, and carry no information.
     x = x[:, xp.std(x, axis=0) > 0.5]
     names = ("train", "test", "train labels", "test labels")
     parts = train_test_split(x, y, test_size=0.25, random_state=0, stratify=y)
@@ -116,7 +116,7 @@ def search(grid: tuple[int, ...]) -> Step:
             state["train"], state["train labels"]
         )
         state["search"] = found
-        # scikit-learn keeps scores as NumPy's; the chosen model is of the library.
+        # scikit-learn keeps scores in NumPy arrays; the chosen model has arrays of the library.
         return state["xp"].asarray(found.cv_results_["mean_test_score"])
 
     return Step(
@@ -133,7 +133,7 @@ def chosen_components(state: State) -> Array:
 
 
 def ridge(state: State) -> Array:
-    """The lower halves of the test digits, foretold from the upper ones."""
+    """The lower halves of the test digits, predicted from the upper ones."""
     from sklearn.linear_model import Ridge  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     model = Ridge(alpha=1.0, solver="svd").fit(state["upper train"], state["lower train"])
@@ -187,8 +187,8 @@ def main() -> int:
 
     import sklearn  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
-    # Without dispatch scikit-learn would turn every input into NumPy's arrays, and this would compare NumPy
-    # with itself; side_by_side looks at the type of each result.
+    # Without dispatch scikit-learn would convert every input to NumPy arrays and compare NumPy with itself;
+    # side_by_side checks the type of each result.
     with sklearn.config_context(array_api_dispatch=True):
         rows, states = run(steps(options.quick), prepare, LIBRARIES, 1 if options.quick else options.repeat)
     same = report(rows, states, LIBRARIES)

@@ -1,1 +1,1 @@
-"""Timing, libraries, tables: what benchmarks share."""
+"""Timing, libraries, tables: shared by benchmarks."""

@@ -103,7 +103,7 @@ def make(operand: Operand, name: str, library: Any, seed: int = 0) -> Any:
     if name == "torch":
         array = library.tensor(array)
     elif name != YARDSTICK:
-        array = library.asarray(array, copy=True)  # in memory of the library's own
+        array = library.asarray(array, copy=True)  # in the library's own memory
     if operand.stretched:
         return library.broadcast_to(array, operand.stretched)
     return eval(f"array{operand.view}", {"array": array}) if operand.view else array

@@ -1,4 +1,4 @@
-"""The libraries that are compared, their threads, and what this machine says about cores and memory."""
+"""The libraries that are compared, their threads, and this machine's cores and memory."""
 
 from __future__ import annotations
 
@@ -87,16 +87,16 @@ def describe(libraries: dict[str, Any]) -> str:
 
 
 def reset_peak() -> int | None:
-    """Let the peak of resident memory begin anew from what is resident now, and return that."""
-    # If this cannot be done, growth is counted from the highest peak so far.
+    """Reset the peak of resident memory to the current amount, and return it."""
+    # Where this is impossible, growth is counted from the highest peak so far.
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # see proc(5)
     return peak()
 
 
 def peak() -> int | None:
-    """Return the most memory this process has had resident, in bytes; None if the system does not say."""
-    # On Linux ru_maxrss will not do: a new process inherits it from the one that started it.
+    """Return the peak of resident memory of this process, in bytes; None if it is unknown."""
+    # On Linux ru_maxrss is unsuitable: a new process inherits it from its parent.
     status = Path("/proc/self/status")
     if status.exists():
         for line in status.read_text(encoding="ascii", errors="replace").splitlines():

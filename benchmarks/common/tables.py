@@ -21,7 +21,7 @@ def parser(
     threads: bool = True,
     without: Iterable[str] = (),
 ) -> argparse.ArgumentParser:
-    """Return a parser with the options that most benchmarks have: `only` names what `-k` chooses from."""
+    """Return a parser with the options of most benchmarks; `only` names the things that `-k` selects."""
     made = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -62,8 +62,8 @@ def compare(
     """
     Print a table of cases, each timed in all libraries that have a call for it, and return its rows.
 
-    A ratio is the time of a library divided by the time of the yardstick. A call does `repeated` times what
-    the case says. `more` has titles and texts of further columns.
+    A ratio is the time of a library divided by the time of the yardstick. A call repeats its case `repeated`
+    times. `more` has titles and texts of further columns.
     """
     others = [name for name in names if name != yardstick and yardstick in names]
     columns = more or {}

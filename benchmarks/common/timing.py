@@ -1,7 +1,7 @@
 """Times of calls that alternate in rounds, ratios that are formed within each round, and their text.
 
-A machine that slows down for a while slows all calls of a round, and their ratios stand. The median over the
-rounds is reported.
+If the machine slows down for a while, it slows all calls of a round, and ratios do not change. The median
+over the rounds is reported.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import Any
 
 SAMPLE_SECONDS = 0.002
 LEAST_ROUNDS = 5  # however long a call takes
-# A sample says little if our threads waited for a core. It is taken again, and the calmest one counts.
+# A sample is unreliable if our threads waited for a core: it is taken again, and the calmest one counts.
 TRIES = 5
 CALM = 0.02  # seconds waited, over all threads, for each second of a sample
-# Runs longer than WARM_SECONDS need no runs before them that are not timed: a part of the sample.
+# Runs longer than WARM_SECONDS need no untimed run before them, which takes this part of a sample.
 WARM_SECONDS = 0.005
 WARM_PART = 8
 
 Call = Callable[[], Any]
-Timer = Callable[[int], float]  # takes how often, returns the seconds for each
+Timer = Callable[[int], float]  # takes the number of runs, returns the seconds of each
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ def interleave(
     sample: float = SAMPLE_SECONDS,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Timing]:
-    """Return the timing of each library that can do the case."""
+    """Return the timing of each library that supports the case."""
     timers: dict[str, Timer] = {}
     for name, call in calls.items():
         timer = call if isinstance(call, timeit.Timer) else timeit.Timer(call, timer=clock)
         try:
-            timer.timeit(1)  # once unmeasured: pages are touched, caches and lazy imports filled
+            timer.timeit(1)  # one untimed run: it touches pages, fills caches and makes lazy imports
         except (TypeError, ValueError, RuntimeError) as error:  # a peer may lack a case
             print(f"({name} cannot do {case}: {type(error).__name__}: {error})", file=sys.stderr)
             continue
@@ -99,7 +99,7 @@ def alternate(
                     break
             disturbed += calmest[0] >= CALM
             seconds[name].append(calmest[1])
-        order = order[1:] + order[:1]  # nobody always runs after the same neighbour
+        order = order[1:] + order[:1]  # no call always runs after the same one
     return seconds, disturbed / max(1, sum(map(len, seconds.values())))
 
 
@@ -112,7 +112,7 @@ def calibrated(timer: Timer, length: float = SAMPLE_SECONDS) -> int:
 
 
 def sampled(timer: Timer, number: int, earlier: list[float]) -> tuple[float, float]:
-    """Return how long one sample waited for cores per second, and the seconds of a run."""
+    """Return the share of a sample that was spent waiting for cores, and the seconds of a run."""
     if not earlier or earlier[-1] < WARM_SECONDS:
         timer(max(1, number // WARM_PART))  # caches and sleeping threads
     waited, began = waited_for_cores(), time.perf_counter()
@@ -122,7 +122,7 @@ def sampled(timer: Timer, number: int, earlier: list[float]) -> tuple[float, flo
 
 
 def waited_for_cores() -> float:
-    """Return the seconds that threads of this process waited for a core; 0 if the system does not say."""
+    """Return the seconds that threads of this process waited for a core; 0 if they are unknown."""
     nanoseconds = 0
     for thread in glob.iglob("/proc/self/task/*/schedstat"):
         with contextlib.suppress(OSError), open(thread, encoding="ascii") as file:

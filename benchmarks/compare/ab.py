@@ -3,11 +3,11 @@
     python -m benchmarks ab BEFORE/bin/python AFTER/bin/python
     python -m benchmarks ab BEFORE/bin/python AFTER/bin/python --groups small mid --threads 1 --isa v3
 
-Each build is installed in an environment of its own, and measured in a process of its own, which sleeps while
-the other one works. Samples alternate in rounds; a ratio is that of the first build's time to the second's
-within a round, so that above 1 the second is faster. A row has the median over the rounds, a group
-the geometric mean of its rows. Rows are measured again in new processes (--processes), since where operands
-come to lie in memory moves single rows by a tenth. The exit code is 1 where a group is below --least.
+Each build has its own environment and is measured in its own process, which sleeps while the other one runs.
+Samples alternate in rounds; a ratio is the first build's time divided by the second's in a round: above 1 the
+second is faster. A row has the median over the rounds, a group the geometric mean of its rows. Rows are
+measured again in new processes (--processes), since the addresses of operands change single rows by a tenth.
+The exit code is 1 where a group is below --least.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WORST = 0.95  # rows below it are listed
 
 
 class Build:
-    """The process that measures one build: it is told a row, and then how often to run it."""
+    """The process that measures one build: it gets a row, and then numbers of runs."""
 
     def __init__(self, python: str, options: argparse.Namespace, threads: int) -> None:
         isa = {"STRIDE0_ISA": options.isa} if options.isa else {}
@@ -64,7 +64,7 @@ class Build:
 
 
 def serve(request: dict[str, Any]) -> None:
-    """Measure what `Build` asks for: a row's key is answered by a number of runs, a number by seconds."""
+    """Answer `Build`: a row's key with a number of runs, a number of runs with seconds."""
     library = load(OURS)
     library.set_num_threads(request["threads"])
     by_key = {row.key: row for row in rows(QUICK if request["quick"] else FULL)}
@@ -90,7 +90,7 @@ def serve(request: dict[str, Any]) -> None:
 
 
 def ratios(row: Row, builds: list[Build], rounds: int, threads: int) -> list[float]:
-    """The first build's time divided by the second's, in every round; nothing where one lacks the row."""
+    """The first build's time divided by the second's, in every round; empty if one lacks the row."""
     numbers = [build.ask(row.key) for build in builds]
     if 0 in numbers:
         return []

@@ -1,8 +1,7 @@
 """The goals of `compare`, and the rows of every group.
 
-A row is one statement, written in the standard's words; if a library says it in other words, SPELLED of
-`operands.py` has them. Names in it that are no operands (`sum`, `float32`) are looked up in the library,
-before the clock runs.
+A row is one statement with the standard's names; SPELLED of `operands.py` has the other names of a library.
+Other names in it than operands (`sum`, `float32`) are looked up in the library before the timing.
 """
 
 from __future__ import annotations
@@ -20,19 +19,18 @@ LIMIT = "limit"  # stands among the libraries for the fastest loop of the proces
 
 @dataclass(frozen=True)
 class Goal:
-    """What a group shall reach: a geometric mean, and a floor for each row.
-
-    Both are times as fast as the fastest of some peers; `floor` None sets no floor.
+    """The goal of a group: a geometric mean, and a floor for each row, as speedups over the fastest of some
+    peers. `floor` None sets no floor.
     """
 
     mean: float
     of: tuple[str, ...]
     floor: float | None
     floor_of: tuple[str, ...]
-    threads: int | None = None  # as many, whatever the command line says
+    threads: int | None = None  # this number of threads, not that of the command line
 
 
-# The one table of what is to be reached, on every instruction set.
+# The only table of goals, for every instruction set.
 GOALS = {
     "small": Goal(4.0, ("numpy",), 0.95, ("numpy",)),
     "mid": Goal(1.6, BEST, 0.95, BEST),
@@ -98,7 +96,7 @@ def rows(scale: Scale = FULL) -> list[Row]:
     return found
 
 
-# Where the real functions are measured: around what makes them bend, and finite in float32.
+# The ranges of arguments of real functions: around their bends, with results finite in float32.
 DOMAINS: dict[str, tuple[float, float]] = {
     "exp": (-5, 5),
     "log": (0.1, 100),
@@ -118,7 +116,7 @@ def function_row(group: str, name: str, shape: tuple[int, ...], dtype: str, coun
     if name == "pow":
         operands["y"] = Operand(shape, dtype, -3, 3)
     what = f"{name}({', '.join(operands)})"
-    size = f" {shape[0]}" if len(shape) == 1 else ""  # among small rows, which have several
+    size = f" {shape[0]}" if len(shape) == 1 else ""  # in the group of small rows, which has several
     return Row(group, f"{what} {dtype}{size}", what, operands, counts)
 
 
@@ -128,7 +126,7 @@ def vector(group: str, n: int) -> Iterator[Row]:
             yield function_row(group, name, (n, n), dtype)
 
 
-# Shown in the groups of sizes as well, but judged in a group of their own.
+# Also shown in the groups of sizes, but judged in a separate group.
 TRANSCENDENTAL = ("exp", "log", "sin", "tanh", "pow")
 
 
@@ -257,7 +255,7 @@ def square(group: str, n: int) -> Iterator[Row]:
         yield row(f"concat([x, y], axis={axis})", f64, full, full)
     for dtype in (f32, f64):
         for name in ("sum", "mean", "max", "argmax", "std"):
-            kind = "distinct" if name == "argmax" else "uniform"  # of equal maxima PyTorch takes any
+            kind = "distinct" if name == "argmax" else "uniform"  # equal maxima: PyTorch may take any
             for options in ("", ", axis=0", ", axis=1"):
                 yield row(f"{name}(x{options})", dtype, x=Operand(full, dtype, values=kind))
     for options in ("", ", axis=0", ", axis=1"):
@@ -271,8 +269,8 @@ def square(group: str, n: int) -> Iterator[Row]:
 
 def other_large(scale: Scale) -> Iterator[Row]:
     tall = (scale.tall, 8)
-    # NumPy adds float32 along axis 0 one by one: right only as long as partial sums are whole numbers that
-    # float32 holds.
+    # NumPy adds float32 along axis 0 one by one: exact only while partial sums are whole numbers that float32
+    # can represent.
     for axis in (0, 1):
         for dtype in ("float32", "float64"):
             yield Row(

@@ -65,7 +65,7 @@ def draw(report: Report, path: Path) -> None:
 
 def draw_group(axes: Any, y: int, report: Report, group: str) -> None:
     goal, found = GOALS[group], report["groups"][group]
-    spread = random.Random(0)  # up and down, so that dots do not cover each other
+    spread = random.Random(0)  # moved up or down, so that dots do not cover each other
     for row in report["rows"]:
         judged = speedup(row, goal.of)
         if row["group"] != group or judged is None:

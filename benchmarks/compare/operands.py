@@ -1,4 +1,4 @@
-"""The operands of rows, and the words in which each library says a statement."""
+"""The operands of rows, and the spelling of statements in each library."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Operand:
     layout: str = "contiguous"
 
 
-# How the values of an operand are laid out, and what makes a view of them that has their order again.
+# How the values of an operand are laid out, and the view that restores their order.
 LAYOUTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "contiguous": (lambda values: values, lambda array: array),
     "transposed": (lambda values: values.mT.copy(), lambda array: array.mT),
@@ -33,8 +33,8 @@ LAYOUTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
-# Statements that a library writes in other words. No adaptor may run inside of a timed statement, so the text
-# of the statement changes: patterns and what replaces them, applied one after the other.
+# Statements that a library spells differently. No adaptor may run inside a timed statement, so its text is
+# changed, by patterns and replacements that are applied in order.
 SPELLED: dict[str, tuple[tuple[str, str], ...]] = {
     "numpy": (
         (r"\bcumulative_prod\(", "cumprod("),
@@ -99,7 +99,7 @@ def values(operand: Operand, seed: int) -> Any:
         return rng.uniform(low, high, operand.shape).astype(operand.dtype)
 
     array = numbers()
-    # Of complex numbers that are all to be 1, so that products stay finite, the imaginary parts are 0.
+    # Where all numbers must be 1, so that products stay finite, imaginary parts are 0.
     if operand.dtype.startswith("complex") and high > low:
         array += 1j * numbers()
     return numpy.sort(array, axis=None) if kind == "sorted" else array

@@ -7,15 +7,15 @@ from typing import Any
 from benchmarks.common.timing import duration, geometric_mean
 from benchmarks.compare.cases import GOALS, LIMIT, OURS, Goal
 
-Report = dict[str, Any]  # what is written as JSON
-Found = dict[str, Any]  # of it, one row
+Report = dict[str, Any]  # the contents of the JSON file
+Found = dict[str, Any]  # a row of it
 
-CHANGED = 1.1  # rows are said to have changed from this factor on
-MORE_MEMORY = 2**20  # and to need more memory than a peer from so many bytes on: the kernel counts in batches
+CHANGED = 1.1  # rows are reported as changed from this factor on
+MORE_MEMORY = 2**20  # and as needing more memory from so many bytes on: the kernel counts in batches
 
 
 def speedup(row: Found, peers: tuple[str, ...]) -> tuple[float, str] | None:
-    """How many times as fast stride0 is as the fastest of the peers, and which one that is."""
+    """The speedup of stride0 over the fastest peer, and the name of that peer."""
     present = [peer for peer in peers if peer in row["speedups"]]
     return min((row["speedups"][peer][1], peer) for peer in present) if present else None
 
@@ -29,7 +29,7 @@ def below_floor(rows: list[Found], goal: Goal) -> list[tuple[float, str, str]]:
 
 
 def group_summaries(report: Report) -> dict[str, Any]:
-    """For each group that was measured: the mean, the rows below the floor, and the verdict."""
+    """For each measured group: the mean, the rows below the floor, and the verdict."""
     summaries = {}
     for group, goal in GOALS.items():
         rows = [row for row in report["rows"] if row["group"] == group]
@@ -76,11 +76,11 @@ def print_row(row: Found, libraries: list[str]) -> None:
 
 
 def print_summary(report: Report) -> None:
-    """Print the goals and whether they are reached, rows below floors, and what needs more memory."""
+    """Print the goals and whether they are reached, rows below floors, and rows that need more memory."""
     print("\nRows in parentheses do not count in their group's mean nor towards its floor.")
     if report["quick"]:
         print("**A quick run: smaller arrays, few rounds. These are not the figures the goals speak of.**")
-    # With one thread the processor's time is measured, and waiting is not in it.
+    # With one thread processor time is measured, which excludes waiting.
     disturbed = [row["disturbed"] for row in report["rows"] if row["threads"] > 1]
     if disturbed and sum(disturbed) > len(disturbed) / 50:
         share = f"{sum(disturbed) / len(disturbed):.0%}"
@@ -157,14 +157,14 @@ def print_memory(report: Report) -> None:
 
 
 def print_against(report: Report, earlier: Report) -> None:
-    """Print what changed since an earlier run: means, and rows whose speedup is another."""
+    """Print changes since an earlier run: means, and rows with another speedup."""
     print("\n## Against the earlier run\n")
     if (report["quick"], report["threads"]) != (earlier["quick"], earlier["threads"]):
         print("**The earlier run had other sizes or another number of threads.**\n")
     print("| group | mean before | mean now |\n|---|---:|---:|")
     before = {row["key"]: row for row in earlier["rows"]}
     both = [row for row in report["rows"] if row["key"] in before]
-    # Means of the rows that both runs have, or rows that were added would count as a change.
+    # Means of the rows of both runs: otherwise new rows would count as a change.
     then = group_summaries({**earlier, "rows": [before[row["key"]] for row in both]})
     for group, now in group_summaries({**report, "rows": both}).items():
         means = [then[group]["geometric_mean"], now["geometric_mean"]]

@@ -1,16 +1,14 @@
 """Compare stride0 with NumPy, PyTorch and JAX (`--jax`): groups of rows, and whether their goals are reached.
 
-Times: all libraries in one process, a sample of each in every round. A speedup is formed within each round,
-where the libraries ran within milliseconds of each other, and the median over the rounds is reported; over
-those of all processes, if there are several, since where operands come to lie in memory, the same place for
-all rounds of a process, moves single rows by a tenth and more. Before it is timed, a row runs once in each
-library, and all must agree. With one thread, the clock is that of the processor time, which what else the
-machine does disturbs least.
+Times: all libraries in one process, a sample of each in every round. A speedup is computed within each round,
+where the libraries run within milliseconds of each other. The median over the rounds of all processes is
+reported. Several processes help, since the addresses of operands, constant in a process, change single rows
+by a tenth and more. Before it is timed, a row runs once in each library, and all must agree. With one thread,
+processor time is measured, which other programs disturb least.
 
-Memory: how far the peak of resident memory rose while the statement ran once, in a process forked for this
-one row, with the kernel's own count begun anew (/proc/self/clear_refs) after the operands are there; so no
-cache of freed blocks, filled by earlier rows, hides what a row needs. Not measured for JAX, which does not
-survive forks.
+Memory: the growth of the peak of resident memory while the statement runs once, in a process forked for this
+row. The kernel's count is reset (/proc/self/clear_refs) when the operands exist. So no cache of blocks that
+earlier rows freed hides the need of a row. Not measured for JAX, which does not survive forks.
 """
 
 from __future__ import annotations
@@ -153,7 +151,7 @@ def run(options: argparse.Namespace) -> Report:
 
 
 def describe(message: dict[str, Any], report: Report, threads: int) -> None:
-    """Print and keep what a process says of itself and of the libraries."""
+    """Print and keep the description that a process gives of itself and of the libraries."""
     report["described"][str(threads)] = message["described"]
     report["libraries"] = message["libraries"]
     times = f", {report['processes']} times" if report["processes"] > 1 else ""
@@ -164,7 +162,7 @@ def describe(message: dict[str, Any], report: Report, threads: int) -> None:
 
 
 def pooled(messages: list[dict[str, Any]]) -> dict[str, Any]:
-    """One row out of what several processes measured of it: quartiles over the rounds of all."""
+    """Combine the measurements of a row in several processes: quartiles over all rounds."""
     row = {**messages[0], "disturbed": sum(message["disturbed"] for message in messages) / len(messages)}
     del row["samples"]
     for what in ("wrong", "unable"):

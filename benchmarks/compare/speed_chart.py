@@ -30,14 +30,14 @@ GROUPS = {
 }
 # Statements of ROWS that NumPy computes faster: the slowest row of each on the newest kernels.
 LOSSES = ("vecdot(v, u)", "pow(x, y)", "log10(x)")
-# A row of PERFORMANCE that PyTorch computes faster, by its first words; of its range the lower end.
+# A row of PERFORMANCE that PyTorch computes faster, by its first words; the lower end of its range counts.
 TORCH = {"`eig`, `qr` and `svdvals` of stacks": "stacks of 4\N{MULTIPLICATION SIGN}4: eig, qr, svdvals"}
 BOTH = "the faster of NumPy and PyTorch"
 FASTER, SLOWER = "#3b75af", "#d1603d"
 
 
 class Bar(NamedTuple):
-    """A bar: what was measured, the library it is compared with, and how many times as fast stride0 is."""
+    """A bar: the operation, the library it is compared with, and the speedup of stride0."""
 
     label: str
     other: str

@@ -1,7 +1,7 @@
-"""The processes of `compare` that measure: they are told rows, and print a line of JSON for each.
+"""The measuring processes of `compare`: they receive rows, and print a line of JSON for each.
 
-All that could favour one library is here: how operands are made, how often a statement is repeated, who runs
-after whom.
+Every choice that could favour a library is made here: operands, repetitions of a statement, the order of
+libraries.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from benchmarks.common.timing import Timer, alternate
 from benchmarks.compare.cases import FULL, LIMIT, OURS, QUICK, TINY, Row, rows
 from benchmarks.compare.operands import LAYOUTS, Operand, spelled, values
 
-# With one thread, the clock is that of the processor time, which on an idle machine is the time that passes,
-# and on a busy one leaves out what others took. Samples longer than a turn of the scheduler count at once.
+# With one thread, processor time is measured: on an idle machine it is the elapsed time, on a busy one it
+# excludes other programs. Samples longer than a turn of the scheduler are not repeated.
 TURN_SECONDS = 0.005
-# So many copies of a short statement stand in the loop: what the loop itself costs, about ten nanoseconds for
-# each turn, is then one for each statement, the same for all libraries.
+# The loop contains so many copies of a short statement: its own cost of about ten nanoseconds per turn
+# becomes one per statement, the same for all libraries.
 UNROLLED = 10
-# Threads that a library leaves spinning would take a core from the next one: wait until they sleep. OpenBLAS
+# Spinning threads of one library would take a core from the next one: wait until they sleep. OpenBLAS
 # spins for 2**26 ticks of the clock, GNU's OpenMP for 5 to 8 milliseconds here.
 PAUSE_SECONDS = {"linalg": 0.03}
 OTHER_PAUSE_SECONDS = 0.01
@@ -40,7 +40,7 @@ OTHER_PAUSE_SECONDS = 0.01
 # Groups whose time is bounded by the memory that a statement reads and writes, or by the cost of a call.
 MOVING, CALLING = {"mid", "large", "vector-mid", "vector-large"}, {"small"}
 
-# By how much results may differ, in units of the largest of them.
+# The largest difference of results, relative to the largest of them.
 TOLERANCES = {"float32": 2e-5, "complex64": 2e-5, "float64": 1e-9, "complex128": 1e-9}
 
 Namespace = dict[str, Any]
@@ -87,7 +87,7 @@ def load(name: str) -> Any:
 
 
 def load_all(names: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The libraries that are installed, and of the others why not; stride0 and NumPy must be."""
+    """The installed libraries, and reasons why others cannot be imported; stride0 and NumPy are required."""
     libraries, missing = {}, {}
     for name in names:
         try:
@@ -100,7 +100,7 @@ def load_all(names: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def limit(threads: int, libraries: Namespace) -> str:
-    """Give every library so many threads, besides the environment; return what was done, in words."""
+    """Set the number of threads of every library, in addition to the environment; return a description."""
     done = ["environment"]
     if "torch" in libraries:
         libraries["torch"].set_num_threads(threads)
@@ -120,7 +120,7 @@ def limit(threads: int, libraries: Namespace) -> str:
 
 
 def measure(row: Row, libraries: Namespace, request: dict[str, Any]) -> dict[str, Any]:
-    """Check that the libraries agree on a row, then time it in all that do."""
+    """Check that the libraries agree on a row, then time it in those that do."""
     threads = request["threads"]
     clock = time.process_time if threads == 1 else time.perf_counter
     found: dict[str, Any] = {
@@ -129,12 +129,12 @@ def measure(row: Row, libraries: Namespace, request: dict[str, Any]) -> dict[str
     }
     expected: Any = None
     timers: dict[str, Timer] = {}
-    for name in sorted(libraries, key=lambda name: name != "numpy"):  # NumPy says first what is right
+    for name in sorted(libraries, key=lambda name: name != "numpy"):  # NumPy first: the reference
         try:
             names = namespace_of(row, name, libraries[name])
             timers[name], once = compiled(row, name, names, clock)
             result = [part if row.compared == "nothing" else as_numpy(part) for part in once()]
-        except Exception as error:  # a peer may lack a row; that is told, and stride0 must not
+        except Exception as error:  # a peer may lack a row, which is reported; stride0 must not
             found["wrong" if name in (OURS, "numpy") else "unable"][name] = f"{type(error).__name__}: {error}"
             timers.pop(name, None)
             continue
@@ -178,7 +178,7 @@ def limit_timer(row: Row, written: int, threads: int, clock: Callable[[], float]
 
 
 def namespace_of(row: Row, name: str, library: Any) -> Namespace:
-    """What the names in a statement stand for: the operands, and functions and dtypes of the library."""
+    """The names in a statement: operands, and functions and dtypes of the library."""
     names: Namespace = {
         letter: native_operand(operand, ord(letter), name, library)
         for letter, operand in row.operands.items()
@@ -193,7 +193,7 @@ def namespace_of(row: Row, name: str, library: Any) -> Namespace:
 
 
 def native_operand(operand: Operand, seed: int, name: str, library: Any) -> Any:
-    """An operand of the library's own, in its layout."""
+    """An operand as an array of the library, in its layout."""
     base = base_values(operand, seed)
     if operand.values.startswith("list"):
         return base.tolist()
@@ -207,7 +207,7 @@ def base_values(operand: Any, seed: int) -> Any:
 
 
 def as_native(array: Any, name: str, library: Any) -> Any:
-    """The same values in memory of the library's own."""
+    """The same values in the library's own memory."""
     if name == "torch":
         return library.tensor(array)
     if name == "numpy":
@@ -224,7 +224,7 @@ def as_numpy(result: Any) -> Any:
 def compiled(
     row: Row, name: str, names: Namespace, clock: Callable[[], float] = time.perf_counter
 ) -> tuple[Timer, Callable[[], tuple[Any, ...]]]:
-    """How a row is timed, a number of times, and how its result is had once, always as a tuple."""
+    """Return two functions of a row: one times it a number of times, one returns its result as a tuple."""
     statement = spelled(row.statement, name)
     is_expression = isinstance(ast.parse(statement).body[0], ast.Expr)
     if name == "jax":
@@ -240,7 +240,7 @@ def compiled(
         exec(statement, changed)
         return tuple(changed[letter] for letter in row.operands)
 
-    # Local names, as in a function of a user's; and `x += y` could not assign to a global one.
+    # Local names, as in a user's function; and `x += y` could not assign to a global one.
     setup = "; ".join(f"{letter} = names['{letter}']" for letter in names)
     many = timeit.Timer("\n".join([statement] * UNROLLED), setup, timer=clock, globals={"names": names})
     single = timeit.Timer(statement, setup, timer=clock, globals={"names": names})
@@ -266,7 +266,7 @@ def jitted(row: Row, names: Namespace, is_expression: bool) -> Any:
 
 
 def difference_of(result: list[Any], expected: list[Any], compared: str = "values") -> str:
-    """What is wrong about a result, in words; empty if nothing is.
+    """A description of the error of a result; empty if there is none.
 
     `compared`: "values"; "magnitudes", where signs are free; "shapes", with the dtypes; or "nothing", where
     results are no arrays.
@@ -284,7 +284,7 @@ def difference_of(result: list[Any], expected: list[Any], compared: str = "value
             continue
         if compared == "magnitudes":
             ours, theirs = numpy.abs(ours), numpy.abs(theirs)
-        if numpy.array_equal(ours, theirs):  # mostly; and what follows is slow on large arrays
+        if numpy.array_equal(ours, theirs):  # the usual case; the comparison below is slow on large arrays
             continue
         tolerance = TOLERANCES.get(str(theirs.dtype), 0)
         scale = float(numpy.max(numpy.abs(theirs), initial=0)) if tolerance else 0
@@ -294,11 +294,11 @@ def difference_of(result: list[Any], expected: list[Any], compared: str = "value
 
 
 def growth(row: Row, small: Row, name: str, library: Any) -> int | None:
-    """By how many bytes the peak of resident memory rises when a row runs once."""
-    # The same on small operands before, for what is loaded at first use.
+    """The growth of the peak of resident memory, in bytes, when a row runs once."""
+    # Run once on small operands before, so that code loaded at first use does not count.
     compiled(small, name, namespace_of(small, name, library))[1]()
     run = compiled(row, name, namespace_of(row, name, library))[1]
-    # What the operands' making left behind in the heap would be taken again, unseen.
+    # Otherwise memory freed after making the operands would be reused, and not count.
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
     before = reset_peak()

@@ -1,8 +1,8 @@
 """The calls of `downstream`: scikit-learn and SciPy on arrays of any library of the standard.
 
-A case takes the data (`data`, whose arrays are of one library) and returns an array, or a number, that does
-not depend on signs of vectors, so that libraries can be compared. What gives NumPy's arrays whatever it is
-given (`integrate.simpson`, `spatial.distance.cdist`) is no case.
+A case takes `data`, whose arrays belong to one library, and returns an array or a number that does not depend
+on signs of vectors, so that libraries can be compared. Functions that always return NumPy's arrays
+(`integrate.simpson`, `spatial.distance.cdist`) are left out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SAMPLES, FEATURES, CLASSES = 10_000, 40, 5
 
 
 def data(asarray: Callable[[Any], Any], samples: int = SAMPLES) -> SimpleNamespace:
-    """The data of every case, in arrays that `asarray` makes of NumPy's."""
+    """The data of every case: NumPy's arrays, converted by `asarray`."""
     rng = numpy.random.default_rng(7)
     labels = rng.integers(0, CLASSES, samples)
     centres = rng.normal(size=(CLASSES, FEATURES)) * 2

@@ -4,11 +4,11 @@
     python -m benchmarks downstream -k PCA --rounds 25
     python -m benchmarks downstream --threads 1 2 --json now.json --page docs/evidence/downstream.md
 
-Each case is measured in a process of its own, so that the state in which other cases leave the allocators
-does not count (`--shared`: one process for all). All libraries run in it in alternating rounds, with
-SCIPY_ARRAY_API=1 and scikit-learn's `array_api_dispatch`: on one thread, by the processor's time; on several,
-by the clock. Each result is compared with NumPy's first. A speedup is formed within each round, and the
-median over the rounds reported.
+Each case is measured in a new process, so that other cases do not change the state of its allocators
+(`--shared`: one process for all). All libraries run in it in alternating rounds, with SCIPY_ARRAY_API=1 and
+scikit-learn's `array_api_dispatch`: on one thread by processor time, on several by elapsed time. Each result
+is first compared with NumPy's. A speedup is computed within each round; the median over the rounds is
+reported.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from benchmarks.common.tables import heading, line, write_json
 from benchmarks.common.timing import duration, geometric_mean, interleave, ratio
 
 FUSED = "stride0 fused"
-# By how much results may differ from NumPy's, in units of the largest element.
+# The largest difference from NumPy's result, relative to the largest element.
 TOLERANCE = 1e-9
 LOOSE = {"StandardScaler float32": 1e-4}
-OF_PEERS = 1e-6  # some give a float of a float32
+OF_PEERS = 1e-6  # some return a Python float for float32
 
 HEAD = """\
 # scikit-learn and SciPy on stride0
@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--samples", type=int, metavar="N", help="of the data (10,000)")
     parser.add_argument("--without", nargs="+", default=[], choices=("torch",), help="a peer to leave out")
     parser.add_argument(
-        # Several calls: the first one finds the caches as another library left them.
+        # Several calls: before the first one another library used the caches.
         "--sample",
         type=float,
         default=0.05,
@@ -103,7 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
-    """Measure the chosen cases, each in a process of its own unless all are to share this one."""
+    """Measure the chosen cases, each in a new process unless all share this one."""
     limit_threads(options.threads[0])
     os.environ["SCIPY_ARRAY_API"] = "1"  # read by SciPy when it is loaded
     libraries = load([OURS, *(name for name in ("torch",) if name not in options.without)])
@@ -161,7 +161,7 @@ def measure_apart(name: str, threads: int, options: argparse.Namespace) -> dict[
 
 
 def maker(name: str, library: Any) -> Callable[[Any], Any]:
-    """What makes an array of the library from one of NumPy's, in memory of its own."""
+    """Return a function that copies an array of NumPy into an array of the library."""
     makers = {"numpy": lambda array: array.copy(), "torch": getattr(library, "tensor", None)}
     return makers.get(name) or (lambda array: library.asarray(array, copy=True))
 
@@ -173,7 +173,7 @@ def measure(
     libraries: dict[str, Any],
     options: argparse.Namespace,
 ) -> dict[str, Any]:
-    """Check that the libraries agree on a case, then time it in all that do."""
+    """Check that the libraries agree on a case, then time it in those that do."""
     import numpy
 
     calls: dict[str, Callable[[], Any]] = {}
@@ -223,7 +223,7 @@ def call_of(case: Any, data: Any, mode: Any = None) -> Callable[[], Any]:
 
 
 def difference_of(result: Any, expected: Any, tolerance: float) -> str:
-    """What is wrong about a result, in words; empty if nothing is."""
+    """A description of the error of a result; empty if there is none."""
     import numpy
 
     if result.shape != expected.shape:
@@ -247,7 +247,7 @@ def line_of(row: dict[str, Any]) -> str:
 
 
 def means(report: dict[str, Any]) -> str:
-    """The geometric means as a table, by group and of all."""
+    """A table of the geometric means of each group and of all cases."""
     lines = [heading(["calls", "", "threads", OURS, FUSED, "torch"]).replace("|  |", "| |")]
     groups = [*dict.fromkeys(row["group"] for row in report["rows"])]
     for threads in counts(report):

@@ -1,7 +1,6 @@
-"""The expressions of `chains`: each written once, as the standard has it, for every library.
-
-numexpr reads text; its expressions stand beside. It reduces only at the end, so that rows with reductions in
-between are several calls there, and complex128 is its only complex dtype.
+"""The expressions of `chains`, each written once with the standard's names for all libraries, and as text for
+numexpr. numexpr reduces only at the end, so rows with reductions in between need several calls; its only
+complex dtype is complex128.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Evaluate = Callable[..., Any]  # numexpr.evaluate
 
 @dataclass(frozen=True)
 class Chain:
-    """An expression; its arrays (shape in terms of n, lowest and highest value); how numexpr computes it."""
+    """An expression; its arrays (shape by n, lowest and highest value); its text for numexpr."""
 
     expression: Expression
     operands: Mapping[str, tuple[tuple[str, ...], float, float]]

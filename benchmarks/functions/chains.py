@@ -1,8 +1,8 @@
 """Chains of elementwise operations: `stride0.fused()`, eager calls, compilers and eager libraries.
 
-One process, alternating in rounds. A ratio is the time of a library divided by the time of the
-fused call. Its results are computed within the timed function, which leaves the scope. Then: scopes
-around work too small to gain, the peak of memory, and a loop that never reads its array.
+One process, alternating in rounds. A ratio is the time of a library divided by the time of the fused call.
+Its results are computed within the timed function, which leaves the scope. Then follow scopes around work too
+small to gain, the peak of memory, and a loop that never reads its array.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def numexprs(chain: Chain, given: dict[str, Any]) -> Call | None:
     if chain.numexpr is None or any(a.dtype == "complex64" for a in given.values()):
         return None
 
-    # Constants are of double precision there, unless one is told otherwise.
+    # Constants are double precision there by default.
     def evaluate(text: str, names: dict[str, Any]) -> Any:
         return numexpr.evaluate(text, names, {}, casting="same_kind", truediv=True)
 
@@ -139,7 +139,7 @@ def cases(part: str) -> Any:
 
 
 def first_call(chain: Chain, given: dict[str, Any], call: Call) -> float:
-    """The time of the first call of an expression over that of the second; its operations ran before."""
+    """The time of the first call of an expression over that of the second."""
     LIBRARIES[OURS](chain, {name: a[..., :1] for name, a in given.items()})()  # type: ignore[misc]
     call_eager = LIBRARIES["eager"](chain, given)
     call_eager()  # type: ignore[misc]
@@ -194,7 +194,7 @@ def small_work() -> Iterator[tuple[str, dict[str, Call]]]:
 
 
 def peaks() -> list[dict[str, Any]]:
-    """The peak of the memory that arrays own during a call, in results: 1 is the result alone."""
+    """The peak of the memory that arrays own during a call, in sizes of the result: 1 is the result alone."""
     import stride0 as xp
 
     print("\n" + heading(["peak of memory, in results", "eager", OURS]))
@@ -212,7 +212,7 @@ def peaks() -> list[dict[str, Any]]:
 
 
 def endless() -> dict[str, float]:
-    """10^4 times `x = x * 0.99 + 0.01`, which nothing reads: seconds, and the most bytes that were owned."""
+    """10^4 times `x = x * 0.99 + 0.01`, which nothing reads: seconds, and the peak of owned bytes."""
     import stride0 as xp
 
     x = xp.ones(10_000, dtype=xp.float32)

@@ -5,10 +5,9 @@
     STRIDE0_ISA=v3 python -m benchmarks einsum --threads 2
 
 All libraries run in one process, in alternating rounds, on the same float64 elements; results are compared
-first. NumPy runs with `optimize=True` and, up to 10^8 products, without, and the faster one counts. A figure
-is the time of the best other library divided by that of stride0, formed in each round; the median is shown,
-and its geometric mean over the expressions at the end. A size `n` is about that of an operand of `n` by `n`
-elements.
+first. NumPy runs with `optimize=True` and, up to 10^8 products, also without; the faster counts. A figure is
+the time of the fastest other library divided by that of stride0 in a round; the table has medians, and at the
+end their geometric mean over the expressions. At size `n` the largest operand has about `n` by `n` elements.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ EXPRESSIONS: tuple[tuple[str, str], ...] = (
     ("MTTKRP", "ijk,jr,kr->ir"),
     ("tensor train", "aib,bjc,ckd->aijkd"),
 )
-# Products from which NumPy without a path is left out: it takes a hundred times as long as with one.
+# The number of products from which NumPy without a path is left out: it takes a hundred times as long.
 SLOW = 10**8
 PEERS = ("numpy", "opt_einsum", "torch")
 
@@ -69,7 +68,7 @@ def shapes(expression: str, size: int) -> list[tuple[int, ...]]:
 
 
 def naive_products(expression: str, size: int) -> int:
-    """How many products NumPy forms without a path."""
+    """The number of products that NumPy computes without a path."""
     return int(math.prod([shapes(expression, size)[0][0]] * len(set(expression) - set(",->"))))
 
 
@@ -90,7 +89,7 @@ def calls(expression: str, size: int, libraries: dict[str, Any]) -> dict[str, Ca
 
 
 def differ(numpy: Any, results: dict[str, Any]) -> list[str]:
-    """The libraries whose result is another than NumPy's."""
+    """The libraries whose results differ from NumPy's."""
     expected = results["numpy, optimize"]
     scale = float(numpy.max(numpy.abs(expected), initial=1e-300))
     return [

@@ -46,7 +46,7 @@ CASES += [
     for n in (1000, 1_000_000)
 ]
 CASES += [Case(f"x * 2.5, {n:,} float64", "x * 2.5", [Operand((n,))]) for n in (3, 1000, 1_000_000)]
-# y is about 50 and far from overflowing x in any number of rounds.
+# y is about 50, so x does not overflow in any number of rounds.
 CASES += [
     Case(f"x += y, {n:,} float64", "x += y", [Operand((n,)), Operand((n,))]) for n in (3, 1000, 1_000_000)
 ]

@@ -1,4 +1,4 @@
-"""Reductions: all axes, the first, the last, and two that are not neighbours."""
+"""Reductions over all axes, the first, the last, and two that are not adjacent."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Vector math: the real functions on 300x300 numbers, beside NumPy, PyTorch and JAX.
+"""Real functions on 300x300 numbers, compared with NumPy, PyTorch and JAX.
 
-The lines below the table are geometric means over its rows of time of the fastest of the others / our time.
-They take lower quartiles: what else runs on the machine only makes things slower, and what is fast by more.
-For one thread of JAX as well, run it on one processor (`taskset -c 0`).
+The lines below the table are geometric means over its rows: the time of the fastest other library divided by
+ours. They use lower quartiles, since other programs only slow calls down, fast ones more than slow ones. For
+one thread of JAX as well, run it on one processor (`taskset -c 0`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchmarks.common.machine import JAX, OURS, PEERS, YARDSTICK
 from benchmarks.common.timing import geometric_mean
 
 SHAPE = (300, 300)
-# The functions, and where their operands come from.
+# The functions, and the ranges of their operands.
 RANGES = {
     "exp": (-10, 10),
     "expm1": (-2, 2),
@@ -43,7 +43,7 @@ CORE = ("exp", "log", "sin", "cos", "tanh", "pow", "sqrt", "log1p", "expm1")
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> str:
-    """Geometric means over all rows and over those of CORE, and the slowest beside NumPy."""
+    """Geometric means over all rows and over those of CORE, and the slowest row relative to NumPy."""
     gains = {row["case"]: gain(row["quartiles"], row["quartiles"]) for row in rows}
     to_numpy = {row["case"]: gain(row["quartiles"], [YARDSTICK]) for row in rows}
     core = [value for case, value in gains.items() if case.split()[0] in CORE]
@@ -56,7 +56,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def gain(quartiles: dict[str, Any], among: Any) -> float:
-    """How many times faster ours is than the fastest of the libraries `among`."""
+    """The speedup of ours over the fastest of the libraries `among`."""
     others = [quartiles[name][0] for name in among if name != OURS and name in quartiles]
     return float(min(others) / quartiles[OURS][0])
 

@@ -1,7 +1,7 @@
 """Derivatives of high order, and gradients of long loops.
 
 First table: all derivatives up to an order, in milliseconds: stride0's `derivatives`, nested `jvp`, and
-`jax.experimental.jet` if JAX is installed: as it runs, and compiled by `jax.jit` (without compile time).
+`jax.experimental.jet` if JAX is installed: uncompiled, and compiled by `jax.jit` (without compile time).
 Second table: a gradient through a loop by `checkpoint_loop` and through the plain loop: times, calls of the
 step, and the most memory in megabytes.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.common.machine import limit_threads
 
 ORDERS = (2, 4, 6, 8)
-NESTED = 6  # the highest order of nested `jvp`, whose time grows tenfold with two orders
+NESTED = 6  # the highest order of nested `jvp`, whose time grows tenfold every two orders
 
 
 def function(xp: Any, x: Any) -> Any:

@@ -2,8 +2,8 @@
 
 Ratios are to PyTorch's time. A second table has matrices of derivatives and gradients per example, which
 batched passes compute, compared with `torch.func` and `jax.jit`; a third one has products with Jacobians and
-Hessians. The last one has small calls: each recorded many times and differentiated in one backward pass, per
-call, compared with the same call of which nothing is recorded.
+Hessians. The last one has the time per small call, recorded many times and differentiated in one backward
+pass, compared with the same call without recording.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def chain(xp: Any, x: Any, row: Any, column: Any) -> Any:
 def network(xp: Any, w1: Any, b1: Any, w2: Any, b2: Any, x: Any, labels: Any) -> Any:
     hidden = xp.tanh(x @ w1 + b1)
     scores = hidden @ w2 + b2
-    # The logarithm of the softmax, and of it what the labels (one-hot) pick.
+    # The logarithm of the softmax, selected by the one-hot labels.
     shifted = scores - xp.max(scores, axis=1, keepdims=True)
     logarithms = shifted - xp.log(xp.sum(xp.exp(shifted), axis=1, keepdims=True))
     return -xp.mean(xp.sum(logarithms * labels, axis=1))
 
 
 def cases() -> dict[str, tuple[Loss, int, list[Any]]]:
-    """Name to loss, by how many arrays it is differentiated, and the arrays."""
+    """By name: loss, number of arrays to differentiate by, and the arrays."""
     import numpy
 
     rng = numpy.random.default_rng(0)
@@ -98,7 +98,7 @@ def two_layers(xp: Any, w1: Any, w2: Any, x: Any) -> Any:
 
 
 def directional() -> dict[str, tuple[Loss, str, list[Any]]]:
-    """Name to function, transformation, and arrays, by the last of which the function is differentiated."""
+    """By name: function, transformation, and arrays; the function is differentiated by the last array."""
     import numpy
 
     rng = numpy.random.default_rng(0)
@@ -124,7 +124,7 @@ def directional() -> dict[str, tuple[Loss, str, list[Any]]]:
 
 
 def transformed() -> dict[str, tuple[Loss, str, list[Any]]]:
-    """Name to function, transformation, and arrays."""
+    """By name: function, transformation, and arrays."""
     import numpy
 
     rng = numpy.random.default_rng(0)
@@ -210,7 +210,7 @@ def jaxs(function: Loss, kind: Any, arrays: list[Any]) -> Call:
 
 
 def small_calls() -> dict[str, tuple[Loss, list[Any]]]:
-    """Name to call and arrays, all of which are differentiated by."""
+    """By name: call and arrays; it is differentiated by all of them."""
     import numpy
 
     matrix, square = numpy.arange(6.0).reshape(2, 3), numpy.asarray([[0.5, 0.2], [0.1, 0.7]])

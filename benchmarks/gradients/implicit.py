@@ -15,7 +15,7 @@ from benchmarks.common.tables import heading, line, parser, write_json
 
 
 def cases() -> dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Any]]:
-    """Name to solution, solution by recorded steps, and parameter."""
+    """By name: solution, solution by recorded steps, and parameter."""
     import numpy
 
     import stride0 as xp

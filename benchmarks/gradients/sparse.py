@@ -65,7 +65,8 @@ CASES: dict[str, tuple[Callable[..., Any], str]] = {
     "Hessian of a sum of squares, tridiagonal": (scalar(tridiagonal), "hessian"),
     "Hessian of a sum of squares, blocks of five": (scalar(blocks), "hessian"),
 }
-# asdex colours one side: an arrow has as many colours as columns, and random patterns of 10^5 take minutes.
+# asdex colours rows or columns only: arrow patterns need as many colours as columns, and random patterns of
+# 10^5 take minutes.
 LEFT_OUT = {("asdex", "arrow"), ("sparsejac", "arrow")}
 
 

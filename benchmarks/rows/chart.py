@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 COLOURS = ("#3b75af", "#1a7332", "#d1603d")
-ENDS = -3.0, 5.0  # powers of two; what lies beyond counts at the end
+ENDS = -3.0, 5.0  # powers of two; values beyond count in the end bars
 PER_DOUBLING = 4  # bars
 
 

@@ -15,7 +15,7 @@ DOMAINS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift", "pow"), (1, 5)),
     **dict.fromkeys(("Array.__lshift__", "Array.__rshift__", "Array.__pow__"), (1, 5)),
     **dict.fromkeys(("Array.__rlshift__", "Array.__rrshift__", "Array.__rpow__"), (1, 5)),
-    # Repeated on the same array, whose values must neither grow nor shrink.
+    # Statements repeated on the same array, whose values must neither grow nor shrink.
     **dict.fromkeys(
         ("Array.__imul__", "Array.__itruediv__", "Array.__ipow__", "Array.__ifloordiv__"), (1, 1)
     ),
@@ -29,7 +29,7 @@ DOMAINS: Final[dict[str, tuple[float, float]]] = {
 # Repeated on the same array: complex numbers have modulus 1, so that they neither grow nor shrink.
 REPEATED: Final = ("Array.__imul__", "Array.__itruediv__", "Array.__ipow__")
 
-# Equal numbers have no order of their own; and whole numbers from 1 to 100 are sorted faster than others.
+# Equal numbers have no unique order, and whole numbers from 1 to 100 sort faster than others.
 DISTINCT: Final = ("sort", "argsort", "Array.argsort")
 
 
@@ -45,7 +45,7 @@ def operand(letter: str, name: str, n: int, dtype: str, layout: str) -> Operand:
     rows, columns = shape_of(n)
     side = math.isqrt(n)
     matrix, square = (rows, columns), (side, side)
-    # Numbers that are whole, so that sums do not depend on the order in which they are added.
+    # Whole numbers, whose sums do not depend on the order of addition.
     kind = "distinct" if name in DISTINCT else "whole" if (low, high) == (1, 100) else "uniform"
     if name in REPEATED and dtype == "complex128":
         kind = "turns"

@@ -7,9 +7,9 @@
     python -m benchmarks rows --read v4.json v3.json --page docs/evidence/rows.md
 
 A row is a statement for a dtype, a layout and a size (`rows/cases.py`). It is measured like the rows of
-`compare`: checked against NumPy's result, in alternating rounds, by the processor's time. The figure is the
-median over the rounds of NumPy's time divided by ours. Rows below 1.0 are measured again, for longer, in a
-process of their own, and the rounds of both count. `--page` writes the page of the documentation.
+`compare`: checked against NumPy's result, in alternating rounds, by processor time. The figure is NumPy's
+time divided by ours, the median over the rounds. Rows below 1.0 are measured again, for longer, in a new
+process; the rounds of both count. `--page` writes the page of the documentation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from benchmarks.rows.cases import DTYPES, LAYOUTS, SIZES, rows
 from benchmarks.rows.chart import draw
 from benchmarks.rows.page import LEVEL, kernels, page
 
-AGAIN = 3  # times as many rounds for rows below it
+AGAIN = 3  # factor of rounds for rows below LEVEL
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -130,7 +130,7 @@ def speedup(row: dict[str, Any], peer: str = "numpy") -> float:
 
 
 def compact(row: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of a row: its name in parts, our seconds, speedups, and what was wrong."""
+    """The record of a row: its name in parts, our seconds, speedups, and any error."""
     name, dtype, layout, size = row["name"].rsplit(" ", 3)
     return {
         **{"function": row["group"], "statement": name, "dtype": dtype, "layout": layout, "size": int(size)},

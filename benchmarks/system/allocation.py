@@ -1,7 +1,7 @@
-"""What fresh memory costs: results into cached blocks, into fresh ones, and into memory that is there.
+"""The cost of fresh memory: results into cached blocks, fresh blocks, and existing memory.
 
-The columns alternate in one process. `fresh` is stride0 with the limit 0, where nothing is cached to be used
-again; `out=` is NumPy writing to an array that exists, which is as fast as memory goes.
+The columns alternate in one process. `fresh` is stride0 with limit 0, which caches nothing; `out=` is NumPy
+writing to an existing array, the fastest possible.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from benchmarks.common.timing import interleave, ratio, show
 
 TITLE = "What fresh memory costs"
 
-# statement, and the same for NumPy with a result that exists (`o`), where that can be said
+# statement, and for NumPy the same with an existing result (`o`), if it has one
 STATEMENTS = {
     "a + b": "np.add(a, b, out=o)",
     "a * b + c": "np.multiply(a, b, out=o); np.add(o, c, out=o)",

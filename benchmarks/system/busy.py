@@ -1,12 +1,12 @@
-"""What threads cost on a busy machine: calls on the default number of them and on one.
+"""The cost of threads on a busy machine: calls on the default number of threads and on one.
 
     python -m benchmarks busy                 as many busy processes as processors
     python -m benchmarks busy --busy 0        on an idle machine
     python -m benchmarks busy --libraries stride0 torch numpy
 
 Calls on one thread and on the default number alternate in rounds, in one process, back to back and with
-pauses; NumPy's, whose number cannot be set, are on the default. The ratio of a case is that of the medians of
-all calls. With busy processes, at most `LIMIT` is asked for; the exit code says whether all cases keep to it.
+pauses; NumPy, whose number cannot be set, uses its default. The ratio of a case is that of the medians of all
+calls. With busy processes it must be at most `LIMIT`; the exit code is 1 if a case exceeds it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def keep_busy() -> None:
 
 @contextmanager
 def busy(count: int) -> Iterator[None]:
-    """So many processes that do nothing but use a processor each."""
+    """Start `count` processes that each keep a processor busy."""
     processes = [
         multiprocessing.get_context("spawn").Process(target=keep_busy, daemon=True) for _ in range(count)
     ]

@@ -1,4 +1,4 @@
-"""How long an exchange by DLPack takes: in C by the functions of the types, from Python by `from_dlpack`."""
+"""The time of an exchange by DLPack: in C by the functions of the types, in Python by `from_dlpack`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def by_statement(take: Callable[[Any], Any], x: Any) -> float:
 
 
 def cases(modules: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Callable[[], float]]:
-    """Return what is timed, in seconds of one exchange."""
+    """Return the timed functions, which return the seconds of one exchange."""
     loops = compiled()
     arrays = {name: module.ones(shape) for name, module in modules.items()}
     ours = arrays["stride0"]

@@ -1,4 +1,4 @@
-"""How long `import` takes: fresh interpreters, the libraries alternating."""
+"""The time of `import` in fresh interpreters, libraries alternating."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def main() -> None:
 
     libraries = list(dict.fromkeys([*options.libraries, YARDSTICK]))
     for name in libraries:
-        seconds(name)  # once unmeasured: bytecode is compiled, files are read from disk
+        seconds(name)  # one untimed run: bytecode is compiled, files are read from disk
     taken: dict[str, list[float]] = {name: [] for name in libraries}
     for _ in range(options.rounds):
         for name in libraries:

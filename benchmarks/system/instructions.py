@@ -1,10 +1,10 @@
-"""How many instructions a small call takes, counted by valgrind: the same number in every run.
+"""The number of instructions of a small call, counted by valgrind: the same in every run.
 
     python -m benchmarks instructions                                  # of the stride0 of this Python
     python -m benchmarks instructions BEFORE/bin/python AFTER/bin/python
 
-The time of a small call differs more from run to run than a change of the code alters it. The number of
-instructions does not. The kernels are the baseline's, since valgrind does not know AVX-512.
+The time of a small call varies more between runs than by most changes of the code. The number of instructions
+does not vary. The kernels are the baseline's, since valgrind does not know AVX-512.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.common.tables import heading, line
 
 CALLS = 400
-# Valgrind writes what it has counted, and starts again, where a process asks for the number of its parent.
+# At each call of getppid valgrind writes its counts and starts again.
 MARK = "getppid"
 
 SETUP = """
@@ -90,7 +90,8 @@ def counted(python: str) -> dict[str, float]:
         parts = sorted(Path(folder).glob("out.*"), key=lambda path: int(path.suffix[1:]))
         texts = [path.read_text(encoding="utf-8", errors="replace") for path in parts]
     totals = [int(re.findall(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)[-1]) for text in texts]
-    # What was counted up to the first mark, then the loops, each followed by what comes before the next.
+    # The count up to the first mark, then a count for each loop, each followed by one for the code before the
+    # next loop.
     loops = totals[1 : 2 * len(STATEMENTS) + 2 : 2]
     return {name: (count - loops[0]) / CALLS for name, count in zip(STATEMENTS, loops[1:], strict=True)}
 

@@ -1,7 +1,7 @@
-"""What broadcasting allocates: growth of the peak of resident memory, against what the result itself needs.
+"""Memory of broadcasting: growth of the peak of resident memory, compared with the size of the result.
 
-Every measurement has a fresh process. On Linux the process's peak is reset before the statement runs, so the
-growth is exact to some pages (of code and of the allocator too); elsewhere it is a lower bound.
+Every measurement has a fresh process. On Linux the peak is reset before the statement runs, so growth is
+exact up to some pages (including code and allocator); elsewhere it is a lower bound.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchmarks.common.tables import heading, line, parser, write_json
 
 TITLE = "What broadcasting allocates"
 N = 4000
-WARM_UP = 8  # the same statement on small operands first, for what is loaded at first use
+WARM_UP = 8  # run on small operands first, so that code loaded at first use does not count
 
 Case = tuple[Callable[..., Any], Callable[[int], list[Operand]], int]
 

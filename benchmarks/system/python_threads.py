@@ -1,15 +1,14 @@
-"""Small operations in several Python threads at once: how many more of them than in one thread.
+"""Small operations in several Python threads at once, relative to one thread.
 
     python3.13t -m benchmarks python-threads                  stride0 and NumPy
     python -m benchmarks python-threads --libraries stride0   with the interpreter's lock: about 1
 
-Each thread has arrays of its own, and repeats one operation on them; all start together. Threads that
-compute large arrays are another matter (docs/design/threads.md): the libraries get one thread for each call.
-The runs on one thread and on several alternate in rounds, and the median of the ratios of a round is
-reported. Functions that do nothing are the reference: no operation can be expected to do better than they do.
-On a machine that does other work, the ratio says how much time is left for the second thread;
-`--cpu-time` leaves that out. It finds what threads lose by memory that they write to by turns (reference
-counts) and by spinning, not by sleeping; and less of it if the threads rarely run at the same time.
+Each thread has arrays of its own, and repeats one operation on them; all start together. Each call runs on
+one thread; for threads that compute large arrays see docs/design/threads.md. Runs on one thread and on
+several alternate in rounds; the median of the ratios is reported. Functions that do nothing are the
+reference: no operation can scale better. On a busy machine, the ratio also depends on the time left for the
+second thread; `--cpu-time` excludes this. It shows losses by memory that threads write by turns (reference
+counts) and by spinning, but not by sleeping; it shows less if threads rarely run at the same time.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def call_of(statement: str, size: int, xp: Any) -> Call:
 def per_second(
     make: Callable[[], Call], threads: int, seconds: float, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """Operations of all threads together, for each second of each thread's clock."""
+    """Operations per second, summed over the threads."""
     start = threading.Barrier(threads + 1)
     counts = [0] * threads
     times = [0.0] * threads

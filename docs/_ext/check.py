@@ -1,7 +1,7 @@
 """Checks a built site: `python docs/_ext/check.py build/site`.
 
-Every link within it and every anchor has to be there, each page has a title and one main heading, each
-picture an alternative text, and nothing is loaded from another host.
+Every internal link and anchor must exist, each page must have a title and one main heading, each picture an
+alternative text, and nothing may be loaded from another host.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-# Attributes that make a browser load something, by the element; a stylesheet or icon is a `link`.
+# Attributes that make a browser load a file, by element; a stylesheet or icon is a `link`.
 LOADED = {
     ("audio", "src"),
     ("embed", "src"),
@@ -24,14 +24,14 @@ LOADED = {
     ("source", "src"),
     ("video", "src"),
 }
-# Relations of `link` elements that browsers follow only when a reader asks for it.
+# Relations of `link` elements that browsers follow only on request.
 NOT_LOADED = {"author", "canonical", "copyright", "index", "next", "prev", "search"}
-# They are made by Sphinx from a template without a heading of the page, or are filled in by a script.
+# Sphinx makes them from a template without a heading, or a script fills them in.
 GENERATED = {"genindex.html", "search.html", "py-modindex.html"}
 
 
 class Link(NamedTuple):
-    """What an attribute of an element refers to."""
+    """The targets of an attribute of an element."""
 
     element: str
     target: str
@@ -39,7 +39,7 @@ class Link(NamedTuple):
 
 
 class Page(HTMLParser):
-    """What a page has that is checked."""
+    """The checked parts of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class Page(HTMLParser):
 
 
 def check(folder: Path) -> list[str]:
-    """Return what is wrong with a site, a line for each finding."""
+    """Return the errors of a site, a line for each."""
     pages = {
         file.resolve(): Page(file.read_text(encoding="utf-8"))
         for file in sorted(folder.rglob("*.html"))

@@ -1,7 +1,7 @@
 """The chapters of the site: the tables of links below the headings of two pages, as trees of contents.
 
 docs/index.md lists the pages for users and docs/contribute.md the design pages, each with the question that
-it answers. The navigation follows from these lists.
+it answers. These lists make the navigation.
 """
 
 from __future__ import annotations

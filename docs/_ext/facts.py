@@ -1,5 +1,4 @@
-"""What the reference says of a function besides its docstring: from the tables of the standard, of gradients
-and of batching rules."""
+"""Facts on functions in the reference, from the tables of the standard, gradients and batching rules."""
 
 from __future__ import annotations
 
@@ -24,18 +23,18 @@ OWN_PAGES = {
     **dict.fromkeys(CONSTANTS, "constants.html"),
     **dict.fromkeys(DTYPES, "data_types.html"),
 }
-# Methods and attributes of arrays that the standard has besides the operators.
+# Methods and attributes of arrays in the standard, other than operators.
 ARRAY = ("T", "mT", "device", "dtype", "ndim", "shape", "size", "to_device")
 THROUGH = "through the functions that it calls"
 
 
 def link(text: str, address: str) -> str:
-    """Return a link of reStructuredText that needs no name of its own."""
+    """Return an anonymous link of reStructuredText."""
     return f"`{text} <{address}>`__"
 
 
 def standard(path: str) -> str:
-    """Return where the standard has a name, or that it does not have it."""
+    """Return where the standard defines a name, or that it does not."""
     name = path.removeprefix("Array.")
     if name in OWN_PAGES:
         return link(name, f"{SPECIFICATION}/{OWN_PAGES[name]}")
@@ -76,7 +75,7 @@ def takes_arrays(thing: Any) -> bool:
 
 
 def gradient(path: str, thing: Any) -> str:
-    """Return by which arguments a function is differentiable, or why it is not."""
+    """Return the arguments by which a function is differentiable, or the reason why it is not."""
     if path in rules.REFUSED:
         return f"refused: {rules.REFUSED[path]}"
     if path in rules.NO_GRAD:
@@ -108,7 +107,7 @@ def returns(thing: Any) -> str:
 
 
 def memory(path: str, thing: Any) -> str:
-    """Return whether the result is a view, by what the docstring says that a function returns."""
+    """Return whether the result is a view, according to the docstring's section Returns."""
     text = returns(thing)
     kind, _, about = text.partition("\n")
     if not text:
@@ -129,7 +128,7 @@ def memory(path: str, thing: Any) -> str:
 
 
 def facts(path: str, thing: Any) -> dict[str, str]:
-    """Return the facts of a function, in their order, those that there are."""
+    """Return the known facts on a function, in order."""
     found = {
         "Standard": standard(path),
         "Named after": counterpart(path),

@@ -1,4 +1,4 @@
-"""The public names, by chapters: what the reference has entries for.
+"""The public names, by chapters: the entries of the reference.
 
 Walks the namespace and the tables of the standard; Sphinx is not needed.
 """
@@ -35,7 +35,7 @@ class Chapter(NamedTuple):
     module: str = ""
 
 
-# Of the main namespace, in the order of the standard: file, title, and what it says above its entries.
+# Pages of the main namespace, in the order of the standard: file, title, and text above the entries.
 STANDARD = {
     "Constants": ("constants", "Constants", "Python floats and None, and the versions."),
     "Creation Functions": (
@@ -95,7 +95,7 @@ MODULES = {
 }
 
 
-# Modules that belong to another page, or have Python's own names.
+# Modules that belong to another page, or whose names are Python's.
 HIDDEN = ("builtins", "extend", "numpy")
 
 
@@ -111,7 +111,7 @@ def _members(path: str, cls: type) -> Iterator[Entry]:
         origin = next((base for base in cls.__mro__ if name in vars(base)), None)
         if name.startswith("_") or origin is None or not origin.__module__.startswith("stride0"):
             continue
-        # An attribute of NumPy's, whose error says what to write.
+        # An attribute of NumPy's arrays, whose error names the replacement.
         if type(inspect.getattr_static(cls, name)).__name__ == "_Missing":
             continue
         member = getattr(cls, name)
@@ -167,7 +167,7 @@ def _main() -> Iterator[Chapter]:
 
 
 def module(path: str, title: str, about: str) -> Chapter:
-    """Return the page of a module; modules within it that are no pages of their own belong to it."""
+    """Return the page of a module, with its submodules that have no page of their own."""
     found = importlib.import_module(f"stride0.{path}")
     entries: list[Entry] = []
 

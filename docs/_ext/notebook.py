@@ -25,7 +25,7 @@ def text(cell: dict[str, Any]) -> str:
 
 
 def output(found: dict[str, Any]) -> str:
-    """Return what an output shows, as Markdown."""
+    """Return an output as Markdown."""
     if found["output_type"] == "error":
         return f"```text\n{found['ename']}: {found['evalue']}\n```\n"
     if found["output_type"] == "stream":

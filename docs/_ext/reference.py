@@ -1,7 +1,7 @@
-"""Writes the pages of the reference when the site is built: from the namespace, its docstrings, its tables.
+"""Writes the pages of the reference during the build, from the namespace, its docstrings and its tables.
 
-`pages` makes the text of all pages and needs neither Sphinx nor numpydoc, if it is told how to render
-docstrings; `setup` is the extension of Sphinx that writes them.
+`pages` makes the text of all pages with a given function that renders docstrings, and needs neither Sphinx
+nor numpydoc; `setup`, the extension of Sphinx, writes them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FUNCTIONS = {op.operator: op.name for op in OPS if op.operator} | {"@": "matmul"
 
 
 class _Text:
-    """What is written as it is, where `inspect` would write a repr."""
+    """A text that is written as it is, where `inspect` would write a repr."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -49,9 +49,9 @@ class _Text:
 
 
 def signature(thing: Any, bound: bool = False) -> str:
-    """Return the signature of a callable, annotations without quotes; of a class without one, nothing.
+    """Return the signature of a callable, annotations without quotes; empty for a class without one.
 
-    A bound one is that of a method as it is called: without the array or object in front.
+    With `bound` it leaves out the first parameter, as in a call of a method.
     """
     try:
         found = inspect.signature(thing)
@@ -79,7 +79,7 @@ def _annotation(kind: Any) -> str:
 
 
 def rest(text: str) -> str:
-    """Return a text whose links are Markdown's in reStructuredText."""
+    """Return a text with its Markdown links converted to reStructuredText."""
 
     def link(found: re.Match[str]) -> str:
         address = re.sub(r"\.(md|rst)\b", ".html", found[2])
@@ -126,7 +126,7 @@ def _body(entry: Entry, render: Render, first: str) -> Iterator[str]:
         yield f"Functions of :py:mod:`stride0.{path}`."
     elif type(thing).__name__ != "_tuplegetter":  # a field of a named tuple: Python says "Alias for ..."
         yield render(inspect.getdoc(thing) or "")
-    # Of other classes than the array the standard has nothing, and methods are told by their docstrings.
+    # The standard has only the array class; methods of other classes are described by their docstrings.
     told = entry.kind in ("function", "data") or path.startswith(("Array.", "random.Generator."))
     found = facts.facts(path, thing) if told else {}
     if path.startswith("Array.") and hasattr(stride0, path[6:]) and entry.kind == "method":
@@ -155,7 +155,7 @@ def written(entry: Entry, render: Render, first: dict[int, str], module: str) ->
     if path == "Array":
         parts.append(operators())
     if origin == path:
-        # A method of an array says the same as its function: there is a link to that.
+        # A method of an array does the same as its function: link to it.
         short = summary if path == "Array" else None
         parts += [member(each, render, first, module, short) for each in entry.members]
     return f".. py:{entry.kind}:: {head}\n\n" + indent("\n\n".join(filter(None, parts)), "   ") + "\n"
@@ -256,8 +256,8 @@ def _exceptions(text: str) -> str:
 
 
 def quoted(doc: str) -> str:
-    """Return a docstring in which what stands in single quotes and is no name is code: `...`, `x**2`."""
-    # Literals, roles and links first: what stands between two of them is not in quotes.
+    """Return a docstring where text in single quotes that is not a name is marked as code: `...`, `x**2`."""
+    # Match literals, roles and links first: text between two of them is not in quotes.
     spans = r"``.*?``|:[\w:]+:`[^`]*`|`[^`]*`__?|`(?P<plain>[^`\n]+)`"
 
     def code(found: re.Match[str]) -> str:
@@ -272,7 +272,7 @@ def by_numpydoc(doc: str) -> str:
     from numpydoc.docscrape_sphinx import SphinxDocString
 
     parsed = SphinxDocString(quoted(doc))
-    # The link to the standard says the same.
+    # The link to the standard replaces it.
     if parsed["References"] and parsed["References"][0].startswith("Array API standard"):
         parsed["References"] = []
     raised = parsed["Raises"]
@@ -291,7 +291,7 @@ def by_numpydoc(doc: str) -> str:
 
 
 def write(source: Path) -> None:
-    """Write the pages, those that changed, and remove others."""
+    """Write the pages that changed, and remove old ones."""
     folder = source / FOLDER
     folder.mkdir(exist_ok=True)
     texts = pages(by_numpydoc)

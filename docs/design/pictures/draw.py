@@ -28,14 +28,14 @@ STYLE = (
 
 
 class Layer(NamedTuple):
-    """A row of the picture of the layers: its folders under src/stride0, each with what it holds."""
+    """A row of the picture of the layers: its folders under src/stride0, with their contents."""
 
     title: str
     kind: str
     folders: tuple[tuple[str, str], ...]
 
 
-# From the top down: each layer imports those below it.
+# From top to bottom: each layer imports layers below it.
 LAYERS = (
     Layer(
         "transformations",
@@ -203,7 +203,7 @@ def halves(words: str) -> tuple[str, str]:
 
 
 def life_of_a_call() -> str:
-    """What happens between `x + y` and its kernel, and where calls leave the usual path."""
+    """The steps from `x + y` to its kernel, and the points where calls leave the usual path."""
     centre, width, side = 250.0, 300.0, 610.0
     steps = (
         (("x + y", "Array.__add__, by the generator"), "python", ()),
