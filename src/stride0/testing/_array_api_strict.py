@@ -205,6 +205,8 @@ class _Module(ModuleType):
         return self
 
     def _apply(self, wanted: Flags) -> None:
+        if self._setting is not None and wanted == self._state:
+            return
         setting = flags(
             devices=DEVICES,
             api_version=DRAFT if wanted["api_version"] == NEXT else wanted["api_version"],
