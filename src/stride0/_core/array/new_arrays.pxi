@@ -83,29 +83,38 @@ cdef Array new_array(int code, int ndim, const Py_ssize_t* shape, const Py_ssize
     return x
 
 
+cdef int set_fortran_strides(Array x) except -1:
+    """Set strides in Fortran order. An axis of size 1 has the stride that `result_strides` gives it."""
+    cdef int axis
+    cdef Py_ssize_t itemsize = itemsize_at(x.code), stride = itemsize
+    for axis in range(x.ndim):
+        x.strides_[axis] = stride
+        stride *= x.shape_[axis]
+    stride = itemsize
+    for axis in range(x.ndim - 1, -1, -1):
+        if x.shape_[axis] == 1:
+            x.strides_[axis] = stride
+        else:
+            stride = max(stride, x.shape_[axis] * x.strides_[axis])
+    x.c_contiguous = False
+    return 0
+
+
 cdef Array new_like(Array x, int code):
     """A new array with the shape of `x`: in Fortran order if `x` has that order, otherwise in C order."""
     cdef Array y = blank(code)
-    cdef bint fortran = not x.c_contiguous and x.ndim > 1
-    cdef int k, axis
+    cdef int axis
     cdef Py_ssize_t stride = itemsize_at(code)
     set_ndim(y, x.ndim)
-    for k in range(x.ndim):
-        axis = k if fortran else x.ndim - 1 - k
+    for axis in range(x.ndim - 1, -1, -1):
         y.shape_[axis] = x.shape_[axis]
         y.strides_[axis] = stride
         if x.shape_[axis] > 1:
             stride *= x.shape_[axis]
-    if fortran:
-        # An axis of size 1 has its stride in C order, as a planned result has.
-        stride = itemsize_at(code)
-        for axis in range(x.ndim - 1, -1, -1):
-            if x.shape_[axis] == 1:
-                y.strides_[axis] = stride
-            else:
-                stride = max(stride, x.shape_[axis] * y.strides_[axis])
     y.size = x.size
-    y.c_contiguous = not fortran
+    y.c_contiguous = True
+    if not x.c_contiguous and x.ndim > 1:
+        set_fortran_strides(y)
     y.storage = allocate_storage(x.size * itemsize_at(code), False)
     y.address = y.storage.data
     return y

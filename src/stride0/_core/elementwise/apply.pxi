@@ -23,7 +23,7 @@ cdef int check_writable(Array out, str operation) except -1:
     if out.storage.readonly:
         raise WriteError(operation, "the array is read-only", (("shape", f"{shape_tuple(out)}"),),
                          "copy it first: x = asarray(x, copy=True)")
-    if out.c_contiguous:
+    if out.c_contiguous or (out.ndim == 1 and abs(out.strides_[0]) >= itemsize_at(out.code)):
         return 0
     read_operand(&view, out)
     if shares_location(&view):

@@ -32,7 +32,7 @@ cdef object in_place(int op, Array x, object other, str name):
             if not is_known_foreign(other):
                 return NotImplemented
             refuse_operand(name, "x2", other)
-    code = promote_codes(x.code, b.code)
+    code = x.code if x.code == b.code else promote_codes(x.code, b.code)
     loop = loop_for(op, code, name)
     if letter_at(S0_OUT[op][code]) != letter_at(x.code):
         raise DTypeError(
@@ -58,8 +58,7 @@ cdef object in_place(int op, Array x, object other, str name):
     if b is not None and is_deferred(b) and not is_deferred(x) and type(other) is Array:
         if update_with_pending(kernel, x, b, s0_has_references(<PyObject*>b, 2), name):
             return x
-    apply(kernel, S0_OUT[op][code], operands, x, b, None, x, True, name, BINARY_NAMES)
-    return x
+    return apply(kernel, S0_OUT[op][code], operands, x, b, None, x, True, name, BINARY_NAMES)
 
 
 cdef bint update_with_pending(Kernel kernel, Array x, Array b, bint alone, str name) except -1:

@@ -141,20 +141,22 @@ cdef extern from *:
     /* Whether one of adjacent signed integers of some bytes is negative. */
     static int s0_any_negative(const char *x, Py_ssize_t n, int width)
     {
-        uint64_t part[4], all[4] = {0, 0, 0, 0};
+        typedef uint64_t words __attribute__((vector_size(16), aligned(1), may_alias));
+        words all[4] = {{0}};
         Py_ssize_t i, size = n * width;
-        unsigned char bytes[32], signs = 0;
-        for (i = 0; i + 32 <= size; i += 32) {
-            memcpy(part, x + i, 32);
+        unsigned char bytes[16], signs = 0;
+        for (i = 0; i + 64 <= size; i += 64) {
+            const words *part = (const words *)(x + i);
             all[0] |= part[0];
             all[1] |= part[1];
             all[2] |= part[2];
             all[3] |= part[3];
         }
-        memcpy(bytes, all, 32);
+        all[0] |= all[1] | all[2] | all[3];
+        memcpy(bytes, all, 16);
         for (; i < size; i++)
-            bytes[i % 32] |= x[i];
-        for (i = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? width - 1 : 0; i < 32; i += width)
+            bytes[i % 16] |= x[i];
+        for (i = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? width - 1 : 0; i < 16; i += width)
             signs |= bytes[i];
         return signs >> 7;
     }

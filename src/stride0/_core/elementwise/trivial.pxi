@@ -97,6 +97,10 @@ cdef inline bint add_operands(Run* run, Kernel kernel, int nin, Array x1, Array 
         return False
     if nin > 2 and not add_array(run, 2, x3, like, kernel.code, by_axes):
         return False
+    if out is x1:
+        run.args[nin], run.code[nin], run.strides[nin], run.row_strides[nin] = run.args[0], run.code[0], run.strides[0], run.row_strides[0]
+        run.differ |= out.code ^ result_code(kernel)
+        return True
     return out is None or add_array(run, nin, out, like, result_code(kernel), by_axes)
 
 
