@@ -99,6 +99,7 @@ __all__ = [
     "memory",
     "optim",
     "random",
+    "replay",
     "reproducible",
     "set_num_threads",
     "special",
@@ -142,6 +143,7 @@ _LATER = {
     "special": "",
     "testing": "",
     "explain": "_explain.explain",
+    "replay": "_replay.replay",
 }
 
 
@@ -153,6 +155,7 @@ if _typing.TYPE_CHECKING:  # with a __getattr__ type checkers would accept every
     from stride0 import special as special
     from stride0 import testing as testing
     from stride0._explain.explain import explain as explain
+    from stride0._replay.replay import replay as replay
 else:
 
     def __getattr__(name: str) -> _typing.Any:

@@ -29,6 +29,7 @@ BASES = {
     "LazyError": (ValueError, TypeError),
     "OutOfBoundsError": (IndexError,),
     "RangeError": (OverflowError,),
+    "ReplayError": (TypeError, ValueError),
     "ShapeError": (ValueError,),
     "GradientError": (RuntimeError,),
     "ReproducibilityError": (RuntimeError,),

@@ -85,6 +85,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("forms of SciPy's functions", ("autograd.scipy",)),
     ("gradients", ("autograd",)),
+    ("replay", ("_replay",)),
     ("optimisers", ("optim",)),
     ("testing", ("testing",)),
     ("a plugin of pytest", ("strict",)),

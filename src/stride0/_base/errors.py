@@ -40,6 +40,7 @@ __all__ = [
     "LazyError",
     "OutOfBoundsError",
     "RangeError",
+    "ReplayError",
     "ReproducibilityError",
     "ShapeError",
     "StretchError",
@@ -166,6 +167,10 @@ class BatchingError(Stride0Error, TypeError):
 
 class GradientError(Stride0Error, RuntimeError):
     """A gradient would be lost, is not known, or does not exist."""
+
+
+class ReplayError(Stride0Error, TypeError, ValueError):
+    """A function that `stride0.replay` records does something that a later call could not repeat."""
 
 
 class ReproducibilityError(Stride0Error, RuntimeError):

@@ -8,7 +8,7 @@ from stride0._chapters.manipulation import concat
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive
 from stride0._core.call.checks import check_array
-from stride0._core.elementwise.elementwise import copy, whole
+from stride0._core.elementwise.elementwise import copy, decided
 from stride0._core.elementwise.functions import not_equal, subtract
 
 __all__ = ["all", "any", "diff"]
@@ -98,9 +98,9 @@ def diff(
 
 def some(condition: Array) -> bool:
     """Return whether a condition is true for any element; for a batched array, in any example."""
-    return bool(any(whole(condition)))
+    return decided(lambda x: bool(any(x)), condition)
 
 
 def every(condition: Array) -> bool:
     """Return whether a condition is true for all elements; for a batched array, in all examples."""
-    return bool(all(whole(condition)))
+    return decided(lambda x: bool(all(x)), condition)

@@ -56,6 +56,7 @@ cdef int refuse_tracked(Array x, str operation, object error=GradientError) exce
 cdef int refuse_batched(Array x, str operation, object error=BatchingError) except -1:
     """Refuse a batched array, which has one value per example: Note [Batched arrays]."""
     if x.storage.batched:
+        x.storage.history.refuse(operation)
         raise error(operation, "the array is batched: within vmap it has a value for each example", (("shape of an example", f"{shape_tuple(x)}"),),
                     "functions of the namespace; where() instead of a branch on values")
     return 0

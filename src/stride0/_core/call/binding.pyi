@@ -3,6 +3,7 @@ from typing import Any, Final, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PRIMITIVES: Final[dict[str, Callable[..., Any]]]
+FUNCTIONS: Final[dict[str, Callable[..., Any]]]
 
 def primitive(function: Function, extension: str = "") -> Function: ...
 def intercepted(function: Function, extension: str = "") -> Function: ...

@@ -168,7 +168,14 @@ cdef object call_checked(Primitive self, tuple given, dict more, bint found, PyO
     cdef bint outside = is_intercepted()
     cdef PyObject* result
     entered = enter_call("function", self.traced_name, given, more) if outside else None
+    changed = getattr(entered[0][1], "call", None) if outside and entered[0] is not None else None
     try:
+        if changed is not None:
+            # The interceptor has answered the call, or wants it to be made with other arguments.
+            if changed.arguments is None:
+                return changed.answer
+            args = <PyObject* const*>s0_tuple_items(<tuple>changed.arguments)
+            found = self.differentiable and argument_needs_tape(changed.arguments)
         if found:
             out = (<Tracer>hooks.tracer).call(self.traced_name, args, n, kwnames)
         else:
@@ -192,6 +199,7 @@ cdef bint argument_needs_tape(object x):
     return False
 
 PRIMITIVES = {}
+FUNCTIONS = {}      # all intercepted functions by their names
 cdef Primitive matmul = None    # what the operator @ calls
 
 
@@ -238,6 +246,7 @@ def intercepted(function, extension=""):
     if out.implementation is NULL:
         out.__wrapped__ = function
     out.__annotations__ = function.__annotations__
+    FUNCTIONS[name] = out
     return out
 
 

@@ -7,7 +7,7 @@ cdef tuple SELECT_NAMES = ("condition", "x1", "x2")
 
 def is_recorded(Array x not None):
     """Whether calls that read x are recorded, or run for a batch of examples: then no branch may depend on its values."""
-    return needs_tape(x)
+    return x.storage.history.is_followed(x) if x.storage.batched else needs_tape(x)
 
 
 def whole(x):
@@ -15,6 +15,11 @@ def whole(x):
     while type(x) is Array and (<Array>x).storage.batched:
         x = (<Array>x).storage.history.value
     return x
+
+
+def decided(function, Array x not None):
+    """A bool on which a branch may depend: `function` of the array of all examples, compared again by each replay of a recording."""
+    return x.storage.history.decide(function, x) if x.storage.batched else function(x)
 
 
 cdef object named_shapes(tuple names, Array x1, Array x2, Array x3):

@@ -29,7 +29,7 @@ from stride0._core.exchange.exchange import asarray
 from stride0._core.index.index import unreduce
 from stride0._core.elementwise.elementwise import conjugate
 from stride0._core.elementwise.functions import where
-from stride0._core.elementwise.elementwise import whole
+from stride0._core.elementwise.elementwise import decided
 from stride0.autograd._rules.elementwise import sech_squared
 from stride0.autograd._rules.parts import count, product, some
 
@@ -94,8 +94,12 @@ def split(g, shapes, axis):
 
 
 cdef bint has_only_finite(Array x) except -1:
-    """Whether all elements are finite, of all examples for a batched array. Small arrays are tested without a call."""
-    x = <Array>whole(x)
+    """Whether all elements are finite, of all examples for a batched array."""
+    return decided(all_finite, x) if x.storage.batched else all_finite(x)
+
+
+cpdef bint all_finite(Array x) except -1:
+    """Whether all elements are finite. Small arrays are tested without a call."""
     cdef Py_ssize_t i
     cdef const char* values
     if x.size <= 64 and x.c_contiguous:

@@ -359,6 +359,6 @@ cdef object without_record(object g):
     if type(g) is not Array or not (<Array>g).storage.logged:
         return g
     x = <Array>g
-    if x.storage.batched and open_node(x) is None:
-        return wrapped(level_of(x), <Array>without_record((<Batch>x.storage.history).value))
+    if x.storage.batched and open_node(x) is None and level_of(x).recorder is None:
+        return wrapped(level_of(x), <Array>without_record((<Batch>x.storage.history).whole))
     return detach_closed(x)

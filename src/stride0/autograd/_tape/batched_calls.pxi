@@ -2,6 +2,8 @@
 
 cdef object unary_of_values(Level level, int op, Array x, str name):
     """Apply an operation of the table to a batch."""
+    if level.recorder is not None:
+        return recorded_call(level, "unary", op, name, (x,))
     cdef Window before = below(level)
     token = enter_package() if guarding else None
     try:
@@ -24,6 +26,8 @@ cdef tuple check_examples(str name, Array x1, Array x2):
 
 
 cdef object binary_of_values(Level level, int op, object x1, object x2, str name):
+    if level.recorder is not None:
+        return recorded_call(level, "binary", op, name, (x1, x2))
     if type(x1) is Array and type(x2) is Array:
         check_examples(name, <Array>x1, <Array>x2)
     return binary_of_checked(level, op, x1, x2, name)
@@ -50,6 +54,8 @@ cdef object call_rule(Level level, Rules rules, PyObject** values):
     cdef Window before
     cdef list given = [level]
     cdef Py_ssize_t i
+    if level.recorder is not None:
+        return recorded_call(level, "call", rules.function, rules.name, tuple([<object>values[i] for i in range(len(rules.parameters))]))
     if rules.batch is None:
         raise BatchingError(rules.name, "there is no batching rule: vmap cannot call this function", (), "a loop over the examples")
     for i in range(len(rules.parameters)):
@@ -92,6 +98,8 @@ cdef object call_on_values(Level level, Rules rules, tuple plain, Py_ssize_t n, 
     """Call a function of the namespace on batches; returns its batched result."""
     cdef PyObject* values[MOST_RULES]
     cdef tuple key
+    if level.recorder is not None:
+        return recorded_call(level, "call", rules.function, rules.name, plain, <tuple>kwnames if kwnames is not NULL else ())
     if rules is GETITEM and is_batched(plain[0]) and level_of(<Array>plain[0]) is level:
         key = basic_key(plain[1])
         if key is not None:

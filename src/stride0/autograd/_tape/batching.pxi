@@ -42,11 +42,12 @@ cdef class Level:
 
     cdef int64_t serial
     cdef readonly Py_ssize_t size
+    cdef readonly object recorder  # for the level of a recording, Note [Recordings]: what records the calls; otherwise None
     cdef bint open
 
-    def __cinit__(self, Py_ssize_t size):
+    def __cinit__(self, Py_ssize_t size, recorder=None):
         self.serial = s0_count_up(made, 1)
-        self.size = size
+        self.size, self.recorder = size, recorder
         self.open = True
         s0_add(live_levels, 1)
 
@@ -61,7 +62,7 @@ cdef class Level:
 
     def wrap(self, Array value not None):
         """Make a batched array of a value whose first axis is the batch axis."""
-        return wrapped(self, value)
+        return wrapped(self, given_array(value))
 
     def has(self, x):
         """Whether an argument is a batched array of this level."""
@@ -107,8 +108,32 @@ cdef class Level:
 cdef class Batch:
     """The object that the storage of a batched array refers to as its history."""
 
-    cdef readonly Array value
+    cdef Array whole           # the array of all examples
     cdef Level level
+    cdef object slot           # of a recorded array: the number of its slot in the recording
+    cdef object plain          # of a recorded array: the array or Python scalar that it stands for
+
+    @property
+    def value(self):
+        """The array of all examples, for code of the package that decides by values."""
+        if self.level.recorder is not None:
+            self.level.recorder.refuse_reading("branch")
+        return self.whole
+
+    def decide(self, function, Array x not None):
+        """A bool that `function` finds in the array of all examples of x."""
+        if self.level.recorder is not None:
+            return self.level.recorder.decide(function, x)
+        return self.whole.storage.history.decide(function, self.whole) if self.whole.storage.batched else function(self.whole)
+
+    def is_followed(self, Array x not None):
+        """Whether no branch may depend on the values of x."""
+        return self.level.recorder is None or open_node(x) is not None
+
+    def refuse(self, str operation):
+        """Raise the error of a read of a recorded array's elements; nothing for a batched array."""
+        if self.level.recorder is not None:
+            self.level.recorder.refuse_reading(operation)
 
 
 cdef object traced_or_plain(str name, tuple args):
@@ -132,7 +157,7 @@ cdef inline Level level_of(Array x):
 cdef inline Array ground(Array x):
     """The array in memory that a batched array stands for, below all levels."""
     while x.storage.batched:
-        x = (<Batch>x.storage.history).value
+        x = (<Batch>x.storage.history).whole
     return x
 
 
@@ -141,7 +166,7 @@ cdef inline Storage memory_of(Storage storage):
     cdef Array x
     if not storage.batched:
         return storage
-    x = ground((<Batch>storage.history).value)
+    x = ground((<Batch>storage.history).whole)
     return root_of(x.storage)
 
 
@@ -162,6 +187,8 @@ cdef Level newer(Level found, object x):
 
 cdef int check_level(Level level, str name) except -1:
     if not level.open:
+        if level.recorder is not None:
+            level.recorder.refuse_late(name)
         raise BatchingError(name, "the function that vmap called has returned, and this batched array is from within it", (),
                             "what the function returns")
     return 0
@@ -172,10 +199,12 @@ cdef Array wrapped(Level level, Array value):
     cdef Batch batch
     cdef int axis
     cdef Py_ssize_t stride = itemsize_at(value.code)
+    if level.recorder is not None:
+        raise SystemError("replay: a batch of a recording is made by its recorder only")
     if value.ndim == 0 or value.shape_[0] != level.size:
         raise SystemError(f"vmap: a batch of {level.size} examples has the shape {shape_tuple(value)}")
     batch = Batch.__new__(Batch)
-    batch.value, batch.level = value, level
+    batch.whole, batch.level = value, level
     y = blank(value.code)
     set_ndim(y, value.ndim - 1)
     for axis in range(y.ndim - 1, -1, -1):
@@ -183,9 +212,14 @@ cdef Array wrapped(Level level, Array value):
         y.strides_[axis] = stride
         if y.shape_[axis] > 1:
             stride *= y.shape_[axis]
+    return on_batch(y, batch)
+
+
+cdef Array on_batch(Array y, Batch batch):
+    """Put an array whose shape and strides are set on a storage that stands for a batch."""
     set_flags(y)
     y.storage = foreign_storage(NULL, 0, None, False)
-    y.storage.device = value.storage.device
+    y.storage.device = batch.whole.storage.device
     y.storage.history, y.storage.batched, y.storage.logged = batch, True, True
     y.seen = clock
     return y
@@ -204,14 +238,14 @@ cdef object wrapped_all(Level level, object out):
 
 
 cdef inline object value_at(Level level, object x):
-    return (<Batch>(<Array>x).storage.history).value if is_batched(x) and level_of(<Array>x) is level else x
+    return (<Batch>(<Array>x).storage.history).whole if is_batched(x) and level_of(<Array>x) is level else x
 
 
 cdef Array aligned(Level level, object x, int ndim):
     cdef Array a = <Array?>x, value
     if not a.storage.batched or level_of(a) is not level:
         return a
-    value = (<Batch>a.storage.history).value
+    value = (<Batch>a.storage.history).whole
     if a.ndim >= ndim:
         return value
     return get_item(value, (slice(None),) + (None,) * (ndim - a.ndim))
@@ -229,10 +263,15 @@ cdef Array plain_of(Array x):
 cdef Array bare(Array x):
     """An untracked batched array on the same memory, which has seen all writes."""
     cdef Level level
+    cdef Array y
     if not x.storage.batched:
         return without_history(x)
     level = level_of(x)
-    return wrapped(level, bare((<Batch>x.storage.history).value))
+    if level.recorder is not None:
+        y = alias(x)
+        y.seen = clock
+        return y
+    return wrapped(level, bare((<Batch>x.storage.history).whole))
 
 
 cdef struct Window:
@@ -336,12 +375,13 @@ def has_batching(str name):
 
 def newest_level(list leaves):
     """The newest level of the batched arrays in a list (the innermost `vmap`); None if there is no batched array."""
-    return newer(None, leaves)
+    cdef Level level = newer(None, leaves)
+    return None if level is None or level.recorder is not None else level
 
 
 def is_batched_array(x):
     """Whether a value is a batched array."""
-    return is_batched(x)
+    return is_batched(x) and level_of(<Array>x).recorder is None
 
 
 cdef bint may_share(Array x, Array y) except -1:

@@ -70,6 +70,8 @@ cdef bint add_put(PyObject* sum_, object found) except -1:
         return False
     g = <Array?>(<LazyPut>found).g
     if (<Array>sum_).storage.batched:
+        if level_of(<Array>sum_).recorder is not None:
+            return add_put_recorded(sum_, g, (<LazyPut>found).key)
         return add_put_of_batch(sum_, g, (<LazyPut>found).key)
     if live_levels and newer(None, (<LazyPut>found).key) is not None:
         return False
@@ -85,7 +87,7 @@ cdef bint add_put_of_batch(PyObject* sum_, Array g, object key):
     """The same for a batch."""
     cdef Level level = level_of(<Array>sum_)
     cdef PyObject* batch = <PyObject*>(<Array>sum_).storage.history
-    cdef PyObject* value = <PyObject*>(<Batch>batch).value
+    cdef PyObject* value = <PyObject*>(<Batch>batch).whole
     cdef Level other = newer(newer(None, g), key)
     if g.node is not None or (other is not None and other is not level) or not level.open:
         return False

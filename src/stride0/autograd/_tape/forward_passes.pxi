@@ -166,7 +166,7 @@ def derivatives_along(list xs, tuple out, tuple moved, x_moved):
         node = node_at(x)
         while x.storage.batched and (node is None or not shares_tape(node, whole)):
             (<list>levels[len(levels) - 1]).append(level_of(x))
-            x = (<Batch>x.storage.history).value
+            x = (<Batch>x.storage.history).whole
             node = node_at(x)
         roots.append(node)
     found = walk_forward(roots, [<object>whole.edges[0].parent, whole], [x_moved, moved], None, whole)
@@ -217,7 +217,7 @@ def orders_of(list xs):
                 states.update([state for state in node.tapes if (<State>state).open])
             if not x.storage.batched:
                 break
-            x = (<Batch>x.storage.history).value
+            x = (<Batch>x.storage.history).whole
     for state in states:
         found += 0 if (<State>state).passing else 2 if (<State>state).lasting else 1
     for state in states:

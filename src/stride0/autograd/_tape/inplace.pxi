@@ -4,6 +4,10 @@ cdef object write_all(str name, Array x, object other):
     """Execute an in-place operation with an operand on a logged storage, and record it."""
     cdef Level level
     cdef Window before
+    cdef Array target = x
+    if live_levels and s0_recorder is not NULL:
+        x, other = <Array>lifted(x), lifted(other)
+        check_target(target, x)
     if not x.storage.batched and not is_batched(other):
         if live_tapes == 0:
             untrack(x)
@@ -14,7 +18,8 @@ cdef object write_all(str name, Array x, object other):
     check_written(level, x, name)
     before = above(level)
     try:
-        return write_at_level(level, name, x, other)
+        found = write_at_level(level, name, x, other)
+        return target if found is x else found
     finally:
         restore(before)
 
@@ -70,6 +75,8 @@ cdef int finish_write(Rules rules, Array x, PyObject** values, Array region, tup
     # If newer tapes do not track a batched array, older tapes have already logged the write of the rule.
     if node is not None or not x.storage.batched:
         log_write(x, region, key, exact, node)
+    if node is not None and x.storage.batched and level_of(x).recorder is not None:
+        level_of(x).recorder.check_tracked_write((<Batch>x.storage.history).plain)
     if node is not None:
         save_values(node, values, <PyObject*>x)
     set_node(x, None)
@@ -146,8 +153,14 @@ cdef inline bint is_fixed(PyObject* part):
 
 cdef object write_item(Array x, object key, object value):
     """Execute an assignment with an operand on a logged storage, and record it."""
-    cdef Level level = newer(newer(newer(None, x), key), value) if live_levels else None
+    cdef Level level = None
     cdef Window before
+    cdef Array target = x
+    if live_levels:
+        if s0_recorder is not NULL:
+            x, key, value = <Array>lifted(x), lifted(key), lifted(value)
+            check_target(target, x)
+        level = newer(newer(newer(None, x), key), value)
     if level is None:
         if live_tapes == 0:
             untrack(x)
@@ -206,6 +219,8 @@ cdef int check_written(Level level, Array x, str name) except -1:
 cdef object in_place_of_values(Level level, str name, Array x, object other):
     """`x op= other` of a batch."""
     cdef Window before
+    if level.recorder is not None:
+        return recorded_call(level, "in_place", NUMBERS.get(name, -1), name, (x, other))
     if type(other) is Array and name != "matmul" and check_examples(name, x, <Array>other) != shape_tuple(x):
         raise BroadcastError(name, [("x1", shape_tuple(x)), ("x2", shape_tuple(<Array>other))], ("x1", shape_tuple(x)))
     before = below(level)

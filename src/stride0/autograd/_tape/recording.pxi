@@ -52,7 +52,10 @@ cdef object run_function(Rules rules, tuple plain, Py_ssize_t n, PyObject* kwnam
 cdef object run_unary(int op, Array x, str name):
     cdef Level level
     cdef Window before
-    if live_levels == 0 or not x.storage.batched:
+    if live_levels == 0:
+        return record_unary(None, op, x, name)
+    x = <Array>lifted(x)
+    if not x.storage.batched:
         return record_unary(None, op, x, name)
     level = level_of(x)
     check_level(level, name)
@@ -84,7 +87,10 @@ cdef object record_unary(Level level, int op, Array x, str name):
 cdef object run_binary(int op, object x1, object x2, str name):
     cdef Level level
     cdef Window before
-    if live_levels == 0 or (not is_batched(x1) and not is_batched(x2)):
+    if live_levels == 0:
+        return record_binary(None, op, x1, x2, name)
+    x1, x2 = lifted(x1), lifted(x2)
+    if not is_batched(x1) and not is_batched(x2):
         return record_binary(None, op, x1, x2, name)
     level = newer(newer(None, x1), x2)
     check_level(level, name)
@@ -149,11 +155,16 @@ cdef object refuse_operation(Rules rules, str name):
 
 cdef object record_call(str name, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     """Call a function of the namespace with operands on logged storages, and record the call."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, count
     cdef Level level = None
     cdef Window before
+    cdef tuple all_lifted
     if live_levels:
-        for i in range(n + (0 if kwnames is NULL else len(<tuple>kwnames))):
+        count = n + (0 if kwnames is NULL else len(<tuple>kwnames))
+        if s0_recorder is not NULL:
+            all_lifted = tuple([lifted(<object>args[i]) for i in range(count)])
+            args = <PyObject* const*>s0_tuple_items(all_lifted)
+        for i in range(count):
             level = newer(level, <object>args[i])
     if level is None:
         return record_at_level(None, name, args, n, kwnames)

@@ -125,7 +125,7 @@ def like(str operation, x, tuple shape, DType dtype not None):
 
     A complex cotangent of a real array stays complex: the backward pass takes its real part.
     """
-    cdef Array found = <Array>x if type(x) is Array else converted(operation, x)
+    cdef Array found = given_array(<Array>x) if type(x) is Array else converted(operation, x)
     cdef bint fits = found.ndim == len(shape)
     cdef int axis
     for axis in range(found.ndim if fits else 0):
@@ -162,7 +162,7 @@ def handed_out(list grads, list arrays, cotangents):
         taken.add(id(ground(like).storage))
     for g, like in zip(grads, arrays):
         if g is None:
-            x = <Array>zeros(shape_tuple(like), dtype_at(like.code))
+            x = new_zeros(shape_tuple(like), dtype_at(like.code))
         else:
             x = <Array>g
         memory = ground(x)

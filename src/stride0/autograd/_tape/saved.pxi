@@ -231,13 +231,18 @@ cdef int move_saved(Saved saved, Array region, list copies) except -1:
     return 0
 
 
+cdef tuple COPY = ("copy",)
+
+
 cdef Array copied(Array x):
     """A copy of the memory of x: broadcast axes stay broadcast. For a batched array, tapes below its level track the copy."""
     cdef Array value, y, base
     cdef int axis
     cdef bint repeats = False
     if x.storage.batched:
-        value = (<Batch>x.storage.history).value
+        if level_of(x).recorder is not None:
+            return <Array>recorded_call(level_of(x), "call", asarray, "asarray", (x, True), COPY)
+        value = (<Batch>x.storage.history).whole
         y = copied(value)
         if value.node is not None:
             start_history(y.storage)

@@ -174,7 +174,7 @@ cdef int push_transposed(Pass walk, Node node, Visit* visit, list parts) except 
     # A saved result gets a new node each time it is loaded.
     for part in parts:
         if part.output not in zero:
-            zero[part.output] = track(zeros(shape_of_node(part), dtype_at(part.code)), tape)
+            zero[part.output] = track(lifted(zeros(shape_of_node(part), dtype_at(part.code))), tape)
     g = tuple([zero.get(k) for k in range(node.outputs)]) if node.outputs else zero[0]
     for x in zero.values():
         targets.append((<Array>x).node)

@@ -1,7 +1,7 @@
 # cython: boundscheck=True, cdivision=False
 """The tape: recording of computations with tracked arrays, and the backward pass.
 
-One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `batching.pxi`, `batched_calls.pxi`, `nodes.pxi`,
+One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `batching.pxi`, `batched_calls.pxi`, `recorded.pxi`, `nodes.pxi`,
 `places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `inplace.pxi`, `deferral.pxi`, `rule_calls.pxi`, `backward.pxi`, `cotangents.pxi`, `tangents.pxi`, `forward_passes.pxi`, `results.pxi`.
 
 Note [Graph of nodes]
@@ -74,7 +74,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.array.array cimport (
     Array, Tracer, alias, blank, data_of, has_node, is_batched, is_deferred, operand_needs_tape, restore_storage, root_of,
-    s0_put_node, s0_tuple_items, same_shape, set_flags, set_ndim, set_tracer, shape_tuple, traced, without_history,
+    s0_put_node, s0_tuple_items, same_shape, set_flags, set_ndim, set_tracer, shape_tuple, traced, view_of, without_history,
 )
 from stride0._core.array.array cimport may_be_written
 from stride0._core.array.modes cimport enforce_current_mode, is_restricted
@@ -83,7 +83,7 @@ from stride0._core.call.binding cimport Primitive
 from stride0._core.index.index cimport add_at, added, dot_into, get_item, scaled, sum_into
 from stride0._core.elementwise.elementwise cimport binary, binary_raw, in_place, masked_product, unary, unary_raw
 from stride0._core.plan.operations cimport OP_ADD
-from stride0._core.plan.plan cimport Operand, extent, tuning
+from stride0._core.plan.plan cimport MAX_NDIM, Operand, extent, tuning
 from stride0._core.memory.dtype cimport DType, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.guards cimport (
     FREE_THREADED, s0_acquire, s0_count_up, s0_add, s0_drop_all, s0_drop_later, s0_drops, s0_enable_try_incref, s0_has_references, s0_leave, s0_lock,
@@ -202,6 +202,7 @@ cdef class Tape:
 include "rules.pxi"
 include "batching.pxi"
 include "batched_calls.pxi"
+include "recorded.pxi"
 include "nodes.pxi"
 include "places.pxi"
 include "saved.pxi"
@@ -217,6 +218,7 @@ def track(Array x not None, Tape tape not None):
     cdef Node parent, node
     if not is_floating(x):
         raise ArgumentTypeError("watch", f"an array of dtype {dtype_at(x.code).name} has no derivative", (), "an array of a floating-point dtype")
+    x = given_array(x)
     parent = enter(x, "watch", None) if x.storage.logged else None
     node = new_node(<Rules>TABLE["watch"])
     node.tapes = (tape.state,)
@@ -280,12 +282,12 @@ def detach_all(Array x not None):
     cdef Level level
     cdef Window before
     cdef Array y = <Array>detach(x)
-    if not x.storage.batched:
+    if not x.storage.batched or level_of(x).recorder is not None:
         return y
     level = level_of(x)
     before = below(level)
     try:
-        return wrapped(level, <Array>detach_all((<Batch>x.storage.history).value))
+        return wrapped(level, <Array>detach_all((<Batch>x.storage.history).whole))
     finally:
         restore(before)
 
@@ -315,7 +317,7 @@ def is_tracked(Array x not None):
 def is_tracked_below(Array x not None):
     """Whether tapes older than the level of a batched array record computations with it."""
     while x.storage.batched:
-        x = (<Batch>x.storage.history).value
+        x = (<Batch>x.storage.history).whole
         if open_node(x) is not None:
             return True
     return False

@@ -100,7 +100,7 @@ cdef int log_write(Array x, Array region, tuple key, bint exact, Node node) exce
     cdef Storage storage = memory_of(x.storage)
     cdef History history = log_of(storage)
     while below.storage.batched:
-        below = (<Batch>below.storage.history).value
+        below = (<Batch>below.storage.history).whole
         seen.append(below)
     write.level = level_of(x).serial if x.storage.batched else 0
     write.place, write.key = outline(region), key
