@@ -428,5 +428,5 @@ def test_explain() -> None:
     assert replayed.explain() == ""
     replayed(vector(0))
     lines = replayed.explain().splitlines()
-    assert lines[0] == "recording 1: 2 steps, 1 argument"
+    assert lines[0] == "recording 1: 2 steps, 1 argument, 64 bytes for results between steps"
     assert "sin($0)  (5,) float64" in lines[1] and __file__ in lines[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from stride0._base.errors import ReplayError
 from stride0._core.array.array import Array, shares_storage
@@ -88,7 +88,7 @@ class Recorder:
 
     def __init__(self, operation: str, leaves: list[Any], known: list[Array]) -> None:
         self.operation = operation
-        self.recording = Recording(len(leaves))
+        self.recording = Recording(leaves)
         self.level = _tape.Level(1, self)
         self.thread = threading.get_ident()
         self.known, self.given = known, list(arrays_in(leaves))
@@ -185,20 +185,21 @@ class Recorder:
             kind, function = self.scalar_call(kind, name)
         operands = [self.operand(x) for x in args]
         pure = kind in ("binary", "unary") and name in PURE and not self.may_fail(args)
-        step = Step(kind, function, name, tuple(slot for slot, _ in operands), kwnames, line(), pure)
+        writes = kind in ("in_place", "setitem") or name in WRITES or name.startswith("random.")
+        slots = tuple(slot for slot, _ in operands)
+        step = Step(kind, function, name, slots, kwnames, line(), pure, writes=writes)
         out = _tape.execute(self.level, step.execute, [value for _, value in operands])
         if out is NotImplemented:
             return out
         self.recording.append(step)
-        writes = kind in ("in_place", "setitem") or name in WRITES or "out" in kwnames
-        self.writes = (
-            self.writes or name.startswith("random.") or (writes and self.is_lasting(operands[0][1]))
+        self.writes = self.writes or (
+            writes and (name.startswith("random.") or any(self.is_lasting(x) for _, x in operands))
         )
         return self.result(step, out, args, operands)
 
     def is_lasting(self, x: Any) -> bool:
         """Return whether an array may have memory that outlives the call."""
-        return not isinstance(x, Array) or any(shares_storage(x, y) for y in (*self.known, *self.given))
+        return isinstance(x, Array) and any(shares_storage(x, y) for y in (*self.known, *self.given))
 
     def check_shape_of_result(self, name: str, args: tuple[Any, ...]) -> None:
         """Refuse a call whose result has a shape that depends on values."""
@@ -258,10 +259,10 @@ class Recorder:
             for x, (slot, value) in zip(args, operands, strict=True):
                 if out is value:
                     return x if _tape.slot_of(x) else _tape.recorded_array(self.level, value, slot)
-            return _tape.recorded_array(self.level, out, self.recording.keep(step, out))
+            return self.kept_array(step, out, operands)
         if isinstance(out, (tuple, list)):
             whole = self.recording.keep(step, out)
-            parts = [self.part(whole, k, item, step) for k, item in enumerate(out)]
+            parts = [self.part(whole, k, item, step, operands) for k, item in enumerate(out)]
             return type(out)(*parts) if hasattr(out, "_fields") else type(out)(parts)
         if out is None or isinstance(out, (DType, str, type)) or step.name in FACTS:
             return out
@@ -273,7 +274,12 @@ class Recorder:
         self.kept.append(out)
         return out
 
-    def part(self, whole: int, k: int, item: Any, made_by: Step) -> Any:
+    def kept_array(self, step: Step, out: Array, operands: list[tuple[int, Any]]) -> Array:
+        """Return the recorded array for the result of a step, which may be a view of an operand."""
+        shown = next(((s, x) for s, x in operands if isinstance(x, Array) and shares_storage(out, x)), (-1, None))
+        return _tape.recorded_array(self.level, out, self.recording.keep(step, out, *shown))
+
+    def part(self, whole: int, k: int, item: Any, made_by: Step, operands: list[tuple[int, Any]]) -> Any:
         """Return a part of a result."""
         if not isinstance(item, Array):
             if type(item) in SCALARS and made_by.name not in FACTS:
@@ -281,7 +287,7 @@ class Recorder:
             return item
         step = Step("part", k, made_by.name, (whole,), (), made_by.where, True)
         self.recording.append(step)
-        return _tape.recorded_array(self.level, item, self.recording.keep(step, item))
+        return self.kept_array(step, item, operands)
 
     def decide(self, function: Callable[[Any], bool], x: Array) -> bool:
         """Return what a function of the package decides by values; a replay checks that again."""
@@ -311,7 +317,7 @@ class Recorder:
         return self.recording.constant(x)
 
 
-# Functions that write to their first argument.
+# Functions that write to an argument.
 WRITES = frozenset({"put_along_axis", "nan_to_num"})
 PURE = {op.name for op in OPS} | {op.qualified for op in OPS}
 
@@ -364,14 +370,16 @@ class RecordedCalls(Configuration):
     def _write(self, call_kind: str, name: str, args: tuple[Any, ...]) -> None:
         """Record a write whose operands are all from outside: it is about to be executed."""
         recorder = self.recorder
+        kind: str
+        function: Any
         kind, function = ("setitem", None) if call_kind == "setitem" else ("in_place", NUMBERS.get(name, -1))
         if function == -1:
             kind, function = "call", Array.__imatmul__
         slots = tuple(recorder.operand(x)[0] for x in args)
-        recorder.recording.append(Step(kind, function, name, slots, (), line()))
+        recorder.recording.append(Step(kind, function, name, slots, (), line(), writes=True))
         recorder.writes = True
 
-    def leave(self, entered: Entered, out: Any) -> Any:
+    def leave(self, entered: Any, out: Any) -> Any:
         """Record a call whose operands are all from outside, and make its results recorded arrays."""
         arrays = list(arrays_in(out))
         if (
@@ -382,7 +390,7 @@ class RecordedCalls(Configuration):
             return out
         recorder = self.recorder
         args, names = (*entered.args, *entered.kwargs.values()), tuple(entered.kwargs)
-        kind, function = "call", COMPILED.get(entered.name)
+        kind, function = "call", cast(Any, COMPILED.get(entered.name))
         if entered.kind == "getitem":
             kind = "getitem"
             recorder.check_shape_of_result("getitem", args)
@@ -406,6 +414,3 @@ def configuration_of(recorder: Recorder) -> RecordedCalls:
     found = RecordedCalls(devices=("cpu",), simulated={0: Simulated()}, lazy=True)
     found.recorder = recorder
     return found
-
-
-Function = Callable[..., Any]

@@ -20,7 +20,7 @@ from stride0._base.errors import (
 from stride0._core.array.array import Array
 from stride0._core.array.modes import BROADCASTING, CONFIGURATION, STRICT, is_guarding
 from stride0._core.call.checks import check_function
-from stride0._core.replay.replay import Diverged, Links, Recording, read_arguments
+from stride0._core.replay.replay import Diverged, Entry, Links, Recording, Repeating, read_arguments
 from stride0._replay.links import links_of
 from stride0._replay.recorder import Recorder, configuration_of
 from stride0.autograd._batching import table as _table
@@ -39,18 +39,19 @@ MANY_RECORDINGS = 16
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Replayed:
+class Replayed(Repeating):
     """A function made by `replay`."""
 
     def __init__(self, function: Callable[..., Any], static: tuple[str | int, ...]) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._places, self._names = _static_of(function, static)
-        self._recorded: dict[Any, list[Recorded]] = {}
+        self._recorded: dict[Any, list[Entry]] = {}
         self._lock = threading.Lock()
         self._made = 0
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Answer a call whose signature may differ from that of the last call."""
         if current_recorder() is not None or (is_guarding() and _is_checked()):
             # An outer recording records the calls; modes check them.
             return self._function(*args, **kwargs)
@@ -64,6 +65,7 @@ class Replayed:
             raise ReplayError(self.__name__, problem, (), "pass a hashable object") from None
         for found in recorded or ():
             if found.links.changed() is None:
+                self.last = found
                 try:
                     return found.run(leaves)
                 except Diverged:
@@ -86,6 +88,7 @@ class Replayed:
         """Drop all recordings."""
         with self._lock:
             self._recorded.clear()
+            self.last = None
 
     def explain(self) -> str:
         """Return a text that lists the steps of each recording, with shapes, dtypes and lines.
@@ -95,7 +98,7 @@ class Replayed:
         >>> step = xp.replay(lambda x: xp.sin(x) + 1)
         >>> y = step(xp.ones(3))
         >>> print(step.explain().splitlines()[0])
-        recording 1: 2 steps, 1 argument
+        recording 1: 2 steps, 1 argument, 64 bytes for results between steps
         """
         parts = [found for several in list(self._recorded.values()) for found in several]
         return "\n\n".join(_explained(k, found.recording) for k, found in enumerate(parts, 1))
@@ -109,6 +112,7 @@ class Replayed:
             if self.recordings >= MOST_RECORDINGS:
                 self._recorded.clear()
             self._recorded.setdefault(key, []).append(recorded)
+            self.last = recorded
             self._made += 1
             is_many = self._made == MANY_RECORDINGS + 1
         if is_many:
@@ -125,20 +129,9 @@ def _is_checked() -> bool:
     return any(switch.current() != switch.off for switch in (STRICT, CONFIGURATION, BROADCASTING))
 
 
-class Recorded:
-    """A recording, and how its results are put together."""
-
-    def __init__(self, recording: Recording, structure: Any, links: Links) -> None:
-        self.recording, self.structure, self.links = recording, structure, links
-
-    def run(self, leaves: list[Any]) -> Any:
-        """Repeat the calls for other arguments."""
-        return self.structure.rebuild(self.recording.run(leaves))
-
-
 def _recorded_call(
     replayed: Replayed, links: Links, known: list[Array], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Recorded, Any]:
+) -> tuple[Entry, Any]:
     """Call a function while its calls are recorded."""
     places, names = replayed._places, replayed._names
     _, leaves, _ = read_arguments(args, kwargs, places, names)
@@ -166,7 +159,10 @@ def _recorded_call(
         del entered  # a traceback would keep the switch on
         recorder.end()
     recording.finish(tuple(slots))
-    return Recorded(recording, structure, links), structure.rebuild(values)
+    is_single = type(out) in LEAVES
+    positional = None if kwargs or places else args
+    entry = Entry(recording, structure, links, leaves, positional, is_single)
+    return entry, structure.rebuild(values)
 
 
 def _replaced(tree: Any, given: Any) -> Any:
@@ -206,12 +202,13 @@ def _static_of(
 
 def _explained(number: int, recording: Recording) -> str:
     steps = recording.running
-    lines = [f"recording {number}: {counted(len(steps), 'step')}, {counted(recording.arguments, 'argument')}"]
-    for step in steps:
+    parts = [counted(len(steps), "step"), counted(recording.arguments, "argument")]
+    lines = [f"recording {number}: {', '.join(parts)}, {recording.nbytes} bytes for results between steps"]
+    for step, way in steps:
         operands = ", ".join(f"${slot}" for slot in step.operands)
         facts = "" if step.facts is None else f"  {step.facts[0]} {step.facts[1].name}"
         target = f"${step.result} = " if step.result >= 0 else ""
-        lines.append(f"    {target}{step.name}({operands}){facts}  {step.where}")
+        lines.append(f"    {way:<5}{target}{step.name}({operands}){facts}  {step.where}")
     return "\n".join(lines)
 
 

@@ -1,5 +1,7 @@
 from typing import Any, final
 
+from stride0._core.array.array import Array
+
 class Diverged(Exception): ...
 
 @final
@@ -14,6 +16,7 @@ class Step:
         where: str,
         pure: bool = False,
         expected: bool | None = None,
+        writes: bool = False,
     ) -> None: ...
     kind: str
     name: str
@@ -26,15 +29,16 @@ class Step:
 
 @final
 class Recording:
-    def __init__(self, arguments: int) -> None: ...
+    def __init__(self, samples: list[Any]) -> None: ...
     arguments: int
     @property
-    def running(self) -> list[Step]: ...
+    def running(self) -> list[tuple[Step, str]]: ...
+    @property
+    def nbytes(self) -> int: ...
     def constant(self, value: Any) -> int: ...
     def append(self, step: Step) -> None: ...
-    def keep(self, step: Step, value: Any) -> int: ...
+    def keep(self, step: Step, value: Any, base: int = -1, shown: Array | None = None) -> int: ...
     def finish(self, results: tuple[int, ...]) -> None: ...
-    def run(self, arguments: list[Any]) -> list[Any]: ...
 
 @final
 class Links:
@@ -47,3 +51,23 @@ def read_arguments(
     static_places: tuple[int, ...],
     static_names: frozenset[str],
 ) -> tuple[tuple[Any, ...], list[Any], bool]: ...
+
+@final
+class Entry:
+    def __init__(
+        self,
+        recording: Recording,
+        structure: Any,
+        links: Links,
+        leaves: list[Any],
+        args: tuple[Any, ...] | None,
+        single: bool,
+    ) -> None: ...
+    recording: Recording
+    links: Links
+    def run(self, leaves: list[Any]) -> Any: ...
+
+class Repeating:
+    last: Entry | None
+    __name__: str
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

@@ -103,6 +103,13 @@ def read_arguments(tuple args, dict kwargs, tuple static_places, frozenset stati
     return tuple(reader.facts), reader.leaves, reader.transformed
 
 
+cdef struct Link:
+    PyObject* holder
+    PyObject* key       # NULL for a cell
+    PyObject* value
+    Py_ssize_t index    # in a list; -1 if the holder is a dict
+
+
 @cython.final
 cdef class Links:
     """
@@ -115,24 +122,46 @@ cdef class Links:
     """
 
     cdef readonly list links
+    cdef Link* items
+    cdef Py_ssize_t count
 
-    def __init__(self, list links):
-        self.links = links
+    def __cinit__(self, list links):
+        cdef Py_ssize_t k
+        self.links, self.count = links, len(links)
+        self.items = <Link*>PyMem_Malloc((self.count + 1) * sizeof(Link))
+        if self.items is NULL:
+            raise MemoryError("replay: no memory for the variables of a function")
+        for k in range(self.count):
+            holder, key, value = <tuple>links[k]
+            self.items[k].holder, self.items[k].value = <PyObject*>holder, <PyObject*>value
+            self.items[k].key = NULL if key is None else <PyObject*>key
+            self.items[k].index = key if type(holder) is list else -1
+
+    def __dealloc__(self):
+        PyMem_Free(self.items)
+
+    cdef Py_ssize_t first_change(self) except -2:
+        """The first link that holds another object than before, or -1."""
+        cdef Link* link
+        cdef PyObject* found
+        cdef Py_ssize_t k
+        for k in range(self.count):
+            link = &self.items[k]
+            if link.key is NULL:
+                found = PyCell_GET(<object>link.holder)
+            elif link.index >= 0:
+                found = s0_list_item(<object>link.holder, link.index) if link.index < len(<list>link.holder) else NULL
+            else:
+                found = PyDict_GetItemWithError(<object>link.holder, link.key)
+            if found is not link.value and (found is NULL or not is_equal(<object>found, <object>link.value)):
+                return k
+        return -1
 
     def changed(self):
         """The first link that holds another object than before, or None."""
-        cdef tuple link
-        cdef PyObject* found
-        for link in self.links:
-            holder, key, value = link
-            if key is None:
-                found = PyCell_GET(holder)
-            elif type(holder) is list:
-                found = <PyObject*>(<list>holder)[key] if <Py_ssize_t>key < len(<list>holder) else NULL
-            else:
-                found = PyDict_GetItemWithError(holder, <PyObject*>key)
-            if found is <PyObject*>value:
-                continue
-            if found is NULL or type(<object>found) is not type(value) or type(value) not in SCALARS or repr(<object>found) != repr(value):
-                return link
-        return None
+        cdef Py_ssize_t k = self.first_change()
+        return None if k < 0 else self.links[k]
+
+
+cdef bint is_equal(object found, object value) except -1:
+    return type(found) is type(value) and type(value) in SCALARS and repr(found) == repr(value)

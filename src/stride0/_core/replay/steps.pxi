@@ -46,6 +46,8 @@ cdef class Step:
         The line of the caller's code.
     pure : bool
         Whether the step may be dropped if nothing reads its result.
+    writes : bool
+        Whether the step may write to an operand.
     expected : bool
         For a guard, which runs a function that decides a branch of the package: what it decided.
     """
@@ -54,8 +56,12 @@ cdef class Step:
     cdef readonly object function
     cdef readonly tuple operands, kwnames
     cdef readonly Py_ssize_t result     # -1 if nothing reads the result
+    cdef readonly Py_ssize_t base       # slot of the operand that the result is a view of, or -1
+    cdef Py_ssize_t offset              # of the view from that operand, in bytes
     cdef readonly object facts          # shape and dtype of the result, if it is an array
     cdef readonly object expected       # of a guard: what its function returned
+    cdef object constant                # the result, if it is the same array in every call
+    cdef readonly bint writes           # whether it may write to an operand
     cdef readonly bint pure             # whether it may be dropped if nothing reads its result
     cdef int number, op
     cdef Py_ssize_t count
@@ -64,15 +70,15 @@ cdef class Step:
     cdef int code, ndim
     cdef tuple shape
 
-    def __cinit__(self, str kind, function, str name, tuple operands, tuple kwnames, str where, bint pure=False, expected=None):
+    def __cinit__(self, str kind, function, str name, tuple operands, tuple kwnames, str where, bint pure=False, expected=None, bint writes=False):
         cdef Py_ssize_t k
         if len(operands) > MOST_OPERANDS:
             raise ValueError(f"{name}: more than {MOST_OPERANDS} operands")
         self.kind, self.number, self.function, self.name = kind, KINDS[kind], function, name
-        self.expected = expected
+        self.expected, self.writes = expected, writes
         self.op = function if isinstance(function, int) else -1
         self.operands, self.kwnames, self.where, self.pure = operands, kwnames, where, pure
-        self.count, self.result, self.code, self.released = len(operands), -1, -1, ()
+        self.count, self.result, self.base, self.code, self.released = len(operands), -1, -1, -1, ()
         for k in range(self.count):
             self.slots[k] = operands[k]
 
@@ -84,9 +90,11 @@ cdef class Step:
             given[k] = <PyObject*>values[k]
         return self.run(given)
 
-    def set_result(self, Py_ssize_t slot, value):
-        """Set the slot of the result, and what later results must have in common with it."""
+    def set_result(self, Py_ssize_t slot, value, Py_ssize_t base, shown):
+        """Set the slot of the result, what later results must have in common with it, and which operand it is a view of."""
         self.result = slot
+        if base >= 0 and type(shown) is Array and type(value) is Array:
+            self.base, self.offset = base, data_of(<Array>value) - data_of(<Array>shown)
         if type(value) is Array:
             self.code, self.ndim, self.shape = (<Array>value).code, (<Array>value).ndim, shape_tuple(<Array>value)
             self.facts = self.shape, (<Array>value).dtype

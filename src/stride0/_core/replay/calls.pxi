@@ -1,0 +1,90 @@
+# Calls of replayed functions. Included in `replay.pyx`.
+
+@cython.final
+cdef class Entry:
+    """
+    A recording, with what a call needs besides it.
+
+    Parameters
+    ----------
+    recording : Recording
+        The recording.
+    structure : Structure
+        Puts the results together: its method `rebuild` gets the list of them.
+    links : Links
+        The variables that the recording relies on.
+    leaves : list
+        The arrays and Python scalars among the arguments.
+    args : tuple
+        The positional arguments, or None if there are others.
+    """
+
+    cdef readonly Recording recording
+    cdef readonly Links links
+    cdef object structure
+    cdef bint single            # whether the function returns one array or number
+    cdef bint flat              # whether the arguments are the leaves
+    cdef list types
+    cdef list facts
+
+    def __init__(self, Recording recording not None, structure, Links links not None, list leaves, args, bint single):
+        self.recording, self.structure, self.links, self.single = recording, structure, links, single
+        self.flat = args is not None and len(args) == len(leaves) and all([a is b for a, b in zip(args, leaves)])
+        self.types = [type(x) for x in leaves]
+        self.facts = [facts_of(<Array>x) if type(x) is Array else None for x in leaves]
+
+    cdef bint matches(self, tuple args) except -1:
+        """Whether the arguments of a call, all by position, have the signature of the recording."""
+        cdef Py_ssize_t k, count = len(args)
+        cdef Array x, outline
+        if not self.flat or count != len(self.types):
+            return False
+        for k in range(count):
+            value = args[k]
+            kind = type(value)
+            if <PyObject*>kind is not s0_list_item(self.types, k):
+                return False
+            if kind is Array:
+                x, outline = <Array>value, <Array>self.recording.outlines[k]
+                if x.code != outline.code or x.ndim != outline.ndim or x.storage.logged or x.storage.batched:
+                    return False
+                if memcmp(x.shape_, outline.shape_, 2 * x.ndim * sizeof(Py_ssize_t)) != 0:
+                    return False
+                if (x.storage.readonly or x.storage.device) and facts_of(x) != self.facts[k]:
+                    return False
+                if not x.storage.readonly and not x.storage.device and self.is_special(k):
+                    return False
+        return True
+
+    cdef bint is_special(self, Py_ssize_t k):
+        """Whether an argument of the recorded call was read-only, or on a simulated device."""
+        cdef const Py_ssize_t* facts = <const Py_ssize_t*>s0_bytes_data((<tuple>self.facts[k])[0])
+        return facts[2] or facts[3]
+
+    cdef object run_flat(self, tuple args):
+        out = self.recording.run(s0_tuple_items(args), self.single)
+        return out if self.single else self.structure.rebuild(out)
+
+    def run(self, list leaves):
+        """Repeat the calls for other leaves."""
+        cdef tuple given = tuple(leaves)
+        return self.run_flat(given)
+
+
+cdef class Repeating:
+    """The compiled part of a replayed function: a call with the signature of the last call."""
+
+    cdef public Entry last
+
+    def __call__(self, *args, **kwargs):
+        cdef Entry entry = self.last
+        if entry is not None and not guarding and not kwargs and entry.matches(args) and entry.links.first_change() < 0:
+            try:
+                return entry.run_flat(args)
+            except Diverged:
+                pass
+        return self.find(args, kwargs)
+
+    def find(self, args, kwargs):
+        """Answer any other call."""
+        raise NotImplementedError
