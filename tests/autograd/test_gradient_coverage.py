@@ -223,6 +223,7 @@ COMPOSED: dict[str, list[Example]] = {
     "top_k": [("gradient", lambda x: xp.top_k(x, 2).values, X)],
     "explain": [("no number", lambda x, y: repr(xp.explain(x, y)), X, Y[0])],
     "from_dlpack": [("refused", lambda x: xp.from_dlpack(x), X)],
+    "replay": [("gradient", lambda x: xp.replay(xp.sin)(x), X)],
 }
 
 # Examples of functions with constant results (by the tables) that take more than arrays.

@@ -430,3 +430,40 @@ def test_explain() -> None:
     lines = replayed.explain().splitlines()
     assert lines[0] == "recording 1: 2 steps, 1 argument, 64 bytes for results between steps"
     assert "sin($0)  (5,) float64" in lines[1] and __file__ in lines[1]
+
+
+def test_outside_arrays_that_become_tracked() -> None:
+    outside = vector(3)
+    replayed = xp.replay(lambda x: xp.sum(x * outside * 2))
+    plain = facts(replayed(vector(0)))
+    assert facts(replayed(vector(0))) == plain
+
+    def through(y: Any) -> Any:
+        outside[...] = y
+        return replayed(vector(0))
+
+    assert facts(grad(through)(vector(3))) == facts(vector(0) * 2)
+    assert facts(replayed(vector(0))) == plain
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, h: x + 0.5 * h * x - x / (h + 1) + (h * 2) * 3,
+        lambda x, h: xp.stack([x[0], x[1] * h, x[2]]) + xp.stack([x, x], axis=1)[0, 1],
+        lambda x, h: xp.concat([x[1:], x[:2] * 2, xp.stack([h * x[0]])]),
+        lambda x, h: xp.concat([xp.stack([x, x * h]), xp.stack([x[::-1]])], axis=0) * x,
+        lambda x, h: (x[1:3], xp.permute_dims(xp.stack([x, x], axis=-1), (1, 0))[0] * 2, x**2, 2.0**x, x**h),
+        lambda x, h: [x + y for y in xp.stack([x, x * h])],
+        lambda x, h: (x[:, None] * x[None, :] > h) * xp.exp(-((x[:, None] - x) ** 2)),
+        lambda x, h: xp.reshape(xp.stack([x, x]), (5, 2)) * xp.asarray([1.0, 2.0]) + xp.ones((5, 2)),
+    ],
+)
+def test_prepared_steps(f: Function) -> None:
+    check(f, vector, lambda seed: 0.5 + seed)
+    check(f, lambda seed: numbers(10, seed=seed)[::-2], lambda seed: 0.5 + seed)
+    check(
+        f,
+        lambda seed: xp.astype(vector(seed), xp.float32),
+        lambda seed: xp.asarray(seed + 1, dtype=xp.float32),
+    )

@@ -49,7 +49,9 @@ ARGUMENTS: dict[str, Any] = {
         ("a", "b", "beta", "c", "df", "dfd", "dfn", "fp", "h", "m", "p", "t", "v", "y", "z"), VECTOR
     ),
     **dict.fromkeys(("parameters", "updates"), VECTOR),
-    **dict.fromkeys(("include_initial", "density", "bias", "descending", "has_aux", "keepdims"), False),
+    **dict.fromkeys(
+        ("include_initial", "density", "bias", "descending", "guard", "has_aux", "keepdims"), False
+    ),
     **dict.fromkeys(("equal_nan", "invert", "nesterov", "reset_peak", "return_sign", "upper"), False),
     **dict.fromkeys(("unit_diagonal",), False),
     **dict.fromkeys(("endpoint", "full_matrices", "on", "rowvar", "stable"), True),
@@ -68,7 +70,7 @@ ARGUMENTS: dict[str, Any] = {
     **dict.fromkeys(("left", "min", "nan"), 0.0),
     **dict.fromkeys(("arrays_or_shapes", "s", "shape", "shapes"), (3, 3)),
     **dict.fromkeys(("vs", "xs"), (VECTOR,)),
-    **dict.fromkeys(("exempt", "nondiff_argnums"), ()),
+    **dict.fromkeys(("exempt", "nondiff_argnums", "static"), ()),
     "arrays": [VECTOR, VECTOR],
     "arrays_and_dtypes": xp.float32,
     "axes": (0, 1),

@@ -276,7 +276,9 @@ class Recorder:
 
     def kept_array(self, step: Step, out: Array, operands: list[tuple[int, Any]]) -> Array:
         """Return the recorded array for the result of a step, which may be a view of an operand."""
-        shown = next(((s, x) for s, x in operands if isinstance(x, Array) and shares_storage(out, x)), (-1, None))
+        shown = next(
+            ((s, x) for s, x in operands if isinstance(x, Array) and shares_storage(out, x)), (-1, None)
+        )
         return _tape.recorded_array(self.level, out, self.recording.keep(step, out, *shown))
 
     def part(self, whole: int, k: int, item: Any, made_by: Step, operands: list[tuple[int, Any]]) -> Any:

@@ -377,6 +377,7 @@ OWN = {
     "fused",
     "reproducible",
     "explain",
+    "replay",
     "strict",
     *_extras.__all__,
     *_comparing.__all__,

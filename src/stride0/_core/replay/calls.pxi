@@ -78,7 +78,7 @@ cdef class Repeating:
 
     def __call__(self, *args, **kwargs):
         cdef Entry entry = self.last
-        if entry is not None and not guarding and not kwargs and entry.matches(args) and entry.links.first_change() < 0:
+        if entry is not None and not guarding and not kwargs and entry.matches(args) and entry.links.first_change() < 0 and entry.recording.is_free():
             try:
                 return entry.run_flat(args)
             except Diverged:

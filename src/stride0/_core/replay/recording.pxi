@@ -17,21 +17,25 @@ cdef class Recording:
     cdef readonly list initial      # by slot: a constant, or None
     cdef readonly Py_ssize_t arguments
     cdef readonly tuple results     # slots
-    cdef list samples               # Python scalars among the arguments, otherwise None
+    cdef dict samples               # by slot: Python scalars among the arguments and results
     cdef list outlines              # by slot: an Array with the shape and strides of the slot's array, without memory; or None
     cdef set made                   # slots of results
     cdef list live                  # the steps that run
     cdef Prepared* prepared         # the same, Note [Prepared steps]
     cdef Py_ssize_t count, block
+    cdef list outside               # arrays from outside that steps or results read
     cdef tuple addressed            # slots whose addresses prepared steps read
 
     def __init__(self, list samples):
         self.arguments, self.steps, self.live, self.made = len(samples), [], [], set()
         self.initial = [None] * self.arguments
-        self.samples = [None if type(x) is Array else x for x in samples]
+        self.samples = {k: x for k, x in enumerate(samples) if type(x) is not Array}
         self.outlines = [outline_of(x) for x in samples]
 
     def __dealloc__(self):
+        cdef Py_ssize_t k
+        for k in range(self.count):
+            PyMem_Free(self.prepared[k].parts)
         PyMem_Free(self.prepared)
 
     def constant(self, value):
@@ -50,6 +54,8 @@ cdef class Recording:
         self.outlines.append(outline_of(value))
         slot = len(self.initial) - 1
         self.made.add(slot)
+        if is_python_scalar(value):
+            self.samples[slot] = value
         step.set_result(slot, value, base, shown)
         if step.name in CREATION and all([self.is_immutable(item) for item in step.operands]):
             step.constant = value
@@ -68,18 +74,20 @@ cdef class Recording:
         cdef Py_ssize_t slot
         cdef set read = set(results)
         self.fold_constants(results)
-        # A view needs the memory of its operand.
-        bases = {step.result: step.base for step in self.steps if step.base >= 0}
+        # A view needs the memory of its operand, and a list the memory of its items.
+        bases = {step.result: (step.base,) for step in self.steps if step.base >= 0}
+        bases.update({step.result: step.operands for step in self.steps if step.number == PACK_LIST or step.number == PACK_TUPLE})
         self.results = results
         self.live = []
         for step in reversed(self.steps):
             if (step.pure or (step.base >= 0 and self.is_fixed(step))) and step.result not in read:
                 continue
-            reads = set(step.operands)
-            for slot in step.operands:
-                while slot in bases:
-                    slot = bases[slot]
+            reads, waiting = set(), list(step.operands)
+            while waiting:
+                slot = waiting.pop()
+                if slot not in reads:
                     reads.add(slot)
+                    waiting.extend(bases.get(slot, ()))
             dead = [slot for slot in reads if slot not in read]
             if step.result >= 0 and step.result not in read:
                 dead.append(step.result)
@@ -87,7 +95,15 @@ cdef class Recording:
             step.released = tuple([slot for slot in dead if self.is_result(slot)])
             self.live.append(step)
         self.live.reverse()
+        self.outside = [self.initial[slot] for slot in sorted(read) if type(self.initial[slot]) is Array]
         prepare_steps(self)
+
+    cpdef bint is_free(self):
+        """Whether no tape tracks an array from outside, so that the steps may read it without the tape."""
+        for x in self.outside:
+            if needs_tape(<Array>x):
+                return False
+        return True
 
     cdef int fold_constants(self, tuple results) except -1:
         """Replace steps by their results, if these are constants that nobody can write to."""
@@ -124,7 +140,7 @@ cdef class Recording:
     def running(self):
         """The steps that run, in order, and for each of them how it runs."""
         cdef Py_ssize_t k
-        return [(step, ("call", "loop", "view")[<int>self.prepared[k].way]) for k, step in enumerate(self.live)]
+        return [(step, ("call", "loop", "view", "copy", "list")[<int>self.prepared[k].way]) for k, step in enumerate(self.live)]
 
     @property
     def nbytes(self):
@@ -196,18 +212,21 @@ cdef int run_steps(Recording self, PyObject** slots, PyObject** owned, char** ad
     cdef PyObject* given[MOST_OPERANDS]
     cdef char* args[4]
     cdef char scalar[SCALAR_ROOM]
-    cdef Array made
+    cdef char* out_data
+    cdef Array made, outline
     for slot in self.addressed:
         if slots[slot] is not NULL and type(<object>slots[slot]) is Array:
             addresses[slot] = data_of(<Array>slots[slot])
     for k in range(self.count):
         at = &self.prepared[k]
-        if at.way == BY_LOOP:
-            for j in range(at.count):
+        if at.way == BY_LOOP or at.way == BY_PARTS:
+            for j in range(at.count if at.way == BY_LOOP else 0):
                 args[j] = addresses[at.slots[j]]
             if at.scalar >= 0:
                 args[at.scalar] = at.constant
-                if at.given:
+                if at.given is not NULL:
+                    if s0_type(<object>slots[at.slots[at.scalar]]) is not at.given:
+                        refuse_type((<Step>at.step).name, <object>slots[at.slots[at.scalar]])
                     write_scalar(<object>slots[at.slots[at.scalar]], at.code, scalar, (<Step>at.step).name)
                     args[at.scalar] = scalar
             if at.makes:
@@ -215,15 +234,28 @@ cdef int run_steps(Recording self, PyObject** slots, PyObject** owned, char** ad
                 made = new_array(made.code, made.ndim, made.shape_, made.strides_, False)
                 Py_INCREF(made)
                 slots[at.result] = owned[at.result] = <PyObject*>made
-                args[at.count] = made.address
+                out_data = made.address
             else:
-                args[at.count] = block + at.place
-            addresses[at.result] = args[at.count]
-            at.loop(args, at.inner, at.outer, at.n, at.m)
+                out_data = block + at.place
+            addresses[at.result] = out_data
+            if at.way == BY_LOOP:
+                args[at.count] = out_data
+                at.loop(args, at.inner, at.outer, at.n, at.m)
+            else:
+                for j in range(at.count):
+                    args[0], args[1] = addresses[at.parts[j].slots[0]], out_data + at.parts[j].offset
+                    at.parts[j].loop(args, at.parts[j].inner, at.parts[j].outer, at.parts[j].n, at.parts[j].m)
         elif at.way == BY_OFFSET:
             addresses[at.result] = addresses[at.slots[0]] + at.offset
-            continue
-        else:
+            if at.makes:
+                outline = <Array>self.outlines[at.result]
+                made = view_of(<Array>slots[at.slots[0]], addresses[at.result], outline.ndim, outline.shape_, outline.strides_)
+                if made.code != outline.code:
+                    made.code = outline.code
+                    set_flags(made)
+                Py_INCREF(made)
+                slots[at.result] = owned[at.result] = <PyObject*>made
+        elif at.way == BY_CALL:
             step = <Step>at.step
             for j in range(<int>step.count):
                 given[j] = slots[step.slots[j]]
@@ -245,6 +277,10 @@ cdef int run_steps(Recording self, PyObject** slots, PyObject** owned, char** ad
                     Py_DECREF(<object>owned[slot])
                     owned[slot] = slots[slot] = NULL
     return 0
+
+
+cdef int refuse_type(str name, object value) except -1:
+    raise ReplayError(name, f"a Python scalar is now of type {type(value).__name__}", (), "call the function without replay for these values")
 
 
 cdef int refuse_result(Step step, object out) except -1:

@@ -57,6 +57,7 @@ cdef class Step:
     cdef readonly tuple operands, kwnames
     cdef readonly Py_ssize_t result     # -1 if nothing reads the result
     cdef readonly Py_ssize_t base       # slot of the operand that the result is a view of, or -1
+    cdef bint shares                    # whether the view has the storage object of that operand
     cdef Py_ssize_t offset              # of the view from that operand, in bytes
     cdef readonly object facts          # shape and dtype of the result, if it is an array
     cdef readonly object expected       # of a guard: what its function returned
@@ -94,6 +95,7 @@ cdef class Step:
         """Set the slot of the result, what later results must have in common with it, and which operand it is a view of."""
         self.result = slot
         if base >= 0 and type(shown) is Array and type(value) is Array:
+            self.shares = (<Array>value).storage is (<Array>shown).storage
             self.base, self.offset = base, data_of(<Array>value) - data_of(<Array>shown)
         if type(value) is Array:
             self.code, self.ndim, self.shape = (<Array>value).code, (<Array>value).ndim, shape_tuple(<Array>value)
@@ -102,6 +104,7 @@ cdef class Step:
     cdef object run(self, PyObject** given):
         cdef Py_ssize_t k
         cdef PyObject* result
+        cdef PyObject* names
         if self.number == BINARY:
             return binary(self.op, <object>given[0], <object>given[1], self.name, False)
         if self.number == UNARY:
@@ -109,8 +112,12 @@ cdef class Step:
         if self.number == GET_ITEM:
             return hooks.get_item(<Array?><object>given[0], <object>given[1])
         if self.number == CALL:
-            result = PyObject_Vectorcall(
-                <PyObject*>self.function, given, self.count - len(self.kwnames), <PyObject*>self.kwnames if self.kwnames else NULL)
+            names = <PyObject*>self.kwnames if self.kwnames else NULL
+            if type(self.function) is Primitive and (<Primitive>self.function).differentiable and not guarding:
+                # No tape sees the operands: see `is_free`.
+                result = (<Primitive>self.function).run(given, self.count - len(self.kwnames), names)
+            else:
+                result = PyObject_Vectorcall(<PyObject*>self.function, given, self.count - len(self.kwnames), names)
             out = <object>result
             Py_DECREF(out)
             return out
