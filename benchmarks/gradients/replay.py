@@ -8,6 +8,7 @@ and the fastest of many short runs counts.
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import timeit
 from collections.abc import Callable
@@ -142,10 +143,10 @@ def main() -> None:
             continue
         given = tuple(xp.asarray(x) if isinstance(x, np.ndarray) else x for x in numbers)
         replayed = xp.replay(f)
-        calls = [lambda f=f, x=given: f(*x), lambda f=replayed, x=given: f(*x)]
+        calls = [functools.partial(f, *given), functools.partial(replayed, *given)]
         if others is not None:
             jitted, wait = others[0][name], others[1]
-            calls.append(lambda f=jitted, wait=wait: wait(f[0](*f[1])))
+            calls.append(functools.partial(lambda f, x, wait: wait(f(*x)), *jitted, wait))
         eager, again, *jit = fastest(calls, args.seconds)
         found = f"{jit[0]:9.2f}" if jit else f"{'-':>9s}"
         ratio = f"{jit[0] / again:12.2f}" if jit else f"{'-':>12s}"

@@ -98,6 +98,7 @@ def loss(x: xp.Array) -> xp.Array:
         lambda x: jvp(loss, (x,), (WEIGHTS,)),
         lambda x: grad(lambda w: xp.sum(w * x))(WEIGHTS),
         lambda x: jvp(lambda y: y + y, (x,), (WEIGHTS,))[1] + WEIGHTS,
+        grad(lambda x: xp.sum(xp.stack([x, WEIGHTS, xp.sin(x)])[::2] * xp.concat([x, x * 2])[:5])),
     ],
 )
 def test_transformations_within(f: Function) -> None:
@@ -124,6 +125,13 @@ def test_numbers_are_arguments() -> None:
     assert replayed(numbers(3, dtype=xp.float32), 0.7).dtype is xp.float32
     check(lambda x, k: (x**k, xp.full(3, k), x[k]), vector, lambda seed: seed)
     check(lambda h: grad(lambda t: t * t)(h), lambda seed: float(seed))
+
+    def scaled(x: Any, h: Any) -> Any:
+        h *= 2
+        h += 1
+        return x * h, h
+
+    check(scaled, vector, lambda seed: 0.5 * seed)
     assert xp.replay(lambda h: h)(3.0) == 3.0
 
 

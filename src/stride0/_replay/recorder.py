@@ -352,7 +352,7 @@ class RecordedCalls(Configuration):
     def enter(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Answer a call of the namespace, or note its operands."""
         recorder = self.recorder
-        recorder.is_operator = call_kind == "operator"
+        recorder.is_operator = call_kind in ("operator", "in-place")
         found = list(arrays_in((args, kwargs)))
         for x in found:
             if _tape.slot_of(x) is None and not _tape.is_transformed(x):

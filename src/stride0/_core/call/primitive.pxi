@@ -175,7 +175,7 @@ cdef object call_checked(Primitive self, tuple given, dict more, bint found, PyO
             if changed.arguments is None:
                 return changed.answer
             args = <PyObject* const*>s0_tuple_items(<tuple>changed.arguments)
-            found = self.differentiable and argument_needs_tape(changed.arguments)
+            found = self.differentiable and any([argument_needs_tape(x) for x in <tuple>changed.arguments])
         if found:
             out = (<Tracer>hooks.tracer).call(self.traced_name, args, n, kwnames)
         else:

@@ -67,6 +67,14 @@ def slot_of(x):
     return batch.slot, batch.plain
 
 
+cdef inline bint is_recorded_scalar(Array x):
+    """Whether a recorded array stands for a Python scalar."""
+    if not x.storage.batched:
+        return False
+    found = slot_of(x)
+    return found is not None and type(found[1]) is not Array
+
+
 def is_transformed(x):
     """Whether a call with x has to go through a tape, or a level of `vmap`."""
     cdef History history

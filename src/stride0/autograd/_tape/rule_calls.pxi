@@ -55,7 +55,7 @@ cdef Array fitted(object g, Node node):
     cdef Array x, factor
     if type(g) is LazyProduct:
         x = <Array?>(<LazyProduct>g).g
-        if type((<LazyProduct>g).d) is Array:
+        if type((<LazyProduct>g).d) is Array and not is_recorded_scalar(<Array>(<LazyProduct>g).d):
             factor = <Array>(<LazyProduct>g).d
             if has_shape(node, x) and has_shape(node, factor) and (x.c_contiguous or factor.c_contiguous):
                 x = masked_product(x, factor)
