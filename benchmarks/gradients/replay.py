@@ -143,7 +143,7 @@ def main() -> None:
             continue
         given = tuple(xp.asarray(x) if isinstance(x, np.ndarray) else x for x in numbers)
         replayed = xp.replay(f)
-        calls = [functools.partial(f, *given), functools.partial(replayed, *given)]
+        calls: list[Callable[[], Any]] = [functools.partial(f, *given), functools.partial(replayed, *given)]
         if others is not None:
             jitted, wait = others[0][name], others[1]
             calls.append(functools.partial(lambda f, x, wait: wait(f(*x)), *jitted, wait))

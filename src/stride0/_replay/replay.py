@@ -21,8 +21,9 @@ from stride0._core.array.array import Array
 from stride0._core.array.modes import BROADCASTING, CONFIGURATION, STRICT, is_guarding
 from stride0._core.call.checks import check_function
 from stride0._core.replay.replay import Diverged, Entry, Links, Recording, Repeating, read_arguments
+from stride0._replay.configuration import configuration_of
 from stride0._replay.links import links_of
-from stride0._replay.recorder import Recorder, configuration_of
+from stride0._replay.recorder import Recorder
 from stride0.autograd._batching import table as _table
 from stride0.autograd._tape.tape import RecorderBlock, current_recorder
 from stride0.autograd._tape.trees import flatten
