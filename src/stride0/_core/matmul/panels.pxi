@@ -37,7 +37,7 @@
 #     3.6 with AVX2. NumPy's times include waits of OpenBLAS's threads for a processor.
 #
 #     Complex products on one thread, 26 shapes from 64 to 2048, square, tall, wide, transposed, complex128 and complex64: geometric
-#     means 1.00 and 0.99 with AVX2 (lowest ratios 0.89 and 0.79), 1.8 and 1.9 with AVX-512.
+#     means 1.00 and 0.99 with AVX2 (lowest ratios 0.89 and 0.81), 1.8 and 1.9 with AVX-512.
 
 ctypedef fused Real:
     float

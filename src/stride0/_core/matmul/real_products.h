@@ -108,12 +108,31 @@ static void s0_transpose_rows_4(const char *source, Py_ssize_t row, char *target
     }
     s0_plain_4(source, row, target, line, 4, n - j);
 }
+/* `s0_transpose_8` with vector code for two rows of complex64. */
+static void s0_transpose_rows_8(const char *source, Py_ssize_t row, char *target, Py_ssize_t line, Py_ssize_t m, Py_ssize_t n)
+{
+    s0_v4u64 a, b, c[2];
+    Py_ssize_t j = 0;
+    if (m != 2 || line != 16) {
+        s0_transpose_8(source, row, target, line, m, n);
+        return;
+    }
+    for (; j + 4 <= n; j += 4, source += 32, target += 64) {
+        memcpy(&a, source, sizeof(a));
+        memcpy(&b, source + row, sizeof(b));
+        c[0] = S0_LOW_4(a, b);
+        c[1] = S0_HIGH_4(a, b);
+        memcpy(target, c, sizeof(c));
+    }
+    s0_plain_8(source, row, target, line, 2, n - j);
+}
 #define S0_TRANSPOSE_f32 s0_transpose_rows_4
+#define S0_TRANSPOSE_COMPLEX_f32 s0_transpose_rows_8
 #else
 #define S0_TRANSPOSE_f32 s0_transpose_4
+#define S0_TRANSPOSE_COMPLEX_f32 s0_transpose_8
 #endif
 #define S0_TRANSPOSE_f64 s0_transpose_8
-#define S0_TRANSPOSE_COMPLEX_f32 s0_transpose_8
 #define S0_TRANSPOSE_COMPLEX_f64 s0_transpose_16
 /* Accumulators of a product by a vector, their sum, and the sums of their numbers with even and with odd places; and of four of them at once. */
 #define S0_SUMS_OF_f32 f32_16
