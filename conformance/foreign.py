@@ -132,18 +132,27 @@ SUITES: Final = {
 # Messages of failures other than wrong values, by suite.
 KINDS: Final = {
     "numpy": (
-        (r"Unsupported (dtype|type)", "There are no such dtypes."),
-        (r"has no attribute|unexpected keyword|positional.* argument", "There is no such name or argument."),
+        (r"Unsupported (dtype|type)", "stride0 has no such dtypes."),
+        (
+            r"has no attribute|unexpected keyword|positional.* argument",
+            "stride0 has no such name or argument.",
+        ),
         (
             r"acceptable base type|Array: arrays are made|mixed with a stride0|out is (of type|a stride0)"
             r"|__array_\w+__|object __array__|output must be an array",
-            "Subclasses of `ndarray`, its constructor and its protocols.",
+            "stride0 has no subclasses, constructor and protocols of `ndarray`.",
         ),
-        (r"DID NOT WARN|errstate: \w+ is 'raise'|list index out of", "No function warns of numbers."),
-        (r"Regex pattern|does not match", "The text of an error; its type is the same."),
+        (
+            r"DID NOT WARN|errstate: \w+ is 'raise'|list index out of",
+            "stride0 gives no warnings about numbers.",
+        ),
+        (r"Regex pattern|does not match", "The text of an error differs; its type is the same."),
         (r"isinstance\(Array|ACTUAL: <class 'stride0", "Scalar results are 0-d arrays."),
-        (r"^(stride0\.|TypeError: |IndexError: )", "An error, or one of another type."),
-        (r"not raised|DID NOT RAISE", "stride0 accepts more."),
+        (
+            r"^(stride0\.|TypeError: |IndexError: )",
+            "stride0 raises an error where NumPy does not, or one of another type.",
+        ),
+        (r"not raised|DID NOT RAISE", "stride0 accepts the arguments."),
     )
 }
 

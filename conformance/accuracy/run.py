@@ -59,8 +59,8 @@ smaller in most real float64 functions, and larger in most float32 functions.
 `python -m conformance accuracy` writes the page from `conformance/results/accuracy.json`; its `--help`
 explains how to measure again.
 
-A figure is the largest error found. "wrong" counts results that are wrongly infinite, NaN or of the other
-sign of zero, or wrongly finite. "-" marks a function that the library does not have.
+A figure is the largest error found. "wrong" counts results that are wrongly infinite, NaN or finite, or
+zeros of the wrong sign. "-" marks a function that the library does not have.
 ![The largest error of each function of one real number, by library and dtype](accuracy.svg)
 
 Figures around 1e+07 in float32 and 4e+15 in float64 are results without a correct digit. Most of them treat
@@ -275,7 +275,7 @@ def cell(error: Error | None) -> str:
 def table(
     rows: Rows, functions: list[str], dtypes: tuple[str, ...], libraries: tuple[str, ...] = LIBRARIES
 ) -> str:
-    heads = ["Function", "Dtype", *libraries, "Inputs", "of the others"]
+    heads = ["Function", "Dtype", *libraries, "Inputs", "Inputs of the others"]
     lines = []
     for name in functions:
         for dtype in dtypes:

@@ -298,17 +298,17 @@ HEAD = """\
 Written by `python -m conformance scipy-gradients`. Do not edit it by hand.
 [Gradients through SciPy](../guides/scipy.md) is the guide.
 
-SciPy {scipy} is called with stride0 arrays and `SCIPY_ARRAY_API=1`. Each call below is differentiated on
+SciPy {scipy} is called with stride0 arrays and `SCIPY_ARRAY_API=1`. Each call below is differentiated by
 stride0, and by finite differences on NumPy.
 
 * Right: both gradients are the same.
 * Refused: an error says so, and names the function of stride0 to call instead if there is one.
-* Wrong: anything else, zero for example.
+* Wrong: another gradient, for example zero, or results in arrays of another library.
 * Fails: the call does not work on stride0, with or without a gradient.
 * Form right: the call was refused, and the form in stride0 has the right gradient.
 * Patched right: the call has the right gradient within `stride0.autograd.scipy.patched`.
 
-Names with words behind them are calls with other arguments. SciPy marks {marked} functions as supporting
+A name followed by words is a call with other arguments. SciPy marks {marked} functions as supporting
 the array API; {called} of them are called here, and [the others](#not-called) are listed at the end. "NumPy
 alone" counts calls of functions that SciPy does not mark.
 """

@@ -77,12 +77,12 @@ def _derivative(x: object, axis: int, output: object, mode: str, cval: float) ->
 
 
 NOT_CALLED: dict[str, str] = {
-    "gives truth values": (
+    "returns truth values": (
         "ndimage.binary_closing ndimage.binary_dilation ndimage.binary_erosion ndimage.binary_fill_holes"
         " ndimage.binary_hit_or_miss ndimage.binary_opening ndimage.binary_propagation"
         " ndimage.iterate_structure"
     ),
-    "gives integers or places": (
+    "returns integers or positions": (
         "ndimage.distance_transform_cdt ndimage.find_objects ndimage.histogram"
         " ndimage.label ndimage.maximum_position"
         " ndimage.minimum_position ndimage.value_indices ndimage.watershed_ift"

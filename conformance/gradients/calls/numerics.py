@@ -328,20 +328,20 @@ CALLS = [
 ]
 
 NOT_CALLED: dict[str, str] = {
-    "takes and gives linkage matrices, which have integers in them": (
+    "takes and returns linkage matrices, which contain integers": (
         "cluster.hierarchy.cophenet cluster.hierarchy.dendrogram cluster.hierarchy.from_mlab_linkage"
         " cluster.hierarchy.inconsistent cluster.hierarchy.maxRstat cluster.hierarchy.maxdists"
         " cluster.hierarchy.maxinconsts cluster.hierarchy.optimal_leaf_ordering"
         " cluster.hierarchy.to_mlab_linkage cluster.hierarchy.to_tree"
     ),
-    "gives integers or truth values": (
+    "returns integers or truth values": (
         "cluster.hierarchy.correspond cluster.hierarchy.fcluster cluster.hierarchy.fclusterdata"
         " cluster.hierarchy.is_isomorphic cluster.hierarchy.is_monotonic cluster.hierarchy.is_valid_im"
         " cluster.hierarchy.is_valid_linkage cluster.hierarchy.leaders cluster.hierarchy.leaves_list"
         " cluster.hierarchy.num_obs_linkage"
     ),
-    "depends on integers alone": "fft.fftfreq fft.rfftfreq",
-    "gives knots, which are some of the points": "interpolate.generate_knots",
-    "gives a spline and its parameters, computed with NumPy alone": "interpolate.make_splprep",
-    "is the function of scipy.special": "spatial.distance.rel_entr",
+    "depends only on integers": "fft.fftfreq fft.rfftfreq",
+    "returns knots, which are some of the points": "interpolate.generate_knots",
+    "returns a spline and its parameters, computed with NumPy only": "interpolate.make_splprep",
+    "is a function of scipy.special": "spatial.distance.rel_entr",
 }

@@ -115,7 +115,7 @@ CALLS = [
 ]
 
 NOT_CALLED: dict[str, str] = {
-    "has no argument of floating-point numbers but parameters that are Python numbers": (
+    "has only Python numbers as floating-point arguments": (
         "signal.besselap signal.buttap signal.cheb1ap signal.cheb2ap signal.ellipap signal.gammatone"
         " signal.get_window signal.savgol_coeffs signal.iircomb signal.iirdesign signal.iirnotch"
         " signal.iirpeak"
@@ -129,8 +129,8 @@ NOT_CALLED: dict[str, str] = {
         " signal.windows.kaiser_bessel_derived signal.windows.lanczos signal.windows.nuttall"
         " signal.windows.parzen signal.windows.taylor signal.windows.triang signal.windows.tukey"
     ),
-    "gives a word": "signal.choose_conv_method",
-    "computes with systems, and with NumPy alone": (
+    "returns a word": "signal.choose_conv_method",
+    "computes with systems, with NumPy only": (
         "signal.abcd_normalize signal.bode signal.impulse signal.place_poles"
     ),
 }

@@ -148,5 +148,5 @@ def _uniform(xp: Any, size: Any) -> Any:
 
 
 NOT_CALLED: dict[str, str] = {
-    "gives numbers of tests, no function of the values": "stats.power",
+    "returns numbers of tests, which do not depend on the values": "stats.power",
 }
