@@ -433,7 +433,7 @@ LINALG = (
     Threshold(
         "own_eigen_rows",
         512,
-        "maximum number of rows of real matrices that `eig` decomposes without LAPACK; order of sums",
+        "maximum number of rows of matrices that `eig` decomposes without LAPACK; order of sums",
         COMPARE,
     ),
 )

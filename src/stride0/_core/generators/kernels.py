@@ -440,7 +440,7 @@ HEADERS = {
         '#include "block_kernels.h"',
         '#include "hermitian.h"',
         '#include "complex_singular.h"',
-        '#include "schur_vectors.h"',
+        '#include "complex_schur.h"',
         "",
     ],
     FOURIER: ['#include "fourier.h"', ""],

@@ -141,13 +141,13 @@ typedef struct {
     char *out;                  /* in C order */
 } s0_tall;
 
-/* A stack of matrices, and the values and vectors of their decompositions, in C order: `eigen.h`, `singular.h`, `schur_vectors.h`. */
+/* A stack of matrices, and the values and vectors of their decompositions, in C order: `hermitian.h`, `complex_singular.h`, `complex_schur.h`. */
 typedef struct {
     const char *a;
     Py_ssize_t strides[3];      /* in bytes, between matrices, rows and columns */
     Py_ssize_t rows, columns;
     int full;                   /* whether all singular vectors are computed */
-    int is_complex;             /* whether `a` and the vectors are complex numbers; not of `general` */
+    int is_complex;             /* whether `a` and the vectors are complex numbers */
     double *values;
     double *left, *right;       /* eigenvectors in columns; U and Vh. NULL if only values are wanted. Of `general`, all are complex numbers */
     double *memory;             /* of s0_spectra_size elements, for one matrix at a time; if NULL, it is allocated */

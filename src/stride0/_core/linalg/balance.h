@@ -9,30 +9,39 @@
 typedef struct {
     double *a, *z, *scale;
     Py_ssize_t n, pitch, low, high;
+    int is_complex;
 } s0_schur;
+
+/* Rows of complex numbers have two parts, `pitch / 2` elements apart. */
+S0_INLINE Py_ssize_t s0_part(const s0_schur *all) { return all->is_complex ? all->pitch / 2 : 0; }
+
+static void s0_swap(double *x, double *y)
+{
+    const double kept = *x;
+    *x = *y;
+    *y = kept;
+}
 
 static void s0_exchange(s0_schur *all, Py_ssize_t p, Py_ssize_t q)
 {
-    double *a = all->a, x;
+    double *a = all->a;
     all->scale[q] = (double)p;
-    for (Py_ssize_t k = 0; p != q && k < all->n; k++) {
-        x = a[k * all->pitch + p];
-        a[k * all->pitch + p] = a[k * all->pitch + q];
-        a[k * all->pitch + q] = x;
-    }
-    for (Py_ssize_t k = 0; p != q && k < all->n; k++) {
-        x = a[p * all->pitch + k];
-        a[p * all->pitch + k] = a[q * all->pitch + k];
-        a[q * all->pitch + k] = x;
+    for (int part = 0; p != q && part <= all->is_complex; part++, a += s0_part(all)) {
+        for (Py_ssize_t k = 0; k < all->n; k++)
+            s0_swap(a + k * all->pitch + p, a + k * all->pitch + q);
+        for (Py_ssize_t k = 0; k < all->n; k++)
+            s0_swap(a + p * all->pitch + k, a + q * all->pitch + k);
     }
 }
 
 /* Whether the coupled elements of row p, or of column p, are 0 beside the diagonal. */
 static int s0_is_isolated(const s0_schur *all, Py_ssize_t p, int by_column)
 {
-    for (Py_ssize_t k = all->low; k <= all->high; k++)
-        if (k != p && (by_column ? all->a[k * all->pitch + p] : all->a[p * all->pitch + k]) != 0)
+    for (Py_ssize_t k = all->low; k <= all->high; k++) {
+        const double *x = all->a + (by_column ? k * all->pitch + p : p * all->pitch + k);
+        if (k != p && (x[0] != 0 || x[s0_part(all)] != 0))
             return 0;
+    }
     return 1;
 }
 
@@ -40,10 +49,14 @@ static int s0_is_isolated(const s0_schur *all, Py_ssize_t p, int by_column)
 static double s0_coupled_length(const s0_schur *all, const double *x, Py_ssize_t step)
 {
     double greatest = 0, sum = 0;
-    for (Py_ssize_t k = all->low; k <= all->high; k++)
-        greatest = fabs(x[k * step]) > greatest ? fabs(x[k * step]) : greatest;
-    for (Py_ssize_t k = all->low; greatest > 0 && k <= all->high; k++)
-        sum += (x[k * step] / greatest) * (x[k * step] / greatest);
+    for (int part = 0; part <= all->is_complex; part++)
+        for (Py_ssize_t k = all->low; k <= all->high; k++)
+            greatest = fmax(greatest, fabs(x[k * step + part * s0_part(all)]));
+    for (int part = 0; greatest > 0 && part <= all->is_complex; part++)
+        for (Py_ssize_t k = all->low; k <= all->high; k++) {
+            const double share = x[k * step + part * s0_part(all)] / greatest;
+            sum += share * share;
+        }
     return greatest * sqrt(sum);
 }
 
@@ -84,10 +97,12 @@ static void s0_balance(s0_schur *all)
                 continue;
             changes = 1;
             all->scale[p] *= factor;
-            for (k = 0; k < n; k++)
-                all->a[p * pitch + k] /= factor;
-            for (k = 0; k < n; k++)
-                all->a[k * pitch + p] *= factor;
+            for (int part = 0; part <= all->is_complex; part++) {
+                for (k = 0; k < n; k++)
+                    all->a[p * pitch + k + part * s0_part(all)] /= factor;
+                for (k = 0; k < n; k++)
+                    all->a[k * pitch + p + part * s0_part(all)] *= factor;
+            }
         }
     }
 }

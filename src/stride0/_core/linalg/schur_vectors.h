@@ -81,8 +81,9 @@ static void s0_vector_of_blocks(const s0_schur *all, s0_number value, Py_ssize_t
     }
 }
 
-/* Divide a vector by its length, and by a complex number so that its greatest element is real; the sign of its real part stays. */
-static void s0_normalise(double *re, double *im, Py_ssize_t n, int is_real)
+/* Divide a vector by its length, and by a complex number so that its greatest element is real, and positive, or has the sign of its real part: as dgeev
+ * and zgeev. */
+static void s0_normalise(double *re, double *im, Py_ssize_t n, int is_real, int is_positive)
 {
     const Py_ssize_t width = s0_packs(n);
     const double scale = s0_scale_of(fmax(s0_greatest(re, n), s0_greatest(im, n)));
@@ -101,6 +102,10 @@ static void s0_normalise(double *re, double *im, Py_ssize_t n, int is_real)
         return;
     }
     s0_rotation(re[place], im[place], &c, &s);
+    if (is_positive && re[place] < 0) {
+        c = -c;
+        s = -s;
+    }
     s0_rotate_two(re, im, 1, n, c * factor, s * factor);
     im[place] = 0;
 }
@@ -119,7 +124,7 @@ static void s0_write_schur_vectors(const s0_schur *all, const s0_number *values,
             s0_sum_rows(all->z, pitch, k + columns, im, 0, s0_packs(n), y);
         s0_unbalance(all, x);
         s0_unbalance(all, y);
-        s0_normalise(x, y, n, columns == 1);
+        s0_normalise(x, y, n, columns == 1, 0);
         for (Py_ssize_t i = 0; i < n; i++) {
             double *to = vectors + 2 * (i * n + k);
             to[0] = x[i];
@@ -131,38 +136,6 @@ static void s0_write_schur_vectors(const s0_schur *all, const s0_number *values,
         }
         k += columns - 1;
     }
-}
-
-/* Matrices `first` to `last` of a stack: complex eigenvalues and, unless `left` is NULL, eigenvectors. */
-static int s0_general(const s0_spectra *all, Py_ssize_t first, Py_ssize_t last)
-{
-    const Py_ssize_t n = all->columns, pitch = s0_pitch(n);
-    int status = S0_SPECTRUM_DONE;
-    double *memory = all->memory ? all->memory : malloc(s0_spectra_size(all, 0) * sizeof(double));
-    if (memory == NULL)
-        return S0_SPECTRUM_NO_MEMORY;
-    for (Py_ssize_t m = first; m < last && status == S0_SPECTRUM_DONE; m++) {
-        double *reflectors = memory + n * pitch, *tau = reflectors + n * pitch, *work = tau + 2 * pitch, *values = all->values + 2 * m * n;
-        s0_schur one = {.a = memory, .z = all->left ? work + 4 * pitch : NULL, .scale = tau + pitch, .n = n, .pitch = pitch};
-        const double scale = s0_read_scaled(all->a + m * all->strides[0], all->strides[1], all->strides[2], n, n, 0, memory, pitch);
-        if (scale == 0) {
-            status = S0_SPECTRUM_FAILED;
-            break;
-        }
-        s0_balance(&one);
-        s0_to_hessenberg(&one, reflectors, tau, work);
-        if (!s0_find_blocks(&one, (s0_number *)values)) {
-            status = S0_SPECTRUM_FAILED;
-            break;
-        }
-        if (all->left)
-            s0_write_schur_vectors(&one, (const s0_number *)values, all->left + 2 * m * n * n, work);
-        for (Py_ssize_t i = 0; i < 2 * n; i++)
-            values[i] /= scale;
-    }
-    if (!all->memory)
-        free(memory);
-    return status;
 }
 
 #endif

@@ -1,4 +1,4 @@
-# Eigenvalues and singular values, by the kernels in `hermitian.h`, `complex_singular.h` and `schur_vectors.h`.
+# Eigenvalues and singular values, by the kernels in `hermitian.h`, `complex_singular.h` and `complex_schur.h`.
 #
 # Note [Eigenvalues]
 #     These kernels take the place of LAPACK for the sizes for which they are faster, and for all sizes within `reproducible`.
@@ -13,11 +13,12 @@
 #     G. Van Zee, R. A. van de Geijn, G. Quintana-Ortí, "Restructuring the Tridiagonal and Bidiagonal QR Algorithms for
 #     Performance", ACM Transactions on Mathematical Software 40, 2014). Vectors are normalised at the end.
 #
-#     Reflectors make the reduced matrix of a complex matrix real, so that the sweeps are the same.
+#     Complex reflectors make the tridiagonal or bidiagonal matrix real, so that the sweeps are the same.
 #
-#     Any other real matrix is balanced and reduced to Hessenberg form. Double-shift sweeps find blocks of one or two rows, as in
-#     dlahqr, with its exceptional shifts and its criterion for small elements. Eigenvectors are solutions of triangular systems;
-#     if they grow, they are scaled. All iterations fail after a fixed number of sweeps.
+#     Any other matrix is balanced and reduced to Hessenberg form. Double-shift sweeps find blocks of one or two rows, as in
+#     dlahqr, with its exceptional shifts and its criterion for small elements; sweeps with one shift make complex matrices
+#     triangular, as in zlahqr. Eigenvectors are solutions of triangular systems; if they grow, they are scaled. All iterations
+#     fail after a fixed number of sweeps.
 #
 #     Residuals and the orthogonality of vectors are as for dsyev, dgesvd and dgeev, and up to twice as large as for LAPACK's
 #     divide and conquer, which NumPy calls. The signs of vectors are the signs that the sweeps give them. Milliseconds on one
@@ -63,7 +64,7 @@ cdef bint has_own_vectors(Array x) except -1:
 
 cdef bint has_own_eigenvalues(Array x) except -1:
     """Note [Eigenvalues]: whether `eig` and `eigvals` of x are computed here."""
-    return x.code == FLOAT64 and (is_reproducible() or x.shape_[x.ndim - 1] <= tuning.own_eigen_rows)
+    return x.shape_[x.ndim - 1] <= tuning.own_eigen_rows or is_reproducible()
 
 
 cdef bint run_spectra(s0_decomposition run, bint full, Array a, Array values, Array left=None, Array right=None) except -1:
