@@ -198,22 +198,19 @@ def absolute(module: str | None, level: int, file: str) -> str:
 
 def python_imports(file: str, text: str) -> Iterator[Import]:
     tree = ast.parse(text, file)
-    inside = {
-        id(node)
-        for function in ast.walk(tree)
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        for node in ast.walk(function)
-    }
+    every = list(ast.walk(tree))
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    inside = {id(node) for outer in every if isinstance(outer, functions) for node in ast.walk(outer)}
     # Programs do not run imports for type checkers.
     inside_checks = {
         id(node)
-        for branch in ast.walk(tree)
+        for branch in every
         if isinstance(branch, ast.If) and ast.unparse(branch.test) == "_typing.TYPE_CHECKING"
         for statement in branch.body
         for node in ast.walk(statement)
     }
     importer = module_of(file)
-    for node in ast.walk(tree):
+    for node in every:
         found: list[str] = []
         if id(node) in inside_checks:
             continue
