@@ -49,6 +49,7 @@ cdef extern from "gathering.h":
 
 
 cdef Array get_item(Array x, object key)
+cdef int set_item(Array x, object key, object value) except -1
 cpdef Array gather(Array x, Array indices, int axis)
 cpdef object nonzero(Array x)
 

@@ -22,7 +22,7 @@ static void s0_swap(double *x, double *y)
     *y = kept;
 }
 
-static void s0_exchange(s0_schur *all, Py_ssize_t p, Py_ssize_t q)
+static void s0_exchange_both(s0_schur *all, Py_ssize_t p, Py_ssize_t q)
 {
     double *a = all->a;
     all->scale[q] = (double)p;
@@ -72,12 +72,12 @@ static void s0_balance(s0_schur *all)
     all->high = n - 1;
     for (p = all->high; p >= 0; p--)
         if (s0_is_isolated(all, p, 0)) {
-            s0_exchange(all, p, all->high);
+            s0_exchange_both(all, p, all->high);
             p = all->high--;
         }
     for (p = all->low; p <= all->high; p++)
         if (s0_is_isolated(all, p, 1)) {
-            s0_exchange(all, p, all->low);
+            s0_exchange_both(all, p, all->low);
             p = all->low++;
         }
     for (p = all->low; p <= all->high; p++)

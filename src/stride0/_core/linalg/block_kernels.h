@@ -113,7 +113,7 @@ static void s0_solve_block(const s0_triangle *all, Py_ssize_t first, Py_ssize_t 
         double *x = all->x + first;
         int rows;
         for (Py_ssize_t i = 0; i < all->n; i += rows) {
-            rows = s0_height_f64(all->n - i);
+            rows = s0_height_f64(all->n - i, 1);
             s0_sum_one(all->a + i * down, down, all->across, x, pitch, x + i * pitch, pitch,
                        last - first < S0_TILE_COLUMNS ? last - first : S0_TILE_COLUMNS, i, all->unit ? S0_SOLVES_UNIT : S0_SOLVES, rows);
         }
@@ -127,7 +127,7 @@ static int s0_factor_block(double *a, Py_ssize_t pitch, Py_ssize_t n)
     for (Py_ssize_t c = 0; c < n; c += rows) {
         double *corner = a + c * pitch + c;
         int i, j, k;
-        rows = s0_height_f64(n - c);
+        rows = s0_height_f64(n - c, 1);
         s0_sum_one(a + c, 1, pitch, a + c, pitch, sums, 8, rows, c, S0_STORES, rows);
         for (i = 0; i < rows; i++) {
             double *row = corner + i * pitch, *sum = sums + i * 8;
@@ -227,7 +227,7 @@ static int s0_eliminate_block(double *columns, Py_ssize_t pitch, Py_ssize_t m, P
         }
         s0_solve_block(&above, 0, end - c);
         for (j = c; j < end; j += rows) {
-            rows = s0_height_f64(end - j);
+            rows = s0_height_f64(end - j, 1);
             for (int i = 0; i < rows; i++)
                 for (k = 0; k < c; k++)
                     columns[(j + i) * pitch + k] = upper[k * S0_NARROW_COLUMNS + j - c + i];

@@ -90,13 +90,13 @@ static void s0_apply_block(const s0_reflectors *all, double *x, Py_ssize_t pitch
         int rows;
         for (k = 0; k < all->m; k += S0_BLOCK_ROWS)
             for (i = 0; i < count; i += rows) {
-                rows = s0_height_f64(count - i);
+                rows = s0_height_f64(count - i, 1);
                 s0_sum_one(all->v + i * line + k, line, 1, x + k * pitch, pitch, w + i * W_PITCH, W_PITCH, width,
                            all->m - k < S0_BLOCK_ROWS ? all->m - k : S0_BLOCK_ROWS, k ? S0_ADDS : S0_STORES, rows);
             }
         s0_solve_block(&system, 0, width);
         for (i = 0; i < all->m; i += rows) {
-            rows = s0_height_f64(all->m - i);
+            rows = s0_height_f64(all->m - i, 1);
             s0_sum_one(all->v + i, 1, line, w, W_PITCH, x + i * pitch, pitch, width, count, S0_SUBTRACTS, rows);
         }
     }

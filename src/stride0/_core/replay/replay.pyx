@@ -18,11 +18,12 @@ from stride0._core.plan.plan cimport (
 )
 from stride0._core.array.modes cimport guarding
 from stride0._core.array.array cimport (
-    Array, blank, data_of, describe_operand, hooks, needs_tape, new_array, s0_tuple_items, set_flags, set_ndim, shape_tuple,
+    Array, blank, data_of, describe_operand, needs_tape, new_array, s0_tuple_items, set_flags, set_ndim, shape_tuple,
     view_of,
 )
 from stride0._core.call.binding cimport Primitive, PyObject_Vectorcall
 from stride0._core.elementwise.elementwise cimport binary, in_place, unary
+from stride0._core.index.index cimport get_item, set_item
 
 from stride0._base.errors import ReplayError, Stride0Error
 

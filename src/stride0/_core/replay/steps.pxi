@@ -110,7 +110,7 @@ cdef class Step:
         if self.number == UNARY:
             return unary(self.op, <object>given[0], self.name)
         if self.number == GET_ITEM:
-            return hooks.get_item(<Array?><object>given[0], <object>given[1])
+            return get_item(<Array?><object>given[0], <object>given[1])
         if self.number == CALL:
             names = <PyObject*>self.kwnames if self.kwnames else NULL
             if type(self.function) is Primitive and (<Primitive>self.function).differentiable and not guarding:
@@ -133,7 +133,7 @@ cdef class Step:
         if self.number == IN_PLACE:
             return in_place(self.op, <Array?><object>given[0], <object>given[1], self.name)
         if self.number == SET_ITEM:
-            hooks.set_item(<Array?><object>given[0], <object>given[1], <object>given[2])
+            set_item(<Array?><object>given[0], <object>given[1], <object>given[2])
             return None
         items = [<object>given[k] for k in range(self.count)]
         return tuple(items) if self.number == PACK_TUPLE else items

@@ -8,7 +8,7 @@ cdef object write_all(str name, Array x, object other):
     if live_levels and s0_recorder is not NULL:
         if is_recorded_scalar(x):
             # As for Python's numbers, the variable gets a new value.
-            return hooks.binary(NUMBERS[name], x, other, name, True)
+            return binary(NUMBERS[name], x, other, name, True)
         x, other = <Array>lifted(x), lifted(other)
         check_target(target, x)
     if not x.storage.batched and not is_batched(other):
