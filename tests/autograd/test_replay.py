@@ -207,10 +207,17 @@ def test_writes_are_repeated_in_order() -> None:
 
     check(f, vector, lambda seed: numbers(5, seed=seed + 50))
     both = xp.replay(f)
-    for k in range(2):
-        a, b = numbers(6, seed=k), numbers(6, seed=k)
-        assert facts(both(a[:5], a[1:])) == facts(f(b[:5], b[1:]))
+    for k in range(5):
+        a, b = numbers(8, seed=k), numbers(8, seed=k)
+        places = (slice(0, 5), slice(1, 6)) if k % 2 else (slice(1, 6), slice(1, 6))
+        if k == 4:
+            assert facts(both(vector(0), vector(1))) == facts(f(vector(0), vector(1)))
+        assert facts(both(a[places[0]], a[places[1]])) == facts(f(b[places[0]], b[places[1]]))
         assert facts(a) == facts(b)
+    pairs = xp.replay(lambda x, y: [2 * z for z in xp.broadcast_arrays(x, y)])
+    x, y = vector(0), vector(1)
+    for given in ((x, x), (x, y), (y, x)):
+        assert facts(pairs(*given)) == facts(pairs._function(*given))
 
 
 def test_writes_to_arrays_from_outside() -> None:

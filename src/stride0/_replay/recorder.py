@@ -270,10 +270,12 @@ class Recorder:
 
     def kept_array(self, step: Step, out: Array, operands: list[tuple[int, Any]]) -> Array:
         """Return the recorded array for the result of a step, which may be a view of an operand."""
-        shown = next(
-            ((s, x) for s, x in operands if isinstance(x, Array) and shares_storage(out, x)), (-1, None)
-        )
-        return _tape.recorded_array(self.level, out, self.recording.keep(step, out, *shown))
+        shown = [(slot, x) for slot, x in operands if isinstance(x, Array) and shares_storage(out, x)]
+        # Of two operands that overlap in this call, either may be the one that is shown.
+        base = shown[0] if len({slot for slot, _ in shown}) == 1 else (-1, None)
+        if len(shown) > 1:
+            step.touches_operands()
+        return _tape.recorded_array(self.level, out, self.recording.keep(step, out, *base))
 
     def part(self, whole: int, k: int, item: Any, made_by: Step, operands: list[tuple[int, Any]]) -> Any:
         """Return a part of a result."""

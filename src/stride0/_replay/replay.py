@@ -68,6 +68,8 @@ class Replayed(Repeating):
             if found.links.changed() is None:
                 if not found.recording.is_free():
                     return self._function(*args, **kwargs)
+                if not found.is_applicable(leaves):
+                    continue
                 self.last = found
                 try:
                     return found.run(leaves)
@@ -149,7 +151,7 @@ def _recorded_call(
             results, structure = flatten(out)
             slots = [recorder.slot_of_result(x) for x in results]
             values = [recorder.plain(x) for x in results]
-        changed = links.changed()
+        changed, writes = links.changed(), recorder.writes
         if changed is not None:
             raise ReplayError(
                 replayed.__name__,
@@ -164,7 +166,7 @@ def _recorded_call(
     recording.finish(tuple(slots))
     is_single = type(out) in LEAVES
     positional = None if kwargs or places else args
-    entry = Entry(recording, structure, links, leaves, positional, is_single)
+    entry = Entry(recording, structure, links, leaves, positional, is_single, writes)
     return entry, structure.rebuild(values)
 
 

@@ -1,5 +1,20 @@
 # Calls of replayed functions. Included in `replay.pyx`.
 
+cdef list overlaps_of(list values):
+    """The pairs of arrays whose memory overlaps, by their places in a list."""
+    cdef list arrays = [(k, x) for k, x in enumerate(values) if type(x) is Array], found = []
+    cdef Storage a, b
+    cdef Py_ssize_t i, j
+    for k, x in arrays:
+        data_of(<Array>x)
+    for i in range(len(arrays)):
+        for j in range(i):
+            a, b = (<Array>arrays[i][1]).storage, (<Array>arrays[j][1]).storage
+            if a is b or (a.data < b.data + b.nbytes and b.data < a.data + a.nbytes):
+                found.append((arrays[i][0], arrays[j][0]))
+    return found
+
+
 @cython.final
 cdef class Entry:
     """
@@ -17,6 +32,10 @@ cdef class Entry:
         The arrays and Python scalars among the arguments.
     args : tuple
         The positional arguments, or None if there are others.
+    single : bool
+        Whether the function returns one array or number.
+    writes : bool
+        Whether it writes to memory that outlives the call: then it matters which arrays overlap.
     """
 
     cdef readonly Recording recording
@@ -26,10 +45,12 @@ cdef class Entry:
     cdef bint flat              # whether the arguments are the leaves
     cdef list types
     cdef list facts
+    cdef list overlaps          # pairs of arrays that overlap, if that matters; otherwise None
 
-    def __init__(self, Recording recording not None, structure, Links links not None, list leaves, args, bint single):
+    def __init__(self, Recording recording not None, structure, Links links not None, list leaves, args, bint single, bint writes):
         self.recording, self.structure, self.links, self.single = recording, structure, links, single
         self.flat = args is not None and len(args) == len(leaves) and all([a is b for a, b in zip(args, leaves)])
+        self.overlaps = overlaps_of(leaves + recording.outside) if writes else None
         self.types = [type(x) for x in leaves]
         self.facts = [facts_of(<Array>x) if type(x) is Array else None for x in leaves]
 
@@ -54,7 +75,13 @@ cdef class Entry:
                     return False
                 if not x.storage.readonly and not x.storage.device and self.is_special(k):
                     return False
-        return True
+        return self.overlaps is None or self.is_applicable(list(args))
+
+    cpdef bint is_applicable(self, list leaves) except -1:
+        """Whether no tape tracks an array from outside, and the same arrays overlap as in the recorded call, if that matters."""
+        if not self.recording.is_free():
+            return False
+        return self.overlaps is None or overlaps_of(leaves + self.recording.outside) == self.overlaps
 
     cdef bint is_special(self, Py_ssize_t k):
         """Whether an argument of the recorded call was read-only, or on a simulated device."""

@@ -25,6 +25,7 @@ class Step:
     operands: tuple[int, ...]
     result: int
     facts: Any
+    def touches_operands(self) -> None: ...
     def execute(self, values: list[Any]) -> Any: ...
 
 @final
@@ -63,7 +64,9 @@ class Entry:
         leaves: list[Any],
         args: tuple[Any, ...] | None,
         single: bool,
+        writes: bool,
     ) -> None: ...
+    def is_applicable(self, leaves: list[Any]) -> bool: ...
     recording: Recording
     links: Links
     def run(self, leaves: list[Any]) -> Any: ...

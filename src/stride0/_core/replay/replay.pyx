@@ -11,6 +11,7 @@ from libc.stdint cimport uintptr_t
 from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.memory.dtype cimport DType, is_python_scalar, is_stored, itemsize_at, letter_at, weak_code, write_scalar
+from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.loops cimport s0_loop
 from stride0._core.plan.operations cimport OP_POW, OP_SQUARE, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT
 from stride0._core.plan.plan cimport (

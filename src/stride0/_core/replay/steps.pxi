@@ -91,6 +91,10 @@ cdef class Step:
             given[k] = <PyObject*>values[k]
         return self.run(given)
 
+    def touches_operands(self):
+        """Let no operand count as a constant."""
+        self.writes = True
+
     def set_result(self, Py_ssize_t slot, value, Py_ssize_t base, shown):
         """Set the slot of the result, what later results must have in common with it, and which operand it is a view of."""
         self.result = slot
