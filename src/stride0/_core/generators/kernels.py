@@ -61,6 +61,7 @@ from reductions import (
     Accumulator,
     arg_loop,
     arg_rows_loop,
+    arg_rows_function,
     extreme_function,
     folded_name,
     parts_loop,
@@ -381,12 +382,13 @@ class Emitter:
         for row in KERNEL_ROWS:
             if row.letter == "c":
                 continue
-            self.units[REDUCTIONS].write(f"extreme_{row.name}", extreme_function(row))
+            unit = self.units[REDUCTIONS]
+            runs, rows = (unit.write(*written(row)) for written in (extreme_function, arg_rows_function))
             for number, (name, sign) in enumerate(operations.ARG_REDUCTIONS.items()):
                 loop, place = f"{name}_{row.name}", f"[{number}][{CODE[row.name]}]"
-                self.add(REDUCTIONS, [f"arg_reductions{place}"], loop, arg_loop(loop, sign, row))
+                self.add(REDUCTIONS, [f"arg_reductions{place}"], loop, arg_loop(loop, runs, sign, row))
                 loop += "_rows"
-                self.add(REDUCTIONS, [f"arg_rows{place}"], loop, arg_rows_loop(loop, sign, row))
+                self.add(REDUCTIONS, [f"arg_rows{place}"], loop, arg_rows_loop(loop, rows, sign, row))
 
     def blocks(self) -> None:
         for number, width in enumerate(BITS):

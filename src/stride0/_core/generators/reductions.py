@@ -257,91 +257,126 @@ def scan_rows_loop(name: str, red: Any, row: Row) -> str:
     return function(name, [f"{acc.value} acc[S0_STRIP];"], block(STRIPS, body))
 
 
-def arg_rows_loop(name: str, sign: str, row: Row) -> str:
+class Flipped:
+    """Elements of an arg-reduction. They are flipped if the least one is wanted, which is then the greatest.
+
+    The bits of integers are flipped, of unsigned ones the first bit too: so they are compared as signed ones,
+    and eight dtypes have four functions.
+    """
+
+    def __init__(self, row: Row) -> None:
+        width = 8 * row.itemsize
+        self.row = row
+        self.real = row.letter == "f"
+        self.boolean = row.letter == "b"
+        self.name = row.name if self.real or self.boolean else f"int{width}"
+        self.type = row.ctype if self.real else f"int{width}_t"
+        self.greatest = "INFINITY" if self.real else "1" if self.boolean else f"INT{width}_MAX"
+        self.least = "-INFINITY" if self.real else "0" if self.boolean else f"INT{width}_MIN"
+        # A new element replaces the best one so far; NaN is better than any other.
+        self.better = " | ((v != v) & ({0} == {0}))" if self.real else ""
+
+    def flip(self, sign: str) -> str:
+        """What elements are flipped by, so that the greatest one (">") or the least one is the greatest."""
+        if self.real:
+            return "1" if sign == ">" else "-1"
+        if self.boolean:
+            return "0" if sign == ">" else "1"
+        top = "0" if self.row.letter == "i" else self.least
+        return top if sign == ">" else f"~{top}"
+
+    def flipped(self, element: str) -> str:
+        return f"({self.type})({element} {'*' if self.real else '^'} flip)"
+
+    def load(self, place: str) -> str:
+        return self.flipped(f"({place} != 0)" if self.boolean else place)
+
+
+def arg_rows_function(row: Row) -> tuple[str, str]:
     """Index along the m rows of the first extreme of each of n columns, strip by strip."""
-    x = Operand(0, row, "c")
+    x = Flipped(row)
+    name = f"extreme_rows_{x.name}"
     index = "int64_t" if row.itemsize == 8 else "int32_t"
-    better = f"best[i] {'<' if sign == '>' else '>'} v"
-    if row.letter == "f":
-        better = f"({better}) | ((v != v) & (best[i] == best[i]))"
 
     def part(j: str) -> list[str]:
         """The elements of a strip, contiguous: Note [Parts]."""
         place = f"a[0] + {j} * t[0] + first * s[0]"
-        return [
-            f"const char *from = {place};",
-            x.start(f"s0_next_part(&from, s[0], {row.itemsize}, copy, count)"),
-        ]
+        part = f"s0_next_part(&from, s[0], {row.itemsize}, copy, count)"
+        return [f"const char *from = {place};", f"const {x.type} *p = {part};"]
 
-    first = [*part("0"), *block(OVER_STRIP, [f"best[i] = {x.load('i')};", "at[i] = 0;"])]
-    one = [x.let("v", "i"), f"const int better = {better};", "best[i] = better ? v : best[i];"]
-    one += [f"at[i] = better ? ({index})j : at[i];"]
+    first = [*part("0"), *block(OVER_STRIP, [f"best[i] = {x.load('p[i]')};", "at[i] = 0;"])]
+    one = [f"const {x.type} v = {x.load('p[i]')};"]
+    one += [f"const int better = (best[i] < v){x.better.format('best[i]')};"]
+    one += ["best[i] = better ? v : best[i];", f"at[i] = better ? ({index})j : at[i];"]
     rows = [*part("j"), *block(OVER_STRIP, one)]
     body = [STRIP_COUNT, *block("", first), *block("for (Py_ssize_t j = 1; j < m; j++)", rows)]
     body += [f"{OVER_STRIP} *(int64_t *)(a[1] + (first + i) * s[1]) = at[i];"]
-    kept = [f"{x.value} best[S0_STRIP];", f"{index} at[S0_STRIP];", f"char copy[S0_STRIP * {row.itemsize}];"]
-    return function(name, kept, block(STRIPS, body))
+    kept = [f"{x.type} best[S0_STRIP];", f"{index} at[S0_STRIP];", f"char copy[S0_STRIP * {row.itemsize}];"]
+    head = f"static S0_ONE_COPY void {name}{ARGUMENTS.rstrip(')')}, const {x.type} flip)\n"
+    return name, "\n".join(block(head, [*kept, *block(STRIPS, body)])) + "\n"
 
 
-def arg_loop(name: str, sign: str, row: Row) -> str:
+def arg_rows_loop(name: str, function_name: str, sign: str, row: Row) -> str:
+    return function(name, [], [f"{function_name}(a, s, t, n, m, {Flipped(row).flip(sign)});"])
+
+
+def arg_loop(name: str, function_name: str, sign: str, row: Row) -> str:
     """Index of the first extreme of a run, or of the first NaN."""
-    reductions = {red.name: red for red in operations.REDUCTIONS}
-    fold, other = ("max", "min") if sign == ">" else ("min", "max")
-    identity, farthest = (Accumulator(reductions[which], row).identity for which in (fold, other))
-    loops = f"s0_table->reductions[{list(reductions).index(fold)}][{CODE[row.name]}]"
-    call = f"extreme_{row.name}(a, s, t, n, m, {loops}, {identity}, {farthest}, {int(sign == '>')});"
-    return function(name, [], [call])
+    reductions = [red.name for red in operations.REDUCTIONS]
+    fold = reductions.index("max" if sign == ">" else "min")
+    loops = f"s0_table->reductions[{fold}][{CODE[row.name]}]"
+    return function(name, [], [f"{function_name}(a, s, t, n, m, {loops}, {Flipped(row).flip(sign)});"])
 
 
-def extreme_function(row: Row) -> str:
-    """The bodies of `argmax` and `argmin`, with the loops and start values of `max` or `min`.
+def extreme_function(row: Row) -> tuple[str, str]:
+    """The bodies of `argmax` and `argmin`, with the loops of `max` or `min`.
 
     Blocks are folded by the loop; only the block with the extreme is searched. A few elements are
     compared one by one.
     """
-    x = Operand(0, row, "v")
-    nan = row.letter == "f"
-    # NaN ends the search, and so does the greatest or least value of an integer dtype.
-    return EXTREME.substitute(
+    x = Flipped(row)
+    place = f"*(const {x.type} *)((const char *)p + i * s0)"
+    name = f"extreme_{x.name}"
+    # NaN ends the search, and so does the greatest value of an integer dtype.
+    return name, EXTREME.substitute(
         ARGUMENTS=ARGUMENTS.rstrip(")"),
-        memory=x.memory,
-        value=x.value,
+        type=x.type,
         size=row.itemsize,
-        stop="best[0] != best[0]" if nan else "best[0] == farthest",
-        better="(greatest ? best[k] < v : best[k] > v)" + (" || v != v" if nan else ""),
-        nan=NAN_FOUND.format(load=x.load("i")) if nan else "",
-        first=x.load("0"),
-        next=x.load("i"),
-        nan_first=" | ((v != v) & (best[0] == best[0]))" if nan else "",
-        dtype=row.name,
+        least=x.flipped(x.least),
+        stop="best[0] != best[0]" if x.real else f"best[0] == {x.greatest}",
+        better="best[k] < v" + (" || v != v" if x.real else ""),
+        nan=NAN_FOUND.format(place=place) if x.real else "",
+        first=x.load("p[0]"),
+        next=x.load(place),
+        nan_first=x.better.format("best[0]"),
+        found=x.flipped("found[k]"),
+        wanted=x.flipped("best[k]"),
+        name=x.name,
     )
 
 
 NAN_FOUND = """
             if (best[k] != best[k]) {{
-                while ({load} == {load})
+                while ({place} == {place})
                     i++;
                 *(int64_t *)(a[1] + (j + k) * t[1]) = i;
                 continue;
             }}"""
 
 EXTREME = string.Template("""\
-static __attribute__((noinline)) void extreme_$dtype$ARGUMENTS,
-    const s0_loop *loops, $memory identity, $memory farthest, int greatest)
+static S0_ONE_COPY void extreme_$name$ARGUMENTS, const s0_loop *loops, const $type flip)
 {
-    (void)farthest;
     enum { RUNS = 64, BYTES = 16384, SEARCHED = 1024, FEW = 8 };
     const Py_ssize_t s0 = s[0];
-    $memory found[RUNS];
-    $value best[RUNS], v;
+    $type found[RUNS], best[RUNS], v;
     Py_ssize_t where[RUNS], most = 1;
     if (n <= FEW) {
         for (Py_ssize_t j = 0; j < m; j++) {
-            $memory *p0 = ($memory *)(a[0] + j * t[0]);
+            const $type *p = (const $type *)(a[0] + j * t[0]);
             best[0] = $first, where[0] = 0;
             for (Py_ssize_t i = 1; i < n; i++) {
                 v = $next;
-                const int better = (greatest ? best[0] < v : best[0] > v)$nan_first;
+                const int better = (best[0] < v)$nan_first;
                 best[0] = better ? v : best[0];
                 where[0] = better ? i : where[0];
             }
@@ -361,10 +396,10 @@ static __attribute__((noinline)) void extreme_$dtype$ARGUMENTS,
             const Py_ssize_t count = n - first < SEARCHED ? n - first : SEARCHED, outer[2] = {t[0], $size};
             char *args[2] = {a[0] + j * t[0] + first * s0, (char *)found};
             for (Py_ssize_t k = 0; k < runs; k++)
-                found[k] = identity;
+                found[k] = $least;
             loops[s0 == $size ? 0 : 1](args, s, outer, count, runs);
             for (Py_ssize_t k = 0; k < runs; k++) {
-                v = found[k];
+                v = $found;
                 if (first == 0 || $better) {
                     best[k] = v;
                     where[k] = first;
@@ -372,13 +407,13 @@ static __attribute__((noinline)) void extreme_$dtype$ARGUMENTS,
             }
         }
         for (Py_ssize_t k = 0; k < runs; k++) {
-            $memory *p0 = ($memory *)(a[0] + (j + k) * t[0]);
+            const $type *p = (const $type *)(a[0] + (j + k) * t[0]);
             Py_ssize_t i = where[k];
             char copy[S0_PART * $size];
-            const char *from = (const char *)p0 + i * s0;$nan
+            const char *from = (const char *)p + i * s0;$nan
             for (Py_ssize_t at = 0, count = 0; at == count && i < n; i += at) {
                 count = s0 == $size || n - i < S0_PART ? n - i : S0_PART;
-                at = s0_find_$dtype(s0_next_part(&from, s0, $size, copy, count), count, ($memory)best[k]);
+                at = s0_find_$name(s0_next_part(&from, s0, $size, copy, count), count, $wanted);
             }
             *(int64_t *)(a[1] + (j + k) * t[1]) = i;
         }

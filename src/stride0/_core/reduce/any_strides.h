@@ -11,6 +11,13 @@
 
 enum { S0_PART = 256 }; /* elements of a part */
 
+/* A function that several loops call, which the compiler does not duplicate for their constants. */
+#if defined(__clang__)
+#define S0_ONE_COPY __attribute__((noinline))
+#else
+#define S0_ONE_COPY __attribute__((noinline, noclone))
+#endif
+
 /* The integer type that moves an element. */
 #define S0_MOVED(size)                                                                                               \
     ((size) == 1 ? S0_UINT8 : (size) == 2 ? S0_UINT16 : (size) == 4 ? S0_UINT32 : (size) == 8 ? S0_UINT64 : S0_COMPLEX128)
