@@ -746,7 +746,11 @@ REDUCTIONS: Final = (
         written={0: (*_WORDS, *_REALS, *_COMPLEX)},
         alike={"int64": ("dot", "uint64")},
     ),
-    _sum_of_products("dot_masked", {"f": "x1 != 0 ? x1 * x2 : x1", "c": "multiply_masked_c(x1, x2)"}),
+    _sum_of_products(
+        "dot_masked",
+        {"f": "x1 != 0 ? x1 * x2 : x1", "c": "multiply_masked_c(x1, x2)"},
+        written={0: (*_REALS, *_COMPLEX)},
+    ),
     _sum_of_products(
         "vecdot",
         {**_PRODUCTS, "c": "multiply_c(conj_c(x1), x2)"},

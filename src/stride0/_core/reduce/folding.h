@@ -12,6 +12,45 @@
 #error "the levels of a run are written for 32 lanes"
 #endif
 
+/* -- products that are zero where their first factor is, even if the second one is not finite -------------------------- */
+
+/* Of real numbers: a zero is multiplied by zero, and keeps its sign. */
+#define S0_MASKED_OF(L)                                                                                              \
+    S0_INLINE f64_##L s0_masked_f64_##L(f64_##L x, f64_##L y)                                                        \
+    {                                                                                                                \
+        S0_FOR_ALL(S0_COUNT(x)) {                                                                                    \
+            const __typeof__(x.of[0] != 0) mask = x.of[k] != 0;                                                      \
+            x.of[k] *= (__typeof__(x.of[0]))((__typeof__(mask))y.of[k] & mask);                                      \
+        }                                                                                                            \
+        return x;                                                                                                    \
+    }
+S0_INLINE f64_1 s0_masked_f64_1(f64_1 x, f64_1 y) { return x.of[0] != 0 ? s0_times_f64_1(x, y) : x; }
+S0_MASKED_OF(2) S0_MASKED_OF(4) S0_MASKED_OF(8) S0_MASKED_OF(16) S0_MASKED_OF(32)
+/* Of complex numbers, whose parts are both zero. */
+S0_INLINE f64_2 s0_masked_cross_f64_2(f64_2 x, f64_2 y)
+{
+    return (x.of[0][0] != 0) | (x.of[0][1] != 0) ? s0_cross_f64_2(x, y) : x;
+}
+#define S0_MASKED_CROSS_OF(L, W)                                                                                     \
+    S0_INLINE f64_##L s0_masked_cross_f64_##L(f64_##L x, f64_##L y)                                                  \
+    {                                                                                                                \
+        const f64_##L product = s0_cross_f64_##L(x, y);                                                              \
+        S0_FOR_ALL(S0_COUNT(x)) {                                                                                    \
+            __typeof__(x.of[0] != 0) mask = x.of[k] != 0;                                                            \
+            mask |= __builtin_shufflevector(mask, mask, S0_EACH_PART_##W(1, 0));                                     \
+            const __typeof__(mask) u = (__typeof__(mask))x.of[k], v = (__typeof__(mask))product.of[k];               \
+            x.of[k] = (__typeof__(x.of[0]))((mask & v) | (~mask & u));                                               \
+        }                                                                                                            \
+        return x;                                                                                                    \
+    }
+#if S0_VECTOR == 16
+S0_MASKED_CROSS_OF(4, 2) S0_MASKED_CROSS_OF(8, 2) S0_MASKED_CROSS_OF(16, 2) S0_MASKED_CROSS_OF(32, 2) S0_MASKED_CROSS_OF(64, 2)
+#elif S0_VECTOR == 32
+S0_MASKED_CROSS_OF(4, 4) S0_MASKED_CROSS_OF(8, 4) S0_MASKED_CROSS_OF(16, 4) S0_MASKED_CROSS_OF(32, 4) S0_MASKED_CROSS_OF(64, 4)
+#else
+S0_MASKED_CROSS_OF(4, 4) S0_MASKED_CROSS_OF(8, 8) S0_MASKED_CROSS_OF(16, 8) S0_MASKED_CROSS_OF(32, 8) S0_MASKED_CROSS_OF(64, 8)
+#endif
+
 /* -- runs -------------------------------------------------------------------------------------------------------- */
 
 /* How elements are read: unchanged, or floats widened to doubles; contiguous, or far apart. */
@@ -21,12 +60,16 @@
 #define S0_FROM_load_two load
 #define S0_FROM_load_cross load
 #define S0_FROM_load_inner load
+#define S0_FROM_load_masked load
+#define S0_FROM_load_masked_cross load
 #define S0_FROM_widen widen
 #define S0_FROM_widen_abs widen
 #define S0_FROM_widen_square widen
 #define S0_FROM_widen_two widen
 #define S0_FROM_widen_cross widen
 #define S0_FROM_widen_inner widen
+#define S0_FROM_widen_masked widen
+#define S0_FROM_widen_masked_cross widen
 #define S0_READ_OF(from, E, L, p) s0_##from##_##E##_##L(p)
 #define S0_READ_BY(from, E, L, p) S0_READ_OF(from, E, L, p)
 #define S0_READ(load, E, L, p) S0_READ_BY(S0_FROM_##load, E, L, p)
@@ -41,12 +84,16 @@
 #define S0_MAP_load_two(E, L, x, y) s0_times_##E##_##L(x, y)
 #define S0_MAP_load_cross(E, L, x, y) s0_cross_##E##_##L(x, y)
 #define S0_MAP_load_inner(E, L, x, y) s0_inner_##E##_##L(x, y)
+#define S0_MAP_load_masked(E, L, x, y) s0_masked_##E##_##L(x, y)
+#define S0_MAP_load_masked_cross(E, L, x, y) s0_masked_cross_##E##_##L(x, y)
 #define S0_MAP_widen S0_MAP_load
 #define S0_MAP_widen_abs S0_MAP_load_abs
 #define S0_MAP_widen_square S0_MAP_load_square
 #define S0_MAP_widen_two S0_MAP_load_two
 #define S0_MAP_widen_cross S0_MAP_load_cross
 #define S0_MAP_widen_inner S0_MAP_load_inner
+#define S0_MAP_widen_masked S0_MAP_load_masked
+#define S0_MAP_widen_masked_cross S0_MAP_load_masked_cross
 
 /* Fold them into the accumulators. */
 #define S0_JOIN_load(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, x)
@@ -55,12 +102,16 @@
 #define S0_JOIN_load_two(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, S0_MAP_load_two(E, L, x, y))
 #define S0_JOIN_load_cross(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, S0_MAP_load_cross(E, L, x, y))
 #define S0_JOIN_load_inner(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, S0_MAP_load_inner(E, L, x, y))
+#define S0_JOIN_load_masked(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, S0_MAP_load_masked(E, L, x, y))
+#define S0_JOIN_load_masked_cross(fold, E, L, x, y) s0_##fold##_##E##_##L(a##L, S0_MAP_load_masked_cross(E, L, x, y))
 #define S0_JOIN_widen(fold, E, L, x, y) s0_tally_##E##_##L(a##L, x)
 #define S0_JOIN_widen_abs(fold, E, L, x, y) s0_tally_##E##_##L(a##L, S0_MAP_load_abs(E, L, x, y))
 #define S0_JOIN_widen_square(fold, E, L, x, y) s0_fused_square_##E##_##L(a##L, x)
 #define S0_JOIN_widen_two(fold, E, L, x, y) s0_fused_##E##_##L(a##L, x, y)
 #define S0_JOIN_widen_cross S0_JOIN_load_cross
 #define S0_JOIN_widen_inner S0_JOIN_load_inner
+#define S0_JOIN_widen_masked S0_JOIN_load_masked
+#define S0_JOIN_widen_masked_cross S0_JOIN_load_masked_cross
 
 /* The next elements of both operands, contiguous. */
 #define S0_TAKE(load, E, L) S0_MAP_##load(E, L, S0_READ(load, E, L, p), S0_READ(load, E, L, r))
@@ -329,6 +380,10 @@ S0_RUN(dot, 2, sum, sum, float64, double, f64, load_two, 1, double)
 S0_RUN(dot, 2, sum, sum, complex64, float, f64, widen_cross, 2, double)
 S0_RUN(dot, 2, sum, sum, complex128, double, f64, load_cross, 2, double)
 S0_RUN(dot, 2, sum, sum, uint64, uint64_t, u64, load_two, 1, uint64_t)
+S0_RUN(dot_masked, 2, sum, sum, float32, float, f64, widen_masked, 1, double)
+S0_RUN(dot_masked, 2, sum, sum, float64, double, f64, load_masked, 1, double)
+S0_RUN(dot_masked, 2, sum, sum, complex64, float, f64, widen_masked_cross, 2, double)
+S0_RUN(dot_masked, 2, sum, sum, complex128, double, f64, load_masked_cross, 2, double)
 S0_RUN(vecdot, 2, sum, sum, complex64, float, f64, widen_inner, 2, double)
 S0_RUN(vecdot, 2, sum, sum, complex128, double, f64, load_inner, 2, double)
 S0_RUN(sum, 1, sum, sum, uint64, uint64_t, u64, load, 1, uint64_t)
