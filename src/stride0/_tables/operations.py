@@ -627,6 +627,7 @@ OPS: Final = (
 _INT_SUM = {"b": "int64", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}
 _COUNT = dict.fromkeys("biufc", "int64")
 _FLAG = dict.fromkeys("biufc", "bool")
+_BYTES = ("bool", "int8", "uint8")
 _NONZERO = {"b": "x", "iu": "x != 0", "f": "x != 0", "c": "(x.re != 0) | (x.im != 0)"}
 _ADDED = {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"}
 # -0.0, so that a sum of negative zeros keeps its sign.
@@ -696,7 +697,8 @@ REDUCTIONS: Final = (
             *(name, 1, _NONZERO, {"b": f"a {sign} b"}, _FLAG, {"b": str(start)}),
             start=start,
             absorbing=str(1 - start),
-            written={0: ("bool",)},
+            written={0: _BYTES},
+            alike={dtype: (name, "bool") for dtype in _BYTES},
         )
         for name, sign, start in (("any", "|", 0), ("all", "&", 1))
     ),
@@ -705,7 +707,8 @@ REDUCTIONS: Final = (
         start=0,
         repeated="multiply",
         folded_by="sum",
-        written={0: ("bool",)},
+        written={0: _BYTES},
+        alike={dtype: ("count_nonzero", "bool") for dtype in _BYTES},
     ),
     Reduction(
         "sum_squared_deviation",
