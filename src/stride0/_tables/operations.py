@@ -624,6 +624,12 @@ OPS: Final = (
     ),
 )
 
+# Operations whose operands another one takes the other way round.
+MIRRORED: Final = {
+    **{"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"},
+    **{"equal": "equal", "not_equal": "not_equal"},
+}
+
 _INT_SUM = {"b": "int64", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}
 _COUNT = dict.fromkeys("biufc", "int64")
 _FLAG = dict.fromkeys("biufc", "bool")

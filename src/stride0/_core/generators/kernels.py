@@ -50,6 +50,7 @@ from loops import (
     fill_loop,
     has_seconds,
     inverted,
+    mirrored_loop,
     moved_quickly,
     pair_body,
     past,
@@ -141,6 +142,7 @@ class Emitter:
         return name
 
     def elementwise(self) -> None:
+        mirrored: list[tuple[str, Any, Row, bool]] = []
         for number, op in enumerate(operations.OPS):
             for row in ROWS:
                 found = body_of(op, row)
@@ -168,6 +170,9 @@ class Emitter:
                 name, text, home = self._elementwise(op, owner, expression, unsigned, 3, layouts[3])
                 self.add(home, places + streams, name, text)
                 for layout in () if one_loop else layouts.keys() - {3}:
+                    if layout == 1 and op.name in operations.MIRRORED:
+                        mirrored.append((places[1], op, owner, home == STRIDED))
+                        continue
                     name, text, _ = self._elementwise(
                         op, owner, expression, unsigned, layout, layouts[layout]
                     )
@@ -185,6 +190,12 @@ class Emitter:
                     name, text, _ = self._elementwise(op, owner, expression, unsigned, SECONDS, how)
                     place = f"ops[{number}][{CODE[row.name]}][{SECONDS}]"
                     self.add(ARITHMETIC, [place], name, text, spared=True)
+        # One value compared with many is rare: Python calls the other operator for `1 < x`.
+        numbers = [op.name for op in operations.OPS]
+        for place, op, row, spared in mirrored:
+            name, other = f"{op.name}_{row.name}_1", numbers.index(operations.MIRRORED[op.name])
+            text = mirrored_loop(name, f"ops[{other}][{CODE[row.name]}][2]")
+            self.add(ARITHMETIC, [place], name, text, spared)
 
     def _elementwise(
         self, op: Any, row: Row, expression: str, unsigned: bool, layout: int, how: str

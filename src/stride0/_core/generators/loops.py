@@ -53,6 +53,13 @@ def inverted(row: Row, divisor: int, loop: str) -> list[str]:
     return [f"{row.ctype} inverse;", *block(f"if ({test})", run)]
 
 
+def mirrored_loop(name: str, loop: str) -> str:
+    """A loop of two operands by another one that takes them the other way round."""
+    types = {"a": "char *", "s": "const Py_ssize_t ", "t": "const Py_ssize_t "}
+    swapped = [f"{kind}{x}_[] = {{{x}[1], {x}[0], {x}[2]}};" for x, kind in types.items()]
+    return function(name, [], [*swapped, f"s0_table->{loop}(a_, s_, t_, n, m);"])
+
+
 def blockwise_loop(name: str, loops: str, rows: list[Row], each: str = "NULL") -> str:
     """A loop over any strides that calls the table's loop over contiguous elements: Note [Blockwise]. `each`
     is the loop over single elements, for strides at which it is faster.
