@@ -194,8 +194,8 @@ def test_the_page_has_the_places() -> None:
 def test_tables_take_the_rows(tree: Path) -> None:
     """The generators check the tables and write kernels for the rows."""
     build = tree / "src/stride0/_core/generators"
-    units = "reductions special arithmetic complex_functions moves pairs sorting functions products fourier"
-    units += " strided strided_reductions"
+    units = "reductions arithmetic algorithms special complex_functions moves functions fourier strided"
+    units += " strided_reductions"
     run(sys.executable, str(build / "kernels.py"), *(f"{unit}.c" for unit in units.split()), cwd=tree)
     texts = {unit: (tree / f"{unit}.c").read_text(encoding="utf-8") for unit in units.split()}
     for path in tree.glob("*.c"):

@@ -61,8 +61,8 @@ from loops import (
 from reductions import (
     Accumulator,
     arg_loop,
-    arg_rows_loop,
     arg_rows_function,
+    arg_rows_loop,
     extreme_function,
     folded_name,
     parts_loop,
@@ -73,17 +73,15 @@ from reductions import (
 )
 
 # The units that are compiled for every instruction set, and those that are compiled once.
-VECTORS = REDUCTIONS, SPECIAL, ARITHMETIC, COMPLEX, MOVES, PAIRS, SORTING, FUNCTIONS, PRODUCTS, FOURIER = (
+VECTORS = REDUCTIONS, ARITHMETIC, ALGORITHMS, SPECIAL, COMPLEX, MOVES, FUNCTIONS, FOURIER = (
     *(
         "reductions",
-        "special",
         "arithmetic",
+        "algorithms",
+        "special",
         "complex_functions",
         "moves",
-        "pairs",
-        "sorting",
         "functions",
-        "products",
         "fourier",
     ),
 )
@@ -317,9 +315,9 @@ class Emitter:
                         first_lines = inverted(row, nin - 1, loop)
                     text = map_loop(name, inputs, Operand(nin, row, "c"), expression, first_lines)
                     place = f"[{number}][{CODE[row.name]}][{layout}]"
-                    self.add(PAIRS, [f"pairs{place}"], name, text, spared=layout > 0)
+                    self.add(ARITHMETIC, [f"pairs{place}"], name, text, spared=layout > 0)
                     loop, text = past(name, [row] * (nin + 1), how)
-                    self.add(PAIRS, [f"stream_pairs{place}"], loop, text, spared=layout > 0)
+                    self.add(ARITHMETIC, [f"stream_pairs{place}"], loop, text, spared=layout > 0)
 
     def where(self) -> None:
         for number, (width, row) in enumerate(BITS.items()):
@@ -405,8 +403,8 @@ class Emitter:
         for number, width in enumerate(BITS):
             self.add(MOVES, [f"transpose[{number}]"], f"s0_transpose_{width}")
         self.add(MOVES, ["stream"], "s0_stream")
-        self.add(SORTING, ["sorter"], "s0_make_sorter()")
-        self.add(SORTING, ["vector"], "S0_VECTOR")
+        self.add(ALGORITHMS, ["sorter"], "s0_make_sorter()")
+        self.add(ALGORITHMS, ["vector"], "S0_VECTOR")
         for number, name in enumerate(("read", "copy", "copy_past", "add", "add_past", "fma")):
             self.add(MOVES, [f"limits[{number}]"], f"s0_limit_{name}")
 
@@ -414,22 +412,22 @@ class Emitter:
         for code, row in enumerate(KERNEL_ROWS):
             bits = 8 * row.itemsize
             if row.letter in "iu":
-                self.add(PRODUCTS, [f"products[{code}]"], f"s0_product_u{bits}")
+                self.add(ALGORITHMS, [f"products[{code}]"], f"s0_product_u{bits}")
             elif row.letter == "f":
-                self.add(PRODUCTS, [f"products[{code}]"], f"s0_vector_products_f{bits}")
+                self.add(ALGORITHMS, [f"products[{code}]"], f"s0_vector_products_f{bits}")
             elif row.letter == "c":
-                self.add(PRODUCTS, [f"products[{code}]"], f"s0_complex_vector_products_f{bits // 2}")
-        self.add(PRODUCTS, ["solve_systems"], "s0_solve_systems")
-        self.add(PRODUCTS, ["factor_definite"], "s0_factor_definite")
+                self.add(ALGORITHMS, [f"products[{code}]"], f"s0_complex_vector_products_f{bits // 2}")
+        self.add(ALGORITHMS, ["solve_systems"], "s0_solve_systems")
+        self.add(ALGORITHMS, ["factor_definite"], "s0_factor_definite")
         for step in ("factor", "join", "spread", "apply"):
-            self.add(PRODUCTS, [f"tall_{step}"], f"s0_tall_{step}")
+            self.add(ALGORITHMS, [f"tall_{step}"], f"s0_tall_{step}")
         for name in ("symmetric", "singular", "general"):
-            self.add(PRODUCTS, [name], f"s0_{name}")
+            self.add(ALGORITHMS, [name], f"s0_{name}")
         for number, (prefix, bits) in enumerate((("", 32), ("", 64), ("complex_", 32), ("complex_", 64))):
-            self.add(PRODUCTS, [f"direct_products[{number}]"], f"s0_direct_{prefix}products_f{bits}")
-            self.add(PRODUCTS, [f"pack_panels[{number}]"], f"s0_pack_{prefix}panels_f{bits}")
-            self.add(PRODUCTS, [f"multiply_panels[{number}]"], f"s0_multiply_{prefix}panels_f{bits}")
-        self.add(PRODUCTS, ["block_steps"], "&s0_the_block_steps")
+            self.add(ALGORITHMS, [f"direct_products[{number}]"], f"s0_direct_{prefix}products_f{bits}")
+            self.add(ALGORITHMS, [f"pack_panels[{number}]"], f"s0_pack_{prefix}panels_f{bits}")
+            self.add(ALGORITHMS, [f"multiply_panels[{number}]"], f"s0_multiply_{prefix}panels_f{bits}")
+        self.add(ALGORITHMS, ["block_steps"], "&s0_the_block_steps")
 
     def fourier(self) -> None:
         for step in ("short", "columns", "rows", "untangle", "tangle", "copy"):
@@ -444,19 +442,18 @@ PRELUDE = """\
 
 # Further includes of single units.
 HEADERS = {
-    SPECIAL: ['#include "vecmath_special.h"', ""],
-    MOVES: ['#include "machine_limits.h"', ""],
-    SORTING: ['#include "sorting.h"', ""],
-    STRIDED: ['#include "blockwise.h"', ""],
-    PRODUCTS: [
-        '#include "real_products.h"',
-        '#include "block_kernels.h"',
-        '#include "hermitian.h"',
-        '#include "complex_singular.h"',
-        '#include "complex_schur.h"',
-        "",
-    ],
-    FOURIER: ['#include "fourier.h"', ""],
+    unit: [f'#include "{header}.h"' for header in headers.split()] + [""]
+    for unit, headers in {
+        REDUCTIONS: "finding folding scanning",
+        ALGORITHMS: "products real_products block_kernels hermitian complex_singular complex_schur sorting systems"
+        " tall_matrices",
+        SPECIAL: "vecmath_special",
+        MOVES: "tiles machine_limits",
+        ARITHMETIC: "tiles",
+        FOURIER: "fourier",
+        STRIDED: "blockwise tiles",
+        STRIDED_REDUCTIONS: "folding",
+    }.items()
 }
 
 

@@ -6,15 +6,8 @@
 
 #include "cabs.h"
 #include "complexmath.h"
-#include "finding.h"
 #include "flags.h"
-#include "folding.h"
-#include "products.h"
 #include "realmath.h"
-#include "scanning.h"
 #include "storage_dtypes.h"
-#include "systems.h"
-#include "tall_matrices.h"
-#include "tiles.h"
 
 #endif
