@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "conformance"))
-try:
-    import foreign
-finally:
-    sys.path.pop(0)
+from conformance.foreign import run as foreign
+from conformance.foreign import suites
 
 RESULTS = json.loads(foreign.RESULTS.read_text(encoding="utf-8"))
 
 
 def test_page() -> None:
-    assert {*RESULTS} == {*foreign.SUITES}
+    assert {*RESULTS} == {*suites.SUITES}
     assert {name: result["version"] for name, result in RESULTS.items()} == {
-        name: suite.version for name, suite in foreign.SUITES.items()
+        name: suite.version for name, suite in suites.SUITES.items()
     }
     assert foreign.page(RESULTS) in foreign.PAGE.read_text(encoding="utf-8")
 
 
 def test_each_failure_has_a_reason() -> None:
     for name, result in RESULTS.items():
-        kinds = {reason for _, reason in foreign.KINDS.get(name, ())}
+        kinds = {reason for _, reason in suites.KINDS.get(name, ())}
         listed = {*foreign.listed(name).values()}
         assert listed <= {*result["reasons"]} <= listed | kinds
         assert sum(result["reasons"].values()) == result["failed"]

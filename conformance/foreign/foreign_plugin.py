@@ -1,4 +1,4 @@
-"""A pytest plugin for foreign.py: replaces another library by stride0 in a project's tests.
+"""A pytest plugin for `run.py`: puts stride0 in the place of another library in a project's tests.
 
 The environment variable FOREIGN_SUITE names the suite, FOREIGN_RECORD a file that receives a line of JSON for
 each test.
@@ -13,7 +13,7 @@ import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy
@@ -21,8 +21,10 @@ import pytest
 
 import stride0
 import stride0.numpy
+from stride0._core.array.array import set_attribute
 
 SUITE = os.environ["FOREIGN_SUITE"]
+plugins: list[object] = []
 _importorskip = pytest.importorskip
 
 
@@ -32,7 +34,7 @@ def _import(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def _lacking(error: AttributeError) -> Callable[..., Any]:
-    """Return a function that raises the error of a missing name."""
+    """Return a function that raises what the lacking name raises."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         raise AttributeError(str(error))
@@ -41,7 +43,7 @@ def _lacking(error: AttributeError) -> Callable[..., Any]:
 
 
 def _exchanged() -> dict[int, Any]:
-    """Return the replacements of NumPy's modules and functions, by their ids."""
+    """Return what takes the place of NumPy's modules and functions, by the identity of those."""
     # The modules that define NumPy's functions have the same functions.
     modules = [
         sys.modules[f"numpy._core.{name}"] for name in ("umath", "numeric", "fromnumeric", "multiarray")
@@ -90,7 +92,7 @@ def exchange_names(items: list[pytest.Item]) -> None:
 
 
 def einops() -> None:
-    """Replace NumPy by stride0 in the NumPy backend."""
+    """Make the backend of NumPy one of stride0."""
     backend: Any = importlib.import_module("einops._backends").NumpyBackend
 
     def init(self: Any) -> None:
@@ -103,7 +105,7 @@ def einops() -> None:
 
 
 def opt_einsum() -> None:
-    """Find functions of arrays of stride0 in stride0.numpy, and use that for NumPy."""
+    """Find functions of arrays of stride0 in stride0.numpy, and hand that out for NumPy."""
     importlib.import_module("opt_einsum.backends.dispatch")._aliases["stride0"] = "stride0.numpy"
     vars(pytest)["importorskip"] = _import
 
@@ -113,7 +115,7 @@ def autoray() -> None:
     ar = importlib.import_module("autoray")
     ar.autoray._MODULE_ALIASES["stride0"] = "stride0.numpy"
     ar.register_function("stride0", "to_numpy", numpy.asarray)
-    # The package registers NumPy's functions like this.
+    # As it registers functions of NumPy.
     ar.register_function("stride0", "complex", ar.autoray.complex_add_re_im)
     ar.register_function("stride0", "linalg.svd", wrapper=ar.autoray.svd_not_full_matrices_wrapper)
     for name in ("random.normal", "random.uniform"):
@@ -123,12 +125,76 @@ def autoray() -> None:
 
 
 def strict() -> None:
-    """Replace array-api-strict by stride0."""
+    """Put stride0 in the place of array-api-strict."""
     stride0.testing.as_array_api_strict()
 
 
+def glass() -> None:
+    """Put stride0 in the place of array-api-strict, strict for the package, and choose that backend."""
+    stride0.testing.as_array_api_strict(modules=("glass",))
+    os.environ["ARRAY_BACKEND"] = "array_api_strict"
+
+
+def hypothesis() -> None:
+    """Choose stride0 by its name."""
+    os.environ["HYPOTHESIS_TEST_ARRAY_API"] = "stride0"
+
+
+def pint() -> None:
+    """Make magnitudes arrays of stride0 if they would be NumPy arrays of a dtype that stride0 has."""
+    original = importlib.import_module("pint.compat")._to_magnitude
+
+    def magnitude(*args: Any, **kwargs: Any) -> Any:
+        made = original(*args, **kwargs)
+        known = isinstance(made, numpy.ndarray) and made.dtype.kind in "biufc"
+        return stride0.asarray(made) if known else made
+
+    for module in [module for name, module in sys.modules.items() if name.startswith("pint")]:
+        if getattr(module, "_to_magnitude", None) is original:
+            vars(module)["_to_magnitude"] = magnitude
+
+
+def dask() -> None:
+    """Make a module `cupy` of stride0, whose arrays dask registers as it registers those of CuPy."""
+    made = ModuleType("cupy")
+    vars(made).update(__version__="13.0.0", __getattr__=lambda name: getattr(stride0.numpy, name))
+    vars(made).update(ndarray=stride0.Array, asnumpy=numpy.asarray)
+    sys.modules["cupy"] = made
+    set_attribute("get", lambda x: numpy.asarray(x))
+    importlib.import_module("dask.array.backends").register_cupy()
+
+
+def pot() -> None:
+    """Make a backend of NumPy's in which `np` is stride0.numpy; the sdist lacks the conftest of the tests."""
+    backends: Any = importlib.import_module("ot.backend")
+
+    def other(value: Any) -> Any:
+        if not isinstance(value, FunctionType):
+            return value
+        names = {**value.__globals__, "np": stride0.numpy}
+        made = FunctionType(value.__code__, names, value.__name__, value.__defaults__, value.__closure__)
+        made.__kwdefaults__ = value.__kwdefaults__
+        return made
+
+    def from_numpy(self: Any, x: Any, type_as: Any = None) -> Any:
+        return stride0.asarray(x, dtype=None if type_as is None else type_as.dtype)
+
+    made = {name: other(value) for name, value in vars(backends.NumpyBackend).items()}
+    made |= {"__name__": "stride0", "__type__": stride0.Array}
+    made |= {"_to_numpy": lambda self, x: numpy.asarray(x), "_from_numpy": from_numpy}
+    backend = type("Stride0Backend", (backends.Backend,), made)
+    backends._register_backend_implementation(backend)
+
+    def undecorated(*args: Any, **kwargs: Any) -> Any:
+        return lambda test: test
+
+    vars(pytest).update(skip_backend=undecorated, skip_arg=undecorated)
+    instance = backends._get_backend_instance(backend)
+    plugins.append(type("Backends", (), {"nx": pytest.fixture(name="nx")(lambda self: instance)})())
+
+
 def array_api_strict() -> None:
-    """Replace array-api-strict by stride0, with the private names that its tests import."""
+    """Put stride0 in the place of array-api-strict, with the private names that its tests import."""
     made = stride0.testing.as_array_api_strict()
     made.__path__ = [str(Path.cwd() / "array_api_strict")]
     sys.modules["array_api_strict._flags"].ENVIRONMENT_VARIABLES = []  # type: ignore[attr-defined]
@@ -165,12 +231,12 @@ def scikit_bio() -> None:
 
 
 def numpys_own() -> None:
-    """Let tests that ask for more memory than the machine has fail at once."""
+    """Let tests that ask for more memory than there is fail at once."""
     resource.setrlimit(resource.RLIMIT_AS, (12 << 30, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 def autograd() -> None:
-    """Replace autograd by `stride0.autograd.hips`."""
+    """Put `stride0.autograd.hips` in the place of autograd."""
     importlib.import_module("hips").install(Path.cwd() / "autograd")
 
 
@@ -179,9 +245,14 @@ START: dict[str, Callable[[], None]] = {
     "autograd": autograd,
     "autoray": autoray,
     "cotengra": autoray,
+    "dask": dask,
     "einops": einops,
+    "glass": glass,
+    "hypothesis": hypothesis,
     "numpy": numpys_own,
     "opt_einsum": opt_einsum,
+    "pint": pint,
+    "pot": pot,
     "scikit-bio": scikit_bio,
     "sysidentpy": strict,
     "tensorly": lambda: None,
@@ -224,4 +295,5 @@ class Recorder:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Recorder(), "foreign-recorder")
+    for plugin in (Recorder(), *plugins):
+        config.pluginmanager.register(plugin)

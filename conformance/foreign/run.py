@@ -1,12 +1,12 @@
-"""Tests of other projects, run with stride0 in place of NumPy or array-api-strict.
+"""Tests of other projects, run with stride0 in the place of NumPy or of array-api-strict.
 
-    python -m conformance foreign einops               one suite, in a new environment
+    python -m conformance foreign einops               one suite, in an environment that is made for it
     python -m conformance foreign all --page           all of them, and its page
 
-The tests come from the released sdist on PyPI, or from the installed wheel. `foreign_plugin.py` puts stride0
-in. Each failing test must be listed, with its reason, in `foreign-failures.txt`; a listed test that passes is
-an error, too. Tests that fail with a message of KINDS have its reason: results record their number for each
-test function, and more of them are an error.
+The tests come from the released sdist on PyPI, from the installed wheel, or from a clone at the tag of the
+release. `foreign_plugin.py` puts stride0 in. Each failing test must be listed, with its reason, in
+`failures.txt`; a listed test that passes is an error, too. Tests that fail by a message of KINDS have its
+reason: the results record how many there are of each test function, and more of them are an error.
 """
 
 from __future__ import annotations
@@ -25,136 +25,16 @@ import venv
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import stride0
+from conformance.foreign.suites import KINDS, SUITES
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "docs" / "evidence" / "foreign-suites.md"
-FAILURES: Final = HERE / "foreign-failures.txt"
-RESULTS: Final = HERE / "results" / "foreign.json"
-BEGIN, END = "<!-- table of foreign.py -->", "<!-- end of the table -->"
-
-
-class Suite(NamedTuple):
-    """The source and the requirements of a project's tests."""
-
-    version: str
-    tests: tuple[str, ...]
-    requirements: tuple[str, ...] = ()
-    # Text to replace in a file of the sdist: path, old, new.
-    changes: tuple[tuple[str, str, str], ...] = ()
-    options: tuple[str, ...] = ()
-    instead_of: str = "NumPy"
-    # The tests come from the wheel, which is a requirement.
-    installed: bool = False
-
-
-NUMPYS: Final = {
-    "lib": "arraypad arraysetops function_base histograms index_tricks nanfunctions polynomial shape_base "
-    "stride_tricks twodim_base type_check ufunclike",
-    "linalg": "linalg regression",
-    "fft": "helper pocketfft",
-    "_core": "einsum function_base half indexing item_selection shape_base umath umath_complex",
-}
-SUITES: Final = {
-    "array-api-strict": Suite(
-        "2.6.1",
-        ("array_api_strict/tests",),
-        ("hypothesis",),
-        # The package is the module of stride0.
-        changes=(("array_api_strict/__init__.py", "", ""),),
-        instead_of="array-api-strict",
-    ),
-    # Tests run on `hips.py`, which replaces the package.
-    "autograd": Suite(
-        "1.9.1",
-        ("tests",),
-        ("scipy", "xarray", "pytest-cov", "pytest-xdist"),
-        instead_of="NumPy and autograd",
-    ),
-    "autoray": Suite(
-        "0.11.0",
-        ("tests",),
-        ("scipy",),
-        changes=(("tests/conftest.py", "_ALL_BACKENDS = [\n", '_ALL_BACKENDS = [\n    "stride0",\n'),),
-        options=("-k", "stride0"),
-    ),
-    "cotengra": Suite(
-        "0.8.3",
-        ("tests/test_compute.py", "tests/test_interface.py", "tests/test_tree.py"),
-        ("autoray", "cotengra", "scipy", "networkx", "tqdm"),
-    ),
-    "einops": Suite(
-        "0.8.2", ("einops/tests/test_ops.py", "einops/tests/test_packing.py", "einops/tests/test_einsum.py")
-    ),
-    "numpy": Suite(
-        "2.4.6",
-        tuple(
-            f"numpy/{folder}/tests/test_{name}.py"
-            for folder, names in NUMPYS.items()
-            for name in names.split()
-        ),
-        ("numpy==2.4.6", "hypothesis"),
-        installed=True,
-    ),
-    "opt_einsum": Suite("3.4.0", ("opt_einsum/tests",)),
-    "scikit-bio": Suite(
-        "0.7.4",
-        tuple(f"skbio/stats/{folder}/tests" for folder in ("composition", "distance", "ordination")),
-        ("scikit-bio==0.7.4", "matplotlib"),
-        options=("-m", "array_api"),
-        installed=True,
-    ),
-    "sysidentpy": Suite(
-        "0.9.0",
-        ("sysidentpy/tests/test_array_api.py",),
-        ("sysidentpy", "array-api-compat", "scipy"),
-        instead_of="array-api-strict",
-    ),
-    "tensorly": Suite(
-        "0.10.0",
-        ("tensorly",),
-        ("scipy",),
-        changes=tuple(
-            ("tensorly/backend/numpy_backend.py", *change)
-            for change in (
-                ("import numpy as np", "import numpy\nimport stride0.numpy as np"),
-                ("return np.copy(tensor)", "return numpy.asarray(tensor)"),
-            )
-        ),
-    ),
-    "xarray": Suite(
-        "2026.9.0", ("xarray/tests/test_array_api.py",), ("xarray",), instead_of="array-api-strict"
-    ),
-}
-
-# Messages of failures other than wrong values, by suite.
-KINDS: Final = {
-    "numpy": (
-        (r"Unsupported (dtype|type)", "stride0 has no such dtypes."),
-        (
-            r"has no attribute|unexpected keyword|positional.* argument",
-            "stride0 has no such name or argument.",
-        ),
-        (
-            r"acceptable base type|Array: arrays are made|mixed with a stride0|out is (of type|a stride0)"
-            r"|__array_\w+__|object __array__|output must be an array",
-            "stride0 has no subclasses, constructor and protocols of `ndarray`.",
-        ),
-        (
-            r"DID NOT WARN|errstate: \w+ is 'raise'|list index out of",
-            "stride0 gives no warnings about numbers.",
-        ),
-        (r"Regex pattern|does not match", "The text of an error differs; its type is the same."),
-        (r"isinstance\(Array|ACTUAL: <class 'stride0", "Scalar results are 0-d arrays."),
-        (
-            r"^(stride0\.|TypeError: |IndexError: )",
-            "stride0 raises an error where NumPy does not, or one of another type.",
-        ),
-        (r"not raised|DID NOT RAISE", "stride0 accepts the arguments."),
-    )
-}
+PAGE: Final = HERE.parents[1] / "docs" / "evidence" / "foreign-suites.md"
+FAILURES: Final = HERE / "failures.txt"
+RESULTS: Final = HERE.parent / "results" / "foreign.json"
+BEGIN, END = "<!-- table of conformance foreign -->", "<!-- end of the table -->"
 
 
 def run(*command: str | Path, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -170,14 +50,19 @@ def run(*command: str | Path, cwd: Path | None = None, **variables: str) -> subp
 
 
 def checked(done: subprocess.CompletedProcess[str]) -> None:
-    """Exit with the output of a failed command."""
+    """End with the output of a command that failed."""
     if done.returncode:
         sys.exit(f"{' '.join(done.args)}\n{done.stdout}{done.stderr}")
 
 
 def fetch(name: str, folder: Path) -> Path:
-    """Download and unpack the sdist of a suite; return its folder."""
-    wanted = f"{name}=={SUITES[name].version}"
+    """Download the sources of a suite; return the folder in which its tests run."""
+    suite = SUITES[name]
+    if suite.repository:
+        clone, tag = folder / "clone", f"v{suite.version}"
+        checked(run("git", "clone", "-q", "--depth", "1", "--branch", tag, suite.repository, clone))
+        return clone / suite.folder
+    wanted = f"{name}=={suite.version}"
     # Only the suite is an sdist: the packages that build its metadata may be wheels.
     options = ("-q", "--no-deps", "--no-binary", name, "-d", folder)
     pip = (sys.executable, "-m", "pip", "download", *options, wanted)
@@ -186,12 +71,12 @@ def fetch(name: str, folder: Path) -> Path:
     with tarfile.open(archive) as file:
         file.extractall(folder / "sdist", filter="data")
     (found,) = (folder / "sdist").iterdir()
-    for path, old, new in SUITES[name].changes:
+    for path, old, new in suite.changes:
         text = (found / path).read_text(encoding="utf-8")
         if old not in text:
             sys.exit(f"{name}: {path} has changed: update SUITES")
         (found / path).write_text(text.replace(old, new, 1) if old else "", encoding="utf-8")
-    return found
+    return found / suite.folder
 
 
 def environment(name: str, folder: Path) -> Path:
@@ -255,8 +140,9 @@ def kind_of(name: str, reason: str) -> str | None:
 def judged(
     name: str, found: dict[str, tuple[str, str]], allowed: dict[str, int] | None = None
 ) -> tuple[list[str], dict[str, int], dict[str, int]]:
-    """Return the differences from the list, the failing tests of each reason, and their numbers for each
-    function by KINDS. `allowed` has the recorded numbers; without it, every number is accepted.
+    """Return the differences from the list, the failing tests of each reason, and of each function by KINDS.
+
+    `allowed` is the last one of them that is recorded; without it, each number is taken.
     """
     expected = listed(name)
     wrong, counts, functions = [], Counter[str](), Counter[str]()

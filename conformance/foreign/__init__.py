@@ -1,0 +1,1 @@
+"""Tests of other projects, with stride0 in the place of another library."""
