@@ -70,7 +70,7 @@ def serve(request: dict[str, Any]) -> None:
         return
     libraries, missing = load_all(request["libraries"])
     limited = limit(request["threads"], libraries)
-    # The version stands in the outermost module.
+    # The outermost module has the version.
     outermost = {name: importlib.import_module(name) for name in libraries}
     described = f"{describe(outermost)}; {request['threads']} thread(s) ({limited})"
     say({"described": described, "libraries": [*libraries], "missing": missing})

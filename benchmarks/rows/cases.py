@@ -362,5 +362,5 @@ def rows(
 
 
 def statement_name(statement: str) -> str:
-    """A statement without what is filled in, as it stands in tables."""
+    """A statement without the filled-in parts, as tables show it."""
     return statement.replace(", dtype={dtype}", "").replace("{dtype}", "dtype").format(n="n", q="q")

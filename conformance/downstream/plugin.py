@@ -41,7 +41,7 @@ class _Hidden(importlib.abc.MetaPathFinder):
 
 
 class _Library:
-    """What differs between the libraries: how a namespace gets into the tests, and which tests take one."""
+    """Differences between the libraries: how tests get a namespace, and which tests take one."""
 
     def __init__(self, name: str) -> None:
         self.name = name

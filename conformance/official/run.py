@@ -81,7 +81,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     add("--traceback", action="store_true", help="show the traceback of each failure")
     accept = "where the suite cannot be had, accept a result recorded from these very sources"
     add("--offline-ok", action="store_true", help=accept)
-    # What follows "--" is taken off by hand: argparse would otherwise mix it with options of its own.
+    # Arguments after "--" are removed by hand: argparse would mix them with its own options.
     given = sys.argv[1:] if arguments is None else arguments
     cut = given.index("--") if "--" in given else len(given)
     options = parser.parse_args(given[:cut])
@@ -126,7 +126,7 @@ def suite_environment(module: str, isa: str | None, version: str = suite.VERSION
     environment = dict(os.environ)
     environment["ARRAY_API_TESTS_MODULE"] = module
     environment["ARRAY_API_TESTS_VERSION"] = version
-    environment["PYTHONHASHSEED"] = "0"  # the order of sets decides which examples a seed stands for
+    environment["PYTHONHASHSEED"] = "0"  # the order of sets determines the examples of a seed
     environment["PYTHONDONTWRITEBYTECODE"] = "1"  # the checkout stays as it was fetched
     paths = [str(records.ROOT), os.environ.get("PYTHONPATH", "")]  # for the recorder
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))

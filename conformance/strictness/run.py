@@ -43,7 +43,7 @@ class Line(NamedTuple):
     code: str
     config: str
     rule: str
-    # Of a legal line: the configurations that may refuse it.
+    # For a legal line: the configurations that may refuse it.
     without: tuple[str, ...] = ()
 
     @property

@@ -169,7 +169,7 @@ def test_derivatives_of_quantiles(name: str) -> None:
 
 @each
 def test_higher_derivatives_of_densities(name: str) -> None:
-    """By the value and by all parameters, also if other elements of the call are at an end or invalid."""
+    """Derivatives by value and parameters, also if other elements are at an end or invalid."""
     d = getattr(ours, name)
     shape = ORDINARY.get(name, [()])[-1]
     x = xp.asarray([0.2, 0.45, 0.8])

@@ -1,4 +1,4 @@
-"""What the tape keeps alive, and that it frees this without the garbage collector and without recursion."""
+"""The tape frees what it keeps alive without the garbage collector and without recursion."""
 
 from __future__ import annotations
 

@@ -370,7 +370,7 @@ def test_other_methods_without_a_gradient():
 
 
 def test_quad():
-    """By parameters and limits, on finite and infinite intervals: the gamma function and a power."""
+    """Gradients by parameters and limits, finite and infinite: the gamma function and a power."""
     special = pytest.importorskip("scipy.special")
 
     def gamma(a):

@@ -265,7 +265,7 @@ def test_no_warnings_of_overflow_and_nan():
         assert bool(xp.all(xp.isnan(x @ xp.zeros((size, size)))))
 
 
-# What it costs
+# Cost
 
 
 class Counted:

@@ -19,7 +19,7 @@ import pytest
 if importlib.util.find_spec("cubed") is None:
     pytest.skip("cubed is not installed (pip install 'stride0[scaling]')", allow_module_level=True)
 
-# Of cubed 0.27's own test_array_api.py, on its executor that uses one thread: every test except two that read
+# The passing tests of cubed 0.27's test_array_api.py on its one-threaded executor: all except two that read
 # from a cloud bucket. With NumPy as the namespace the number is the same.
 SHIPPED = "cubed.tests.test_array_api"
 SHIPPED_VERSION = "0.27"

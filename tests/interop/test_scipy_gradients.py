@@ -43,7 +43,7 @@ def test_the_record_has_all_calls_and_no_wrong_one(harness: ModuleType, record: 
     assert record["total"]["right"] >= 175 and len(record["calls"]) >= 500
 
 
-# What SciPy marks, and what its functions call, differs from release to release.
+# Releases of SciPy differ in the functions that they mark and call.
 of_the_record = pytest.mark.skipif(
     not importlib.metadata.version("scipy").startswith("1.17."), reason="the record is that of SciPy 1.17"
 )

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "design" / "recipes.md"
 SOURCES = ("src", "meson.build", "meson.options", "pyproject.toml", "LICENSE")
 
-# Of the page: "At the end of `OPS` in `file`:" or "At the end of `file`:", and the code that follows.
+# Matches in the page: "At the end of `OPS` in `file`:" or "At the end of `file`:", and the code that follows.
 CHANGE = re.compile(r"^At the end of (?:`(\w+)` in )?`([\w./]+)`:\n\n```\w+\n(.*?)```$", re.M | re.S)
 PLACES = {"An elementwise function": 2, "A reduction": 5, "A dtype": 2, "An instruction set": 1}
 

@@ -10,7 +10,7 @@ __all__ = ["METHODS", "Row", "advice"]
 
 
 class Row(NamedTuple):
-    """What to write instead of a name."""
+    """The replacement of a name: what to write instead."""
 
     theirs: str
     ours: str = ""

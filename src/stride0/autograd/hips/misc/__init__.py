@@ -1,4 +1,4 @@
-"""What HIPS/autograd has in `autograd.misc`: structures as flat arrays, optimisers, and fixed points."""
+"""`autograd.misc` of HIPS/autograd: structures as flat arrays, optimisers, and fixed points."""
 
 from stride0.autograd.hips.misc import fixed_points, optimizers
 from stride0.autograd.hips.misc.flatten import flatten
