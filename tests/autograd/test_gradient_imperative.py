@@ -108,7 +108,7 @@ def test_any_other_array_stands_for_what_it_holds(write: Write) -> None:
             if read:
                 y + 0.0
             second = first + xp.sum(y**3)
-        with pytest.raises(GradientError, match="since it was overwritten") as caught:
+        with pytest.raises(GradientError, match="was overwritten, and the result does not depend") as caught:
             tape.gradient(first, y)
         assert f"{__file__}:" in str(caught.value)
         np.testing.assert_allclose(np.asarray(tape.gradient(second, y)), 3 * np.asarray(y) ** 2, rtol=1e-14)
