@@ -175,16 +175,25 @@ KINDS: Final = {
     ),
     "numpy": (
         (r"Unsupported (dtype|type)", "stride0 has no such dtypes."),
-        (r"has no attribute|unexpected keyword|positional.* argument", "stride0 has no such name or argument."),
+        (
+            r"has no attribute|unexpected keyword|positional.* argument",
+            "stride0 has no such name or argument.",
+        ),
         (
             r"acceptable base type|Array: arrays are made|beside a stride0 array|out is (of type|a stride0)"
             r"|__array_\w+__|object __array__|output must be an array",
             "stride0 has no subclasses, constructor and protocols of `ndarray`.",
         ),
-        (r"DID NOT WARN|errstate: \w+ is 'raise'|list index out of", "stride0 gives no warnings about numbers."),
+        (
+            r"DID NOT WARN|errstate: \w+ is 'raise'|list index out of",
+            "stride0 gives no warnings about numbers.",
+        ),
         (r"Regex pattern|does not match", "The text of an error differs; its type is the same."),
         (r"isinstance\(Array|ACTUAL: <class 'stride0", "Scalar results are 0-d arrays."),
-        (r"^(stride0\.|TypeError: |IndexError: )", "stride0 raises an error where NumPy does not, or one of another type."),
+        (
+            r"^(stride0\.|TypeError: |IndexError: )",
+            "stride0 raises an error where NumPy does not, or one of another type.",
+        ),
         (r"not raised|DID NOT RAISE", "stride0 accepts the arguments."),
     ),
     "pot": (

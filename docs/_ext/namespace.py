@@ -68,7 +68,16 @@ STANDARD = {
     ),
     "Utility Functions": ("utility", "Utility functions", ""),
 }
-MODES = ("broadcasting", "fused", "reproducible", "strict", "explain", "replay", "get_num_threads", "set_num_threads")
+MODES = (
+    "broadcasting",
+    "fused",
+    "reproducible",
+    "strict",
+    "explain",
+    "replay",
+    "get_num_threads",
+    "set_num_threads",
+)
 MODULES = {
     "linalg": ("linear algebra extension", ""),
     "fft": ("Fourier transforms", ""),

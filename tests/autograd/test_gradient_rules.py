@@ -200,6 +200,7 @@ def public_functions() -> set[str]:
         "from_dlpack",
         "explain",
         "get_num_threads",
+        "replay",
         "set_num_threads",
         *_extras.__all__,
         *_comparing.__all__,

@@ -80,6 +80,7 @@ WITHOUT_ELEMENTS = {
         "fft.rfftfreq",
         "get_num_threads",
         "iinfo",
+        "replay",
         "isdtype",
         "ones",
     ),

@@ -57,7 +57,8 @@ class Setting(ContextDecorator):
         if isinstance(function, (staticmethod, classmethod)):
             return cast(Function, type(function)(self(function.__func__)))
         if not callable(function) or isinstance(function, type):
-            raise ArgumentTypeError(name, f"{shown(function)} is decorated", (), "decorate a function or method")
+            problem = f"{shown(function)} is decorated"
+            raise ArgumentTypeError(name, problem, (), "decorate a function or method")
         import inspect  # takes long to import
 
         for test, surround in SURROUND.items():

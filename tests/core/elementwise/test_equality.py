@@ -275,6 +275,7 @@ def test_dtypes_in_strict_mode() -> None:
         lambda: xp.float64 != "float32",
         lambda: xp.float32 == float,  # noqa: E721
         lambda: "float64" == xp.float64,  # noqa: SIM300
+        lambda: np.dtype("float64") == xp.float64,
     ]
     for call in calls:
         call()
@@ -284,4 +285,3 @@ def test_dtypes_in_strict_mode() -> None:
     with xp.strict():
         assert xp.float64 == xp.float64 and xp.float64 != xp.float32
         assert xp.float64 not in [None, object, "numeric"]
-        assert np.dtype("float64") == xp.float64

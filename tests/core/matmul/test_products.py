@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from exact_sums import fused_sum, rounded
 
 import stride0 as xp
 from stride0._core.kernels import _dispatch
@@ -44,19 +45,6 @@ def layouts(a: Any) -> Iterator[xp.Array]:
     yield xp.flip(xp.asarray(np.ascontiguousarray(np.flip(a))))
 
 
-def fused_sum(x: Any, y: Any) -> Any:
-    """The sum of products as Note [Products in panels] defines it, each step exact and rounded once."""
-    kind = x.dtype.type
-    total = None
-    for start in range(0, len(x), 256):
-        part = kind(-0.0)
-        for u, v in zip(x[start : start + 256], y[start : start + 256], strict=True):
-            exact = Fraction(float(u)) * Fraction(float(v)) + Fraction(float(part))
-            part = rounded(exact, kind)
-        total = part if total is None else kind(total + part)
-    return total
-
-
 def defined_sum(x: Any, y: Any) -> Any:
     """The sum of products; of complex numbers, sums of products of their parts are joined in each block."""
     if x.dtype.kind == "f":
@@ -69,16 +57,6 @@ def defined_sum(x: Any, y: Any) -> Any:
         real = some if real is None else real + some
         imaginary = others if imaginary is None else imaginary + others
     return complex(real, imaginary)
-
-
-def rounded(exact: Fraction, kind: Any) -> Any:
-    """A fraction in a dtype; of float32 the nearest neighbour of what float64 gives."""
-    near = float(exact)
-    if kind is np.float64:
-        return kind(near)
-    narrow = kind(near)
-    around = [narrow, np.nextafter(narrow, kind(np.inf)), np.nextafter(narrow, kind(-np.inf))]
-    return min(around, key=lambda v: (abs(Fraction(float(v)) - exact), int(v.view(np.uint32)) & 1))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -445,8 +445,8 @@ HEADERS = {
     unit: [f'#include "{header}.h"' for header in headers.split()] + [""]
     for unit, headers in {
         REDUCTIONS: "finding folding scanning",
-        ALGORITHMS: "products real_products block_kernels hermitian complex_singular complex_schur sorting systems"
-        " tall_matrices",
+        ALGORITHMS: "products real_products block_kernels hermitian complex_singular complex_schur"
+        " sorting systems tall_matrices",
         SPECIAL: "vecmath_special",
         MOVES: "tiles machine_limits",
         ARITHMETIC: "tiles",
