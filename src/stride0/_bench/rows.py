@@ -13,9 +13,9 @@ class Row(NamedTuple):
     """
     A statement in the words of the standard, its operands, and its limit.
 
-    The statement names `x` and `y` of `shape` and `dtype`, `row` (one row of them), `mask` (half of it True),
-    `index` (1,000,000 positions), and functions of the library. `limit` is a kind of loop, and the bytes of
-    each of its operands, or the multiplications of "fma".
+    The statement names `x` and `y` of `shape` and `dtype`, `row` (a row of `x` or `y`), `mask` (half True),
+    `index` (1,000,000 positions), and functions of the library. `limit` is a kind of loop and its
+    size: bytes of each operand, or multiplications for "fma".
     """
 
     group: str
@@ -57,7 +57,7 @@ ROWS = (
     ),
 )
 
-# What libraries call the functions of the statements.
+# Names of the statements' functions in each library.
 SPELLED = {
     "stride0": {"contiguous": "strided.contiguous"},
     "numpy": {"cumulative_sum": "cumsum", "contiguous": "ascontiguousarray"},
@@ -82,7 +82,7 @@ def operands(row: Row, name: str, library: Any) -> dict[str, Any]:
 
 
 def statement(row: Row, name: str, library: Any) -> tuple[str, dict[str, Any]]:
-    """The statement of a row in the words of a library, and the names in it."""
+    """The statement of a row for a library, and a dict of its names."""
     names = operands(row, name, library)
     for word in re.findall(r"[a-z_]+(?=[(.])", row.text):
         if word not in names:

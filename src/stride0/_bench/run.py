@@ -23,8 +23,8 @@ ROUNDS = 15
 SAMPLE = 0.002  # seconds
 STARTED = "STRIDE0_BENCH_STARTED"
 HEADING = """\
-Microseconds, the least of several samples. Limit: the time of the fastest loop that moves the same bytes or
-multiplies as often, as a part of stride0's time; for 10 elements, the time of an addition of two ints."""
+Microseconds, the least of several samples. Limit, as a percentage of stride0's time: the fastest loop that
+moves the same bytes or multiplies as often; for 10 elements, an addition of two Python ints."""
 
 
 def bench(threads: int) -> int:
@@ -78,7 +78,7 @@ def times_of(row: Row, libraries: dict[str, Any], threads: int) -> dict[str, flo
     timers |= limits_of(row, threads)
     numbers = {}
     for name, timer in timers.items():
-        timer.timeit(1)  # fills caches, and imports what is imported late
+        timer.timeit(1)  # fills caches, and runs late imports
         number, took = 1, timer.timeit(1)
         while took < SAMPLE / 2 and number < 1 << 20:
             number *= 2
@@ -94,7 +94,7 @@ def times_of(row: Row, libraries: dict[str, Any], threads: int) -> dict[str, flo
 
 
 def limits_of(row: Row, threads: int) -> dict[str, timeit.Timer]:
-    """Timers of the loops that limit a row: stores pass the caches in one of them, and do not in another."""
+    """Timers of the loops that limit a row: with stores into the caches, and with stores past them."""
     if row.limit is None:
         return {}
     kind, size = row.limit

@@ -17,7 +17,7 @@ class reproducible(Setting):
     Compute the same bits on every machine, or raise: a context manager, decorator or default of the process.
 
     Results of the namespace, `linalg`, `fft`, `special` and the backward pass have the same bits on every
-    instruction set and at any number of threads. A function that has no kernel of stride0 raises
+    instruction set and at any number of threads. A function without a stride0 kernel raises
     `ReproducibilityError`: BLAS, LAPACK and SciPy choose their arithmetic by the processor.
 
     Parameters
@@ -32,11 +32,11 @@ class reproducible(Setting):
 
     Notes
     -----
-    It applies to the thread and the asynchronous task that set it (a `contextvars` variable), including
+    The mode applies to the thread and asynchronous task that set it (a `contextvars` variable), and to
     libraries called there. Elsewhere the default of the process applies, set by `set_default` or the
-    environment variable ``STRIDE0_REPRODUCIBLE=1``. A new thread begins with that default. But if
-    ``sys.flags.thread_inherit_context`` is set, as in free-threaded Python 3.14, it begins with the setting
-    of the thread that starts it.
+    environment variable ``STRIDE0_REPRODUCIBLE=1``. A new thread begins with that default, or, if
+    ``sys.flags.thread_inherit_context`` is set (as in free-threaded Python 3.14), with the setting of the
+    thread that starts it.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class Replayed(Repeating):
         self._made = 0
 
     def find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Answer a call whose signature may differ from that of the last call."""
+        """Answer a call whose signature may differ from the last call's."""
         if current_recorder() is not None or (is_guarding() and _is_checked()):
             # An outer recording records the calls; modes check them.
             return self._function(*args, **kwargs)
@@ -221,15 +221,15 @@ def replay(
     f: Function | None = None, /, static: str | int | Collection[str | int] = (), guard: bool = False
 ) -> Any:
     """
-    Make a function whose calls are recorded once, and then repeated without Python.
+    Record the calls of a function once, and repeat them without Python.
 
     Parameters
     ----------
     f : callable
-        Takes and returns arrays and Python numbers, or nested structures of these. Without it, `replay`
+        Takes and returns arrays and Python numbers, also nested. Without `f`, `replay`
         returns a decorator.
     static : str, int, or collection of these
-        Names or positions of arguments that are constants: each value has a recording of its own.
+        Names or positions of arguments that are constants: each value has its own recording.
     guard : bool
         Reserved; only False is accepted.
 
@@ -248,8 +248,8 @@ def replay(
     Notes
     -----
     The first call with given structures, shapes, strides, dtypes and static arguments runs `f`; later calls
-    run what was recorded. Python numbers are arguments: another number does not record again. Variables of
-    the function, and arrays that it reaches by them, are compared at each call: if one is another object,
+    run the recording. Python numbers are arguments: a new number needs no new recording. Variables of
+    the function, and arrays reached by them, are compared at each call: if any is a new object,
     the function is recorded again. Writes to arguments and to arrays from outside are repeated in order.
     Random generators draw anew. All other side effects of `f` happen only when it is recorded.
 

@@ -3,10 +3,10 @@
 # Note [Trivial case]
 #     For few elements, a plan costs more than the arithmetic. An operation needs no plan if each operand is a 0-d array
 #     or has the shape of the result, and all operands of that shape are contiguous in one memory order. The kernel then
-#     computes all elements as one run. It reads a 0-d operand with stride 0. Operands with other strides are trivial, too, if they
-#     have one axis, or two axes, few elements and a given result: a kernel takes rows. Up to FEW_CAST elements of other
-#     dtypes than the kernel's are cast on the stack. All other operations go to the planner: deferred operands,
-#     results that may be deferred, and `long_run_elements` elements or more, for which it may use threads.
+#     computes all elements as one run. It reads a 0-d operand with stride 0. With other strides, one axis is trivial, too. Two
+#     axes are trivial if elements are few and `out` is given: a kernel takes rows. Up to FEW_CAST elements of other
+#     dtypes than the kernel's are cast on the stack. Other operations go to the planner: with deferred operands,
+#     results that may be deferred, or `long_run_elements` elements or more, for which it may use threads.
 #
 #     NumPy has the same distinction: `trivial_two_operand_loop`, otherwise NpyIter.
 

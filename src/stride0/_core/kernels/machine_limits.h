@@ -1,4 +1,4 @@
-/* Loops that do as little as possible: `python -m stride0 bench` compares the times of calls with theirs.
+/* Loops that do as little as possible: `python -m stride0 bench` compares calls with these loops.
  *
  * Memory is read as fast as the loads of this instruction set allow; stores go through the caches, or past them. */
 #ifndef STRIDE0_MACHINE_LIMITS_H
@@ -76,7 +76,7 @@ static void s0_limit_add_past(const s0_limit *all, Py_ssize_t first, Py_ssize_t 
     s0_stream_end();
 }
 
-/* Fused multiply-adds of float64, one for each eight bytes of the range, in as many independent sums as hide their latency. */
+/* Fused multiply-adds of float64, one for each eight bytes of the range, in enough independent sums to hide their latency. */
 static void s0_limit_fma(const s0_limit *all, Py_ssize_t first, Py_ssize_t last)
 {
     s0_doubles of[12] = {{0}}, total = {0}, x, y;

@@ -3,10 +3,10 @@
 # Note [Blocked decompositions]
 #     Real systems, inverses, determinants and triangular factors, instead of LAPACK. An element of a factor, or of a solution, is an
 #     element of the operand less a sum of products, divided by a pivot. It is defined as follows. The terms of the sum are taken in
-#     blocks of S0_BLOCK_ROWS, in order. The terms of a block are added from -0.0, one after the other, each by a fused
-#     multiply-add; then the sum of the block is subtracted. Pivots are the first elements of largest magnitude of their columns.
-#     Upper triangular systems are solved from the last row on, so blocks are counted from there. Dtypes that are float32
-#     in memory are computed in float64 and rounded once.
+#     blocks of S0_BLOCK_ROWS, in order. The terms of a block are added in order from -0.0, each by a fused
+#     multiply-add. Then the sum of the block is subtracted. A pivot is the first element of largest magnitude in its column.
+#     Upper triangular systems are solved from the last row on, so blocks are counted from there. float32
+#     matrices are computed in float64 and rounded once.
 #
 #     Every path below computes this definition, so that no bit depends on the instruction set, on the number of threads, on
 #     the layout of an operand, or on a threshold:
@@ -17,11 +17,11 @@
 #       `panel_product`, Note [Products in panels], which threads share. It adds the sums of blocks to the result in order.
 #     * The kernels of a block keep sums in registers. A tile of a triangular system adds its sums, then solves its own triangle
 #       before it is stored. A block of columns is transposed before it is eliminated, so that a search for a pivot, a quotient
-#       and a multiple of a column are loops over contiguous elements. An upper triangle is solved as a lower one by negative strides.
+#       and a multiple of a column are loops over contiguous elements. An upper triangle is a lower triangle with negative strides.
 #     * The inverse is the solution for the identity. L is inverted in the lower triangle only. U is then applied, and
 #       the exchanges of rows become exchanges of columns: 2 n^3 operations, as LAPACK's getri.
 #
-#     Rounding errors: a sum of n terms has at most 64 + n / 64 units of roundoff, times the sum of magnitudes. In a plain loop it is n
+#     The error of a sum of n terms is at most (64 + n / 64) units of roundoff times the sum of magnitudes. In a plain loop it is n
 #     units (N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, chapters 3, 9, 10).
 #
 #     Speed as a multiple of the speed of NumPy and of PyTorch, one thread, on a busy AMD EPYC of the fifth generation:

@@ -4,18 +4,18 @@
 #     A panel of S0_PANEL_COLUMNS columns is eliminated by reflectors with the signs that LAPACK chooses. They are applied to all
 #     other columns together, as I - V T V' with two products in panels (R. Schreiber, C. Van Loan, "A storage-efficient WY
 #     representation for products of Householder transformations", 1989). T is not computed: the inverse of T has the products of
-#     the reflectors above its diagonal and 1 / tau on it (C. Puglisi, "Modification of the Householder method based on the compact
+#     the reflectors above and 1 / tau on its diagonal (C. Puglisi, "Modification of the Householder method based on the compact
 #     WY representation", 1992), so T' is applied by the kernel for triangular systems. In the same way, S0_NARROW_COLUMNS columns
 #     of a panel are eliminated one by one, and applied to the rest of the panel together. The orthogonal factor is the product of
 #     the panels' reflectors, from the last panel to the first, applied to columns of the identity.
 #
-#     Sums are those of Note [Blocked decompositions], in blocks of S0_BLOCK_ROWS terms, except norms, products of two reflectors, and
-#     products with columns of a group of S0_NARROW_COLUMNS: they are added in 32 lanes, and the lanes in pairs. Panels depend only on shapes. So no
-#     bit depends on the instruction set, on the number of threads, or on the layout of the operand. If squares would overflow or
-#     underflow, a column is scaled by a power of 2. LAPACK computes matrices with NaN or infinity, and complex ones.
+#     Sums are as in Note [Blocked decompositions], in blocks of S0_BLOCK_ROWS terms. But norms, products of two reflectors, and
+#     products with columns of a group of S0_NARROW_COLUMNS are added in 32 lanes, and the lanes in pairs. Panels depend only on
+#     shapes. So no bit depends on the instruction set, on the number of threads, or on the layout of the operand. If squares would
+#     overflow or underflow, a column is scaled by a power of 2. LAPACK factors matrices that are complex or not finite.
 #
 #     Speed as a multiple of the speed of NumPy and of PyTorch, one thread, square matrices, on a busy AMD EPYC of the fifth generation.
-#     NumPy computes float32 in float64, as stride0; PyTorch does not:
+#     NumPy and stride0 use float64 for float32, PyTorch uses float32:
 #
 #                     n = 4       50         200        500        1000       1000 of 8x8
 #     float64 AVX-512  8.3  2.8   1.9  1.8   2.2  2.3   3.2  2.6   2.0  1.8   1.5  1.0

@@ -1,7 +1,7 @@
 # Eigenvalues and singular values, by the kernels in `hermitian.h`, `complex_singular.h` and `complex_schur.h`.
 #
 # Note [Eigenvalues]
-#     These kernels take the place of LAPACK for the sizes for which they are faster, and for all sizes within `reproducible`.
+#     These kernels replace LAPACK for the sizes at which they are faster, and for all sizes within `reproducible`.
 #     Every sum has a fixed order, and only correctly rounded operations are used: no bit depends on the instruction set or the
 #     number of threads.
 #
@@ -16,12 +16,12 @@
 #     Complex reflectors make the tridiagonal or bidiagonal matrix real, so that the sweeps are the same.
 #
 #     Any other matrix is balanced and reduced to Hessenberg form. Double-shift sweeps find blocks of one or two rows, as in
-#     dlahqr, with its exceptional shifts and its criterion for small elements; sweeps with one shift make complex matrices
-#     triangular, as in zlahqr. Eigenvectors are solutions of triangular systems; if they grow, they are scaled. All iterations
-#     fail after a fixed number of sweeps.
+#     dlahqr, with its exceptional shifts and its criterion for small elements. Single-shift sweeps make complex matrices
+#     triangular, as in zlahqr. Eigenvectors are solutions of triangular systems; if they grow, they are scaled. Iterations
+#     fail above a fixed number of sweeps.
 #
-#     Residuals and the orthogonality of vectors are as for dsyev, dgesvd and dgeev, and up to twice as large as for LAPACK's
-#     divide and conquer, which NumPy calls. The signs of vectors are the signs that the sweeps give them. Milliseconds on one
+#     Residuals and orthogonality errors are as for dsyev, dgesvd and dgeev, and up to twice as large as for LAPACK's
+#     divide and conquer, which NumPy calls. The sweeps determine the signs of vectors. Milliseconds on one
 #     thread of an AVX-512 server, NumPy 2.4:
 #
 #                     10x10   20x20   50x50   100x100   200x200

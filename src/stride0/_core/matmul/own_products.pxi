@@ -1,19 +1,19 @@
 # Products by kernels, and by vectors (`products.h`, `panels.h`, `vector_products.h`).
 #
 # Note [Products by vectors]
-#     A floating-point matrix by a vector, a vector by a matrix, and dot products, of LONG_TERMS terms or more. Each element is
+#     Floating-point matrix-vector, vector-matrix and dot products of LONG_TERMS terms or more. Each element is
 #     defined as follows. The terms are added in blocks of BLOCK_FLOATS or BLOCK_DOUBLES numbers (half as many complex ones). In a
-#     block, 64 bytes of accumulators begin with -0.0, 16 or 8 numbers; term k is added to accumulator k modulo their number. The
+#     block, 16 or 8 accumulators (64 bytes) begin with -0.0. Term k is added to accumulator k modulo their number. The
 #     second half of the accumulators is added to the first half until one is left. The blocks are added in float64, in order, and
 #     the total is rounded once. Products of real numbers are rounded before they are added. A complex number fills two
 #     accumulators, of products of equal and of different parts, which are added by fused multiply-add and joined for each block.
 #
-#     The definition fits contiguous rows, whose vectors are added as they lie, and contiguous columns, whose vectors hold elements of
+#     The definition fits contiguous rows, whose vectors are added directly, and contiguous columns, whose vectors hold elements of
 #     several results. So no bit depends on the layout, on the instruction set or on threads. Matrices without contiguous rows or
 #     columns, and vectors with gaps, are copied first. Threads share rows, or the blocks of a few long rows.
 #
-#     Speed as a multiple of the speed of NumPy's OpenBLAS, one thread, a busy AMD EPYC of the fifth generation. AVX2 and AVX-512,
-#     for contiguous rows; for contiguous columns:
+#     Speed as a multiple of NumPy's OpenBLAS, one thread, a busy AMD EPYC of the fifth generation: AVX2, AVX-512 for
+#     contiguous rows; the same for contiguous columns:
 #
 #                         100x100              300x300              1000x1000              8x7680              dot of 10^5  2000x64 (columns)
 #     float32             0.9, 0.9; 1.0, 1.1   0.9, 1.1; 0.8, 0.9   0.9, 0.9; 0.8, 0.9     1.1, 1.3; 1.3, 1.0  0.95, 0.95   0.7, 0.8

@@ -2,32 +2,32 @@
 #
 # Note [Products in panels]
 #     Products of floating-point matrices, instead of BLAS gemm and syrk. Each element of a product is defined as follows. The
-#     terms of a sum are added in blocks of SUM_TERMS: from -0.0, one after the other, each by a fused multiply-add. The sums
+#     terms of a sum are added in blocks of SUM_TERMS: in order from -0.0, each by a fused multiply-add. The sums
 #     of the blocks are added in order. Every path below computes this definition, so that no bit depends on the layout of
 #     the operands, on the instruction set, on the number of threads, or on a threshold. The error of a sum of n
 #     terms is at most (256 + n / 256) units of roundoff times the sum of magnitudes. In a plain loop it is at most n units.
 #
-#     Of complex matrices, each block has four such sums: of products of real parts with real parts (RR), of imaginary parts with
+#     For complex matrices, each block has four sums: of products of real parts with real parts (RR), of imaginary parts with
 #     imaginary parts (II), and RI and IR. The block adds RR - II to the real part and RI + IR to the imaginary part. The
-#     definition is symmetric: a matrix times its conjugate transpose is exactly Hermitian. The kernels are those of real matrices:
-#     the parts of a left row are two rows, and its sums are joined when they leave the registers.
+#     definition is symmetric: a matrix times its conjugate transpose is exactly Hermitian. The real kernels compute it:
+#     the parts of a left row are two rows, and their sums are joined when they leave the registers.
 #
 #     A tile of a product has 8 rows (AVX-512) or 4 rows, and as many columns as three vectors. Its sums stay in registers. A term
 #     takes three loads from the right matrix, and for each row one broadcast load from the left matrix. There are two paths:
 #
 #     * `run_panels` follows Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008), and BLIS. Both
-#       operands are copied to panels as wide as a tile, SUM_TERMS terms at a time. A panel of the right matrix stays in the L1
-#       cache, PANEL_ROWS rows of the left matrix in the L2 cache. Threads share the copies, then the tiles, never a sum. If a
+#       operands are copied to panels as wide as a tile, SUM_TERMS terms at a time. A panel of the right matrix stays in L1,
+#       and PANEL_ROWS rows of the left matrix stay in L2. Threads share the copying, then the tiles, never a sum. If a
 #       matrix is multiplied by its own transpose, only tiles on and above the diagonal are computed; `mirror` copies them.
-#     * `is_direct`: small products, and products of few rows or few columns, are computed from the operands where they lie. Threads
+#     * `is_direct`: small products, and products of few rows or few columns, are computed without copies of the operands. Threads
 #       share matrices of a stack, rows, or the columns of a result with few rows.
 #
-#     If the processor has no fused multiply-add (before 2013), it is composed of additions and products, with the same bits:
+#     If the processor has no fused multiply-add (before 2013), additions and products replace it, with the same bits:
 #     1000x1000 matrices take 1.2 s in float32 and 5.6 s in float64, which is 17 and 36 times the time of BLAS.
 #
 #     Speed as a multiple of the speed of NumPy (OpenBLAS, which uses AVX2 on this processor), one thread, float64 and float32, on a
 #     busy AMD EPYC of the fifth generation. If OpenBLAS is told to use AVX-512, the geometric means of 25 shapes are 1.3 and 1.1,
-#     and the lowest ratio is 0.93:
+#     and the lowest ratio is 0.93.
 #
 #                       64x64      128x128    500x500    1000x1000  2048x2048  2000x2000 by 2000x100  100x2000 by 2000x2000
 #     AVX-512           2.4, 2.1   2.0, 2.0   1.7, 1.9   2.0, 1.7   1.8, 1.8   1.6, 1.4               2.2, 1.4

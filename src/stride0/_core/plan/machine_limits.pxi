@@ -1,9 +1,9 @@
 # Calls of the loops of `machine_limits.h`: how fast this machine moves memory, or multiplies and adds.
 
-LIMITS = ("read", "copy", "copy_past", "add", "add_past", "fma")    # the order of `limits` in the table
+LIMITS = ("read", "copy", "copy_past", "add", "add_past", "fma")    # in the order of `TABLE.limits`
 
 cdef enum:
-    LIMIT_STEP = 3072    # a multiple of the bytes of a round of each loop
+    LIMIT_STEP = 3072    # a multiple of each loop's bytes per iteration
 
 
 cdef struct LimitRun:
@@ -20,12 +20,12 @@ cdef void run_limit(void* context, int chunk) noexcept nogil:
 
 cdef class Limit:
     """
-    A loop over memory of its own that a call cannot beat, as a function without arguments.
+    A function without arguments: a loop that a call cannot beat, over its own memory.
 
     Parameters
     ----------
     kind : str
-        One of LIMITS. "past" stores past the caches. "fma" multiplies and adds float64, once for each eight bytes of `size`.
+        One of LIMITS. "_past" stores past the caches. "fma" multiplies and adds float64, once per eight bytes of `size`.
     size : int
         Bytes of each operand, rounded up to the step of the loops.
     threads : int
@@ -41,7 +41,7 @@ cdef class Limit:
         self.run.number = LIMITS.index(kind)
         self.run.size = (size + step - 1) // step * step
         self.run.each, self.threads = self.run.size // threads, threads
-        # In blocks like those of results: on huge pages if they are large.
+        # Allocated in the same way as results: on huge pages if large.
         self.x, self.y, self.out = [allocate_storage(LIMIT_STEP if kind == "fma" else self.run.size, True) for _ in range(3)]
         self.run.operands.x, self.run.operands.y, self.run.operands.out = self.x.data, self.y.data, self.out.data
 

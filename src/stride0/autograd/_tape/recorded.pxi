@@ -4,7 +4,7 @@
 #     `replay` calls a function at a level of its own, which is older than every tape and level in the function. A recorded
 #     array is a batched array of this level, Note [Batched arrays]: its batch has one example, and a slot of the recording.
 #     So nothing reads its elements unnoticed, and tapes and `vmap` within the function reduce to calls at this level, which
-#     the recorder runs and keeps. Arrays from outside become recorded arrays when they meet one (`lifted`).
+#     the recorder runs and keeps. Outside arrays become recorded if they meet a recorded array (`lifted`).
 
 cdef extern from *:
     """
