@@ -464,7 +464,7 @@ DEFINED: dict[str, Callable[[], Any]] = {
         str(F64.dtype),
         repr(F64.device),
     ),
-    "memory": lambda: (memoryview(F64).nbytes, np.asarray(F64).sum(), np.dtype(xp.float64)),
+    "memory": lambda: (memoryview(F64).nbytes, np.asarray(F64).sum()),
 }
 
 
