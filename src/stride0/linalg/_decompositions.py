@@ -177,8 +177,8 @@ def eig(x: Array, /) -> EigResult:
     Returns
     -------
     EigResult
-        ``eigenvalues`` of shape ``(..., M)``, in no particular order, and ``eigenvectors`` of shape ``(...,
-        M, M)``, whose columns have unit length. Both are complex, of the precision of `x`.
+        ``eigenvalues`` of shape ``(..., M)``, in no particular order, and ``eigenvectors`` of shape
+        ``(..., M, M)``, whose columns have unit length. Both are complex, of the precision of `x`.
     """
 
 
