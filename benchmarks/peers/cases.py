@@ -130,7 +130,12 @@ def gradient(
 MILLION = 1_000_000
 ROWS = (
     *(
-        Row("Calls with 10 elements", text, {"x": (10,), "y": (10,)}, same(text, *libraries))
+        Row(
+            "Calls with 10 elements",
+            text.replace("lib.", ""),
+            {"x": (10,), "y": (10,)},
+            same(text, *libraries),
+        )
         for text, libraries in {
             "x + y": ("stride0", "numpy", "torch", "lightarray"),
             "x * 2.0 + y": ("stride0", "numpy", "torch", "lightarray"),

@@ -16,6 +16,7 @@ import os
 import platform
 import subprocess
 import sys
+import textwrap
 import timeit
 import venv
 from pathlib import Path
@@ -27,13 +28,17 @@ from benchmarks.common.timing import alternate, duration, geometric_mean
 from benchmarks.peers.cases import CONVERT, LIBRARIES, ROWS, Row
 
 OURS = "stride0"
-PAGE = """\
+INTRODUCTION = """\
+This page compares stride0 with the newest releases of libraries that compete with it in one field each.
+Measured on {date}, {where}, with {threads} thread(s) for every library: {versions}. The libraries of a
+row ran in turn, in one process, on the same values, and their results agree. A time is the median of
+{rounds} rounds. Compiled functions (Numba, `torch.compile`, `jax.jit`, CasADi) and plans (pyFFTW) were
+made before the clock ran. The page is written by
+"""
+HEAD = """\
 # Beside its peers
 
-This page compares stride0 with the newest releases of libraries that compete with it in one field each.
-{described}. Every library had {threads} thread(s). The libraries of a row ran in turn, in one process, on the
-same values, and their results agree. A time is the median of {rounds} rounds. Compiled functions (Numba,
-`torch.compile`, `jax.jit`, CasADi) and plans (pyFFTW) were made before the clock ran. The page is written by
+{introduction}
 
     python -m benchmarks peers --page docs/evidence/peers.md
 """
@@ -201,9 +206,9 @@ def agree(result: Any, expected: Any, tolerance: float) -> bool:
 def page(report: dict[str, Any]) -> str:
     """Return the text of the page: a table and a sentence for each group."""
     versions = ", ".join(f"{name} {number}" for name, number in report["versions"].items())
-    where = f"{report['machine']} (kernels {report['isa']})"
-    described = f"Measured on {report['date']}, {where}, Python {report['python']}: {versions}"
-    texts = [PAGE.format(described=described, threads=report["threads"], rounds=report["rounds"])]
+    where = f"{report['machine']} (kernels {report['isa']}), Python {report['python']}"
+    introduction = INTRODUCTION.format(**{**report, "versions": versions, "where": where})
+    texts = [HEAD.format(introduction=textwrap.fill(introduction, 108))]
     for group in dict.fromkeys(row["group"] for row in report["rows"]):
         rows = [row for row in report["rows"] if row["group"] == group]
         names = list(dict.fromkeys(name for row in rows for name in row["seconds"]))
@@ -223,9 +228,7 @@ def verdict(ratios: list[tuple[float, str, str]]) -> str:
     """A sentence that says who wins."""
     ahead = [name for ratio, _, name in ratios if ratio >= 1]
     mean = geometric_mean([ratio for ratio, _, _ in ratios])
-    text = (
-        f"stride0 is the fastest in {len(ahead)} of {len(ratios)} rows. On average (geometric mean) it has "
-    )
-    text += f"{mean:.2f} times the speed of the fastest peer."
+    text = f"stride0 is the fastest in {len(ahead)} of {len(ratios)} rows. Its speed is "
+    text += f"{mean:.2f} times the fastest peer's in the geometric mean."
     behind = [f"{peer} ({name})" for ratio, peer, name in ratios if ratio < 1]
     return text + (f" Faster peers: {'; '.join(behind)}." if behind else "")

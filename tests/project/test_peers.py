@@ -42,5 +42,5 @@ def test_page() -> None:
         **{"versions": {"stride0": "1", "numpy": "2"}, "rows": rows, "rounds": 3},
     }
     text = run.page(report)
-    assert "## sums" in text and "fastest in 1 of 2 rows" in text and "1.00 times the speed" in text
+    assert "## sums" in text and "fastest in 1 of 2 rows" in text and "1.00 times the fastest peer" in text
     assert "Faster peers: numpy (short)." in text and "2.00 (torch)" in text and "0.50 (numpy)" in text
