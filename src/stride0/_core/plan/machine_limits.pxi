@@ -41,8 +41,11 @@ cdef class Limit:
         self.run.number = LIMITS.index(kind)
         self.run.size = (size + step - 1) // step * step
         self.run.each, self.threads = self.run.size // threads, threads
-        # Allocated in the same way as results: on huge pages if large.
-        self.x, self.y, self.out = [allocate_storage(LIMIT_STEP if kind == "fma" else self.run.size, True) for _ in range(3)]
+        # Allocated in the same way as results: on huge pages if large. Memory that was never written shares one page of zeros.
+        size = LIMIT_STEP if kind == "fma" else self.run.size
+        self.x, self.y, self.out = [allocate_storage(size, False) for _ in range(3)]
+        memset(self.x.data, 0, size)
+        memset(self.y.data, 0, size)
         self.run.operands.x, self.run.operands.y, self.run.operands.out = self.x.data, self.y.data, self.out.data
 
     def __call__(self):

@@ -6,7 +6,7 @@ One compiled module, read in this order: `iteration_space.pxi`, `table.pxi`, `tu
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from stride0._core.memory.dtype cimport itemsize_at
 from stride0._core.memory.storage cimport Storage, allocate_storage
