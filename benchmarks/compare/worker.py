@@ -29,7 +29,7 @@ from benchmarks.compare.operands import LAYOUTS, Operand, spelled, values
 # With one thread, processor time is measured: on an idle machine it is the elapsed time, on a busy one it
 # excludes other programs. Samples longer than a turn of the scheduler are not repeated.
 TURN_SECONDS = 0.005
-# The loop contains so many copies of a short statement: its own cost of about ten nanoseconds per turn
+# Copies of a short statement in the loop. Its own cost of about ten nanoseconds per turn
 # becomes one per statement, the same for all libraries.
 UNROLLED = 10
 # Spinning threads of one library would take a core from the next one: wait until they sleep. OpenBLAS
@@ -157,23 +157,25 @@ def measure(row: Row, libraries: Namespace, request: dict[str, Any]) -> dict[str
 
 def limit_timer(row: Row, written: int, threads: int, clock: Callable[[], float]) -> dict[str, Timer]:
     """Return a timer, named LIMIT, that no implementation of a row can beat; nothing if it is not known."""
-    if row.group in CALLING:
-        call = timeit.Timer("x + y", "x, y = 1 << 40, 1 << 41", timer=clock)
-        return {LIMIT: lambda number: call.timeit(number) / number}
-    if row.group not in MOVING:
-        return {}
     import numpy
 
-    from stride0._core.plan.plan import Limit
+    from stride0._bench.run import limit_timers
 
-    read = sum(math.prod(x.shape) * numpy.dtype(x.dtype).itemsize for x in row.operands.values())
-    if isinstance(ast.parse(row.statement).body[0], ast.AugAssign):
-        written = 0  # to lines of the cache that were read
-    kind, arrays = ("read", 1) if 8 * written < read else ("copy", 2) if read < 1.5 * written else ("add", 3)
-    kinds = [kind] if kind == "read" else [kind, f"{kind}_past"]
-    loops = [timeit.Timer(Limit(name, (read + written) // arrays, threads), timer=clock) for name in kinds]
+    if row.group in CALLING:
+        kind, size = "call", 0
+    elif row.group in MOVING:
+        read = sum(math.prod(x.shape) * numpy.dtype(x.dtype).itemsize for x in row.operands.values())
+        if isinstance(ast.parse(row.statement).body[0], ast.AugAssign):
+            written = 0  # to lines of the cache that were read
+        kind, arrays = "read", 1
+        if 8 * written >= read:
+            kind, arrays = ("copy", 2) if read < 1.5 * written else ("add", 3)
+        size = (read + written) // arrays
+    else:
+        return {}
     # A loop whose stores pass the caches is faster for large results.
-    fastest = min(loops, key=lambda loop: min(loop.repeat(5, 1)))
+    timers = limit_timers(kind, size, threads, clock).values()
+    fastest = min(timers, key=lambda timer: min(timer.repeat(5, 1)))
     return {LIMIT: lambda number: fastest.timeit(number) / number}
 
 
@@ -266,7 +268,7 @@ def jitted(row: Row, names: Namespace, is_expression: bool) -> Any:
 
 
 def difference_of(result: list[Any], expected: list[Any], compared: str = "values") -> str:
-    """A description of the error of a result; empty if there is none.
+    """A description of the error of a result; empty if the result is right.
 
     `compared`: "values"; "magnitudes", where signs are free; "shapes", with the dtypes; or "nothing", where
     results are no arrays.

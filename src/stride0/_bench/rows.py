@@ -15,7 +15,7 @@ class Row(NamedTuple):
 
     The statement names `x` and `y` of `shape` and `dtype`, `row` (a row of `x` or `y`), `mask` (half True),
     `index` (1,000,000 positions), and functions of the library. `limit` is a kind of loop and its
-    size: bytes of each operand, or multiplications for "fma".
+    size: bytes of each operand, and for "fma" eight bytes for each multiplication.
     """
 
     group: str
@@ -49,11 +49,15 @@ ROWS = (
     Row("2000 x 2000", "cumulative_sum(x, axis=1)", LARGE, limit=("copy", M)),
     Row("search, linalg, fft", "sort(x)", (100_000,)),
     Row("search, linalg, fft", "take(x, index)", (1_000_000,)),
-    Row("search, linalg, fft", "x @ y", (500, 500), limit=("fma", 500**3)),
+    Row("search, linalg, fft", "x @ y", (500, 500), limit=("fma", 8 * 500**3)),
     Row("search, linalg, fft", "x @ row", (1000, 1000), limit=("read", 8 * 1000**2)),
     # A transform of n = 2**16 complex numbers takes 5 n log2(n) additions and multiplications.
     Row(
-        "search, linalg, fft", "fft.fft(x)", (1 << 16,), "complex128", limit=("fma", 5 * 16 * (1 << 16) // 2)
+        "search, linalg, fft",
+        "fft.fft(x)",
+        (1 << 16,),
+        "complex128",
+        limit=("fma", 8 * 5 * 16 * (1 << 16) // 2),
     ),
 )
 

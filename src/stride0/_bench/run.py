@@ -9,7 +9,9 @@ import platform
 import statistics
 import subprocess
 import sys
+import time
 import timeit
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
@@ -75,7 +77,8 @@ def cells(first: str, others: list[str]) -> str:
 def times_of(row: Row, libraries: dict[str, Any], threads: int) -> dict[str, float]:
     """The least seconds of a row by library, and of its limit; libraries alternate in every round."""
     timers = {name: timer_of(*statement(row, name, library)) for name, library in libraries.items()}
-    timers |= limits_of(row, threads)
+    if row.limit is not None:
+        timers |= limit_timers(*row.limit, threads)
     numbers = {}
     for name, timer in timers.items():
         timer.timeit(1)  # fills caches, and runs late imports
@@ -93,17 +96,14 @@ def times_of(row: Row, libraries: dict[str, Any], threads: int) -> dict[str, flo
     return found | ({"limit": min(limits)} if limits else {})
 
 
-def limits_of(row: Row, threads: int) -> dict[str, timeit.Timer]:
-    """Timers of the loops that limit a row: with stores into the caches, and with stores past them."""
-    if row.limit is None:
-        return {}
-    kind, size = row.limit
+def limit_timers(
+    kind: str, size: int, threads: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, timeit.Timer]:
+    """Timers of the loops of a kind: with stores into the caches, and with stores past them."""
     if kind == "call":
-        return {"limit": timeit.Timer("x + y", "x, y = 1 << 40, 1 << 41")}
+        return {"limit": timeit.Timer("x + y", "x, y = 1 << 40, 1 << 41", timer=clock)}
     kinds = (kind, f"{kind}_past") if kind in ("copy", "add") else (kind,)
-    size = 8 * size if kind == "fma" else size
-    loops = {f"limit {name}": Limit(name, size, threads) for name in kinds}
-    return {name: timeit.Timer("run()", globals={"run": loop}) for name, loop in loops.items()}
+    return {f"limit {name}": timeit.Timer(Limit(name, size, threads), timer=clock) for name in kinds}
 
 
 def timer_of(text: str, names: dict[str, Any]) -> timeit.Timer:
