@@ -235,7 +235,9 @@ def median(
 _DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 
 
-def _quantile(name: str) -> Callable[..., Any]:
+def _with_numpys_signature(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """A function with the signature of NumPy's quantiles, which calls `compute` by position."""
+
     def function(
         a: Any,
         q: Any,
@@ -247,6 +249,13 @@ def _quantile(name: str) -> Callable[..., Any]:
         *,
         weights: Any = None,
     ) -> Any:
+        return compute(a, q, axis, out, method, keepdims, weights)
+
+    return named(name, function)
+
+
+def _quantile(name: str) -> Callable[..., Any]:
+    def function(a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: bool, weights: Any) -> Any:
         q, a = q if type(q) in (int, float) else array(q), array(a)
         weights = None if weights is None else array(weights)
         if isinstance(q, Array) and "floating" in a.dtype.kind and method not in _DISCRETE:
@@ -255,24 +264,14 @@ def _quantile(name: str) -> Callable[..., Any]:
         found = getattr(xp, name)(a, q, axis, method=method, keepdims=keepdims, weights=weights)
         return finish(name, found, out, exact=False)
 
-    return named(name, function)
+    return _with_numpys_signature(name, function)
 
 
 quantile, percentile = _quantile("quantile"), _quantile("percentile")
 
 
 def _nan_quantile(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
-    def function(
-        a: Any,
-        q: Any,
-        axis: Any = None,
-        out: Any = None,
-        overwrite_input: bool = False,
-        method: str = "linear",
-        keepdims: bool = False,
-        *,
-        weights: Any = None,
-    ) -> Any:
+    def function(a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: bool, weights: Any) -> Any:
         refuse(name, weights=weights)
         a = array(a)
         if a.dtype.kind != "real floating":
@@ -298,7 +297,7 @@ def _nan_quantile(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
         shape = tuple(1 if k in axes else n for k, n in enumerate(a.shape) if keepdims or k in others)
         return finish(name, xp.reshape(found, (*found.shape[:-1], *shape)), out, exact=False)
 
-    return named(name, function)
+    return _with_numpys_signature(name, function)
 
 
 nanquantile = _nan_quantile("nanquantile", quantile)
