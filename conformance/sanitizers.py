@@ -8,7 +8,7 @@ Run the tests on a build with sanitizers.
 
 `--of memory` is AddressSanitizer and UndefinedBehaviorSanitizer, and needs GCC with them. `--of threads` is
 ThreadSanitizer, for a free-threaded Python also built with it (``configure --disable-gil
---with-thread-sanitizer``); the compiler is that of this Python. conformance/tsan.supp lists suppressed
+--with-thread-sanitizer``); it needs the compiler of this Python. conformance/tsan.supp lists suppressed
 reports.
 
 Builds the checkout into a temporary folder (some minutes on two cores) and changes nothing in it. Needs what

@@ -47,7 +47,7 @@ class Row:
         return difference / largest if largest else difference
 
     def complaint(self, kinds: Sequence[type]) -> str | None:
-        """Return a description of the error of a result; None if there is none."""
+        """Return a description of the error of a result; None if the result is right."""
         reference, other = self.results
         if isinstance(reference, kinds[0]) != isinstance(other, kinds[1]):
             return f"a {type(other).__name__}, not an array of the library"

@@ -27,7 +27,7 @@ class Goal:
     of: tuple[str, ...]
     floor: float | None
     floor_of: tuple[str, ...]
-    threads: int | None = None  # this number of threads, not that of the command line
+    threads: int | None = None  # this number of threads instead of `--threads`
 
 
 # The only table of goals, for every instruction set.

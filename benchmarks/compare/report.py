@@ -11,7 +11,7 @@ Report = dict[str, Any]  # the contents of the JSON file
 Found = dict[str, Any]  # a row of it
 
 CHANGED = 1.1  # rows are reported as changed from this factor on
-MORE_MEMORY = 2**20  # and as needing more memory from so many bytes on: the kernel counts in batches
+MORE_MEMORY = 2**20  # least difference of peaks that is reported: the kernel counts in batches
 
 
 def speedup(row: Found, peers: tuple[str, ...]) -> tuple[float, str] | None:

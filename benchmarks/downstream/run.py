@@ -223,7 +223,7 @@ def call_of(case: Any, data: Any, mode: Any = None) -> Callable[[], Any]:
 
 
 def difference_of(result: Any, expected: Any, tolerance: float) -> str:
-    """A description of the error of a result; empty if there is none."""
+    """A description of the error of a result; empty if the result is right."""
     import numpy
 
     if result.shape != expected.shape:

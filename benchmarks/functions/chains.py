@@ -139,7 +139,7 @@ def cases(part: str) -> Any:
 
 
 def first_call(chain: Chain, given: dict[str, Any], call: Call) -> float:
-    """The time of the first call of an expression over that of the second."""
+    """The time of the first call of an expression, divided by the time of the second call."""
     LIBRARIES[OURS](chain, {name: a[..., :1] for name, a in given.items()})()  # type: ignore[misc]
     call_eager = LIBRARIES["eager"](chain, given)
     call_eager()  # type: ignore[misc]
@@ -194,7 +194,7 @@ def small_work() -> Iterator[tuple[str, dict[str, Call]]]:
 
 
 def peaks() -> list[dict[str, Any]]:
-    """The peak of the memory that arrays own during a call, in sizes of the result: 1 is the result alone."""
+    """The peak of the memory that arrays own during a call, in sizes of the result."""
     import stride0 as xp
 
     print("\n" + heading(["peak of memory, in results", "eager", OURS]))

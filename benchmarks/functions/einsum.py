@@ -5,9 +5,10 @@
     STRIDE0_ISA=v3 python -m benchmarks einsum --threads 2
 
 All libraries run in one process, in alternating rounds, on the same float64 elements; results are compared
-first. NumPy runs with `optimize=True` and, up to 10^8 products, also without; the faster counts. A figure is
-the time of the fastest other library divided by that of stride0 in a round; the table has medians, and at the
-end their geometric mean over the expressions. At size `n` the largest operand has about `n` by `n` elements.
+first. NumPy runs with `optimize=True` and, up to 10^8 products, also without; the faster counts. A figure
+is the time of the fastest other library divided by the time of stride0 in a round; the table has medians,
+and at the end their geometric mean over the expressions. At size `n` the largest operand has about `n` by
+`n` elements.
 """
 
 from __future__ import annotations

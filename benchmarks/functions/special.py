@@ -3,7 +3,7 @@
     python -m benchmarks special                        # 10, 1,000 and 100,000 elements, float64 and float32
     STRIDE0_ISA=v3 python -m benchmarks special erf ndtr
 
-Times are processor time. The last lines have the geometric mean of a library's time divided by that of
+Times are processor time. The last lines have the geometric mean of a library's time divided by the time of
 stride0, and the number of rows where the library is faster by more than 3 %. With STRIDE0_ISA=v3 PyTorch is
 held to AVX2, too.
 """

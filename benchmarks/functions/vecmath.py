@@ -43,7 +43,7 @@ CORE = ("exp", "log", "sin", "cos", "tanh", "pow", "sqrt", "log1p", "expm1")
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> str:
-    """Geometric means over all rows and over those of CORE, and the slowest row relative to NumPy."""
+    """Geometric means over all rows and over the rows of CORE, and the slowest row relative to NumPy."""
     gains = {row["case"]: gain(row["quartiles"], row["quartiles"]) for row in rows}
     to_numpy = {row["case"]: gain(row["quartiles"], [YARDSTICK]) for row in rows}
     core = [value for case, value in gains.items() if case.split()[0] in CORE]

@@ -5,8 +5,8 @@
     python -m benchmarks busy --libraries stride0 torch numpy
 
 Calls on one thread and on the default number alternate in rounds, in one process, back to back and with
-pauses; NumPy, whose number cannot be set, uses its default. The ratio of a case is that of the medians of all
-calls. With busy processes it must be at most `LIMIT`; the exit code is 1 if a case exceeds it.
+pauses; NumPy, whose number cannot be set, uses its default. The ratio of a case is the ratio of the medians
+of all calls. With busy processes it must be at most `LIMIT`; the exit code is 1 if a case exceeds it.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class _SciPy(_Library):
         if "xp" not in metafunc.fixturenames or any("xp" in _argument_names(mark) for mark in marks):
             return
         namespace = importlib.import_module(self.name)
-        # A test's own parameters for a fixture have priority over those of the fixture.
+        # A test's own parameters for a fixture have priority over the parameters of the fixture.
         parameter = pytest.param(namespace, id=self.name, marks=pytest.mark.array_api_backends)
         metafunc.definition.add_marker(pytest.mark.parametrize("xp", [parameter], indirect=True))
 

@@ -155,7 +155,7 @@ def pint() -> None:
 
 
 def dask() -> None:
-    """Make a module `cupy` of stride0, whose arrays dask registers as it registers those of CuPy."""
+    """Make a module `cupy` of stride0, whose arrays dask registers like arrays of CuPy."""
     made = ModuleType("cupy")
     vars(made).update(__version__="13.0.0", __getattr__=lambda name: getattr(stride0.numpy, name))
     vars(made).update(ndarray=stride0.Array, asnumpy=numpy.asarray)

@@ -159,7 +159,7 @@ def by_rule(lines: Iterable[Line]) -> dict[str, list[Line]]:
 
 
 def listed(lines: Iterable[Line], wanted: Callable[[Line], bool]) -> str:
-    """Return the wanted lines by rule, or a sentence that there are none."""
+    """Return the wanted lines by rule, or a sentence that no line is wanted."""
     groups = by_rule(line for line in lines if wanted(line))
     if not groups:
         return "Nothing.\n"

@@ -216,7 +216,7 @@ class Strict(Library):
     }
 
     def version(self) -> str:
-        """Return the version, and that of NumPy, which raises the errors of its operations."""
+        """Return the version, and the version of NumPy, which raises the errors of its operations."""
         return f"{super().version()} on NumPy {np.__version__}"
 
     def configure(self, config: str) -> AbstractContextManager[object]:

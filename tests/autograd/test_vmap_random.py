@@ -75,7 +75,7 @@ def along(gs: Any) -> Any:
 
 
 def derivatives(program: Program, shared: tuple[int, ...]) -> dict[str, tuple[Any, Any, bool]]:
-    """By name: a derivative by vmap, that of an example, and whether the first sums over examples."""
+    """By name: a derivative by vmap, a derivative of an example, whether the first sums over examples."""
     axes = tuple(None if k in shared else 0 for k in ALL)
 
     def f(*xs: Any) -> Any:

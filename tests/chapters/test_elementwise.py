@@ -141,7 +141,7 @@ def check(name, *operands):
 
 
 def scale_of(name, *operands):
-    """Return the magnitude whose units measure the error, where it is not that of the result."""
+    """Return the magnitude whose units measure the error, if it is not the magnitude of the result."""
     if name != "logaddexp":
         return 0.0
     # Where terms cancel, the error of log(exp(x1) + exp(x2)) is measured in units of the operands.

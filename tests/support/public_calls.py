@@ -157,7 +157,7 @@ OF_FUNCTION: dict[str, dict[str, Any]] = {
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield each function with its name, prefixed with that of its extension."""
+    """Yield each function with its name, prefixed with the name of its extension."""
     for module in MODULES:
         owner = getattr(xp, module) if module else xp
         for short in sorted(set(owner.__all__)):
