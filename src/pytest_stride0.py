@@ -68,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "xp_skip(*names, reason=...): leave out the test in these configurations of the fixture xp"
     )
     config.addinivalue_line(
-        "markers", "xp_only(*names, reason=...): run the test in these configurations of the fixture xp alone"
+        "markers", "xp_only(*names, reason=...): run the test only in these configurations of the fixture xp"
     )
     known = dict(CONFIGURATIONS)
     for name, described in SCIPYS_MARKS.items():

@@ -208,7 +208,7 @@ def test_text_of_the_refused_cast(name):
         xp.astype(pair(name)[0], xp.float32)
     assert str(caught.value) == (
         f"astype: cannot cast complex {name} to real float32\n\n"
-        "    Take a component first: real(x), imag(x) or abs(x)."
+        "    take a component first: real(x), imag(x) or abs(x)"
     )
 
 

@@ -343,7 +343,7 @@ X, V = xp.ones((2, 3)), xp.ones((4,))
         (lambda: xp.einsum("i...j...->i", X), xp.ArgumentValueError, "more than one ellipsis"),
         (lambda: xp.einsum("ij->i,j", X), xp.ArgumentValueError, "there is only one result"),
         (lambda: xp.einsum("ij->i->j", X), xp.ArgumentValueError, "is not a label"),
-        (lambda: xp.einsum("ij->i"), xp.ArgumentTypeError, "there is no operand"),
+        (lambda: xp.einsum("ij->i"), xp.ArgumentTypeError, "no operand is given"),
         (lambda: xp.einsum(X), xp.ArgumentTypeError, "subscripts must be a string, not Array"),
         (lambda: xp.einsum(3, 4), xp.ForeignArrayError, "operands\\[0\\] must be a stride0 array"),
         (lambda: xp.einsum("ij->i", np.ones((2, 3))), xp.ForeignArrayError, "operands\\[0\\]"),

@@ -156,9 +156,9 @@ def test_transforms_refuse(name):
         with pytest.raises(TypeError):
             function(wrong)
     if name.endswith("n"):
-        with pytest.raises(ValueError, match="axes must be given where s is"):
+        with pytest.raises(ValueError, match="s is given without axes"):
             function(x, s=(4, 4))
-        with pytest.raises(ValueError, match="as many sizes as axes"):
+        with pytest.raises(ValueError, match="s has 1 size for 2 axes"):
             function(x, s=(4,), axes=(0, 1))
         with pytest.raises(ValueError, match="named more than once"):
             function(x, axes=(0, -2))

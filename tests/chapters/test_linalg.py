@@ -283,7 +283,7 @@ def test_decompositions_refuse(name):
         with pytest.raises(xp.ShapeError, match=f"{name}: x must be a matrix or a stack of them"):
             function(xp.ones(shape))
     if name in ("cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "slogdet"):
-        with pytest.raises(xp.ShapeError, match=f"{name}: x must be square, and a matrix of it is 2 by 3"):
+        with pytest.raises(xp.ShapeError, match=f"{name}: x must be square, and its matrices are 2 by 3"):
             function(xp.ones((4, 2, 3)))
     for wrong in (np.eye(2), [[1.0]], 1.0, None):
         with pytest.raises(TypeError):
@@ -377,7 +377,7 @@ def test_matrix_norm_refuses():
     for order in ("f", 0, 3, 0.5, math.nan):
         with pytest.raises(ValueError, match="unknown norm"):
             xp.linalg.matrix_norm(x, ord=order)
-    with pytest.raises(xp.ShapeError, match="no elements to choose the smallest of"):
+    with pytest.raises(xp.ShapeError, match="x has no elements"):
         xp.linalg.matrix_norm(xp.ones((0, 2)), ord=-2)
     with pytest.raises(xp.ShapeError, match="x must be a matrix"):
         xp.linalg.matrix_norm(xp.ones(2))
@@ -476,7 +476,7 @@ def test_vector_norm_refuses():
         xp.linalg.vector_norm(x, ord=10**400)
     with pytest.raises(ValueError, match="must not be NaN"):
         xp.linalg.vector_norm(x, ord=math.nan)
-    with pytest.raises(xp.ShapeError, match="no elements to choose the smallest of"):
+    with pytest.raises(xp.ShapeError, match="x has no elements"):
         xp.linalg.vector_norm(xp.ones(0), ord=-math.inf)
     assert float(xp.linalg.vector_norm(xp.ones(0), ord=-1)) == math.inf
     for call in (
@@ -616,7 +616,7 @@ def test_cross_refuses():
         cross(xp.ones((3, 3)), xp.ones(3), axis=-2)
     with pytest.raises(xp.BroadcastError, match="cross"):
         cross(xp.ones((2, 3)), xp.ones((4, 3)))
-    with pytest.raises(TypeError, match="Unsupported dtype bool of both arrays"):
+    with pytest.raises(TypeError, match="Unsupported dtype bool of x1 or x2"):
         cross(xp.ones(3, dtype=xp.bool), xp.ones(3, dtype=xp.bool))
     with pytest.raises(TypeError):
         cross(xp.ones(3), np.ones(3))

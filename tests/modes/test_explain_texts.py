@@ -342,7 +342,7 @@ matmul: the inner sizes differ: 4 in x1 and 3 in x2
     x1   (3, 4)
     x2   (3, 4)
 
-    the last axis of x1 and the second-to-last (or only) axis of x2 must be equal; see matrix_transpose
+    make the inner sizes equal, for example by matrix_transpose(x2)
 
 one inserted axis makes them fit
 

@@ -167,7 +167,7 @@ def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[i
     if len(sources) != len(destinations):
         raise ArgumentValueError(
             "moveaxis",
-            "source and destination must name equally many axes",
+            "source and destination must name equal numbers of axes",
             [("source", shown(source)), ("destination", shown(destination))],
         )
     order = [k for k in range(x.ndim) if k not in sources]
@@ -192,9 +192,9 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
         if x.shape != shape:
             raise ShapeError(
                 "stack",
-                f"arrays[{i}] has another shape than arrays[0]",
+                f"the shapes of arrays[{i}] and arrays[0] differ",
                 [("arrays[0]", str(shape)), (f"arrays[{i}]", str(x.shape))],
-                "All shapes must be equal.",
+                "pass arrays of one shape, or call concat",
             )
     axis = normalize_axis("stack", axis, len(shape) + 1)
     whole = normalize_shape("stack", (*shape[:axis], len(parts), *shape[axis:]))
@@ -244,7 +244,8 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
                 "concat",
                 f"arrays[{i}] does not fit arrays[0]",
                 [("arrays[0]", str(first)), (f"arrays[{i}]", str(x.shape))],
-                f"sizes must be equal, except along axis {axis}; stack(arrays) joins along a new axis",
+                f"pass arrays with equal sizes on all axes except {axis}, "
+                "or call stack to join along a new axis",
             )
     total = sum(x.shape[axis] for x in parts)
     whole = normalize_shape("concat", (*first[:axis], total, *first[axis + 1 :]))
@@ -475,7 +476,12 @@ def _extreme(op: str, x: Array, axis: Axis, keepdims: bool) -> Array:
     axes = normalize_axes(op, axis, x.ndim)
     empty = next((k for k in axes if x.shape[k] == 0), None)
     if empty is not None:
-        raise ShapeError(op, f"axis {empty} has no elements to choose from", [("x", str(x.shape))])
+        raise ShapeError(
+            op,
+            f"axis {empty} has no elements to choose from",
+            [("x", str(x.shape))],
+            "pass an array with elements",
+        )
     return reduce(op, x, axes, check_bool(op, "keepdims", keepdims), None)
 
 
@@ -534,7 +540,10 @@ def _cumulative(op: str, x: Array, axis: int | None, dtype: DTypeLike | None, in
     if axis is None:
         if x.ndim > 1:
             raise ArgumentValueError(
-                op, f"axis must be given for an array with {x.ndim} axes", [("x", str(x.shape))]
+                op,
+                f"axis must be given for an array with {x.ndim} axes",
+                [("x", str(x.shape))],
+                f"pass an axis from {-x.ndim} to {x.ndim - 1}",
             )
         axis = 0
     return scan(
@@ -642,7 +651,12 @@ def _search(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
         axis = normalize_axis(op, axis, x.ndim)
     if (x.size if axis is None else x.shape[axis]) == 0:
         place = "x" if axis is None else f"axis {axis}"
-        raise ShapeError(op, f"{place} has no elements to choose from", [("x", str(x.shape))])
+        raise ShapeError(
+            op,
+            f"{place} has no elements to choose from",
+            [("x", str(x.shape))],
+            "pass an array with elements",
+        )
     if axis is not None:
         return argreduce(op, x, axis, keepdims)
     base = without_broadcast_axes(x, tuple(range(x.ndim)))
@@ -781,8 +795,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
             "matmul",
             f"the inner sizes differ: {shape1[-1]} in x1 and {inner} in x2",
             [("x1", str(shape1)), ("x2", str(shape2))],
-            "the last axis of x1 and the second-to-last (or only) axis of x2 must be equal; "
-            "see matrix_transpose",
+            "make the inner sizes equal, for example by matrix_transpose(x2)",
         )
     dtype = x1.dtype if x1.dtype is x2.dtype else promote(x1.dtype, x2.dtype)
     if len(shape1) == len(shape2) == 1 and inner <= SHORT:
@@ -822,7 +835,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
             op,
             f"axis {axis} has size {x1.shape[axis]} in x1 and {x2.shape[axis]} in x2",
             [("x1", str(x1.shape)), ("x2", str(x2.shape))],
-            "Vectors must be of the same size; they do not broadcast.",
+            "pass vectors of equal size: they do not broadcast",
         )
     check_broadcast(op, x1, x2)
     place = max(x1.ndim, x2.ndim) + axis
@@ -867,7 +880,7 @@ def check_vectors(op: str, x1: Array, x2: Array, axis: object) -> int:
             op,
             f"axis {brief(number)} is not counted from the last one",
             [("x1", str(x1.shape)), ("x2", str(x2.shape))],
-            f"axis must be from {-fewest} to -1: the arrays are aligned from the right.",
+            f"pass an axis from {-fewest} to -1: the arrays are aligned from the right",
         )
     return normalize_axis(op, number, fewest) - fewest
 

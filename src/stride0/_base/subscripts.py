@@ -405,7 +405,7 @@ def _given_path(operation: str, path: Sequence[Any], count: int) -> list[tuple[i
         if not places or len(set(places)) < len(places) or not all(0 <= place < left for place in places):
             raise ArgumentValueError(
                 operation,
-                f"step {shown(step)} of the path is none of {counted(left, 'operand')}",
+                f"step {shown(step)} of the path does not name one of {counted(left, 'operand')}",
                 [("path", shown(path))],
             )
         found.append(places)

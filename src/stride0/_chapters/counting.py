@@ -143,7 +143,7 @@ def histogram(
     x : Array
         Array of bool or a real dtype, of any shape.
     bins : int, str, Array or sequence of float
-        The number of intervals of equal width; or the name of a rule of NumPy's `histogram_bin_edges` that
+        The number of intervals of equal width; or the name of a rule in NumPy's `histogram_bin_edges` that
         chooses this number; or the edges of the intervals, in ascending order.
     range : pair of float, optional
         The first and the last edge; by default the smallest and the largest element. Elements outside are not
@@ -404,7 +404,7 @@ def interp(
     if points.ndim != 1 or points.shape != values.shape or not points.size:
         raise ShapeError(
             "interp",
-            "xp and fp must have one axis and equally many elements, at least one",
+            "xp and fp must be 1-d arrays of equal size, with at least one element",
             [("xp", str(points.shape)), ("fp", str(values.shape))],
         )
     places = result_type(_floating(at), _floating(points))

@@ -77,7 +77,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     ShapeError
         If the axes of a pair differ in size. They never broadcast.
     ArgumentValueError
-        If `axes` does not name equally many axes of both arrays.
+        If `axes` names different numbers of axes for the two arrays.
     """
 
 

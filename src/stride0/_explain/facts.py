@@ -289,7 +289,7 @@ def _result_dtype(operation: str, dtypes: Sequence[DType]) -> DType | None:
 
 
 def accident(e: Facts) -> str:
-    """Return a warning if operands with equally many elements broadcast each other, a likely accident."""
+    """Return a warning if operands of equal size broadcast each other, a likely accident."""
     if e.result_shape is None or e.core_ndim:
         return ""
     total = size_of(e.result_shape)

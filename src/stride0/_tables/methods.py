@@ -11,7 +11,7 @@ a pair.
 Standard library only: the build loads this file by its path, to write the type stubs.
 """
 
-# No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
+# No annotations from `__future__` here: `NamedTuple` compiles annotations that are strings, at every import.
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 

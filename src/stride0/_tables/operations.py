@@ -13,7 +13,7 @@ Note [Bodies]
     type in memory; `{U}` by the unsigned type of the same size; `{W}` by its width in bits.
 """
 
-# No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
+# No annotations from `__future__` here: `NamedTuple` compiles annotations that are strings, at every import.
 from typing import Any, Final, NamedTuple
 
 # The standard's names of the dtypes that an operation accepts, as letters of the dtype table.
@@ -401,10 +401,18 @@ OPS: Final = (
             name, "real-valued", {kind: f"x1 {sign} x2" for kind in "biuf"}, doc, operator=sign, **_COMPARE
         )
         for name, sign, doc in (
-            ("less", "<", "Whether each element of `x1` is less than that of `x2`."),
-            ("less_equal", "<=", "Whether each element of `x1` is less than or equal to that of `x2`."),
-            ("greater", ">", "Whether each element of `x1` is greater than that of `x2`."),
-            ("greater_equal", ">=", "Whether each element of `x1` is greater than or equal to that of `x2`."),
+            ("less", "<", "Whether each element of `x1` is less than the element of `x2`."),
+            (
+                "less_equal",
+                "<=",
+                "Whether each element of `x1` is at most the element of `x2`.",
+            ),
+            ("greater", ">", "Whether each element of `x1` is greater than the element of `x2`."),
+            (
+                "greater_equal",
+                ">=",
+                "Whether each element of `x1` is at least the element of `x2`.",
+            ),
         )
     ),
     _unary(

@@ -4,7 +4,7 @@ For strict mode and for older versions of the standard. Rows of elementwise func
 operations; if the standard defines a function for fewer dtypes than that table, there is a row here.
 """
 
-# No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
+# No annotations from `__future__` here: `NamedTuple` compiles annotations that are strings, at every import.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 

@@ -170,7 +170,7 @@ class custom_vjp:
                 _FORWARDS.reset(token)
 
         # A `forward` that calls the function itself needs only its values. The backward pass calls `forward`
-        # again if a derivative of those is needed.
+        # again if a derivative of the tangents is needed.
         later = self.original in _FORWARDS.get()
         call = _Recorded(
             self.operation, (lambda *given: (self.f(*placed(given)), given)) if later else run, moving

@@ -171,7 +171,7 @@ def _module(operation: str, name: str) -> Any:
     try:
         importlib.import_module("scipy.sparse")
     except ImportError as error:
-        problem = f"stride0.autograd.{operation} returns sparse arrays of SciPy, which cannot be imported"
+        problem = f"stride0.autograd.{operation} returns SciPy sparse arrays, and SciPy cannot be imported"
         raise ImportError(f"{problem}: pip install scipy") from error
     return importlib.import_module(f"stride0.autograd._sparse.{name}")
 

@@ -60,7 +60,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """
     x1, x2 = check_products("cross", x1, x2)
     if x1.dtype.kind == "bool":
-        refuse_dtype("cross", x1.dtype, "a numeric dtype in at least one of the arrays", "both arrays")
+        refuse_dtype("cross", x1.dtype, "a numeric dtype", "x1 or x2")
     axis = check_vectors("cross", x1, x2, axis)
     for name, x in (("x1", x1), ("x2", x2)):
         if x.shape[axis] != 3:

@@ -236,7 +236,7 @@ _DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"
 
 
 def _with_numpys_signature(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """A function with the signature of NumPy's quantiles, which calls `compute` by position."""
+    """A function with the signature of NumPy quantiles, which calls `compute` by position."""
 
     def function(
         a: Any,
@@ -281,7 +281,7 @@ def _nan_quantile(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
         size = math.prod(a.shape[k] for k in axes)
         rows = math.prod(a.shape[k] for k in others)
         lanes = xp.sort(xp.reshape(xp.permute_dims(a, (*others, *axes)), (rows, size)), axis=1)
-        # Lanes with equally many numbers in one call; NaN comes last.
+        # Lanes with equal counts of numbers in one call; NaN comes last.
         counts = numpy().asarray(xp.count_nonzero(~xp.isnan(lanes), axis=1))
         parts, order = [plain(lanes[:0, :1], q, 1, method=method)] if size else [], []
         for count in dict.fromkeys(counts.tolist()):

@@ -465,7 +465,7 @@ def test_containment_and_length():
     assert 3 in x and 5 not in x and x[0, :] in x
     assert len(x) == 2 and len(x[0, :0]) == 0
     for call in (len, iter, list):
-        with pytest.raises(TypeError, match="without axes"):
+        with pytest.raises(TypeError, match="a 0-d array"):
             call(x[0, 0])
 
 

@@ -34,7 +34,7 @@ cdef Switch MODE = BROADCASTING
 def mode_number(mode):
     """The value of the switch for a mode's name."""
     if mode not in BROADCASTING_MODES:
-        raise ArgumentValueError("broadcasting", f"there is no mode {mode!r}", (), f"one of {', '.join(BROADCASTING_MODES)}")
+        raise ArgumentValueError("broadcasting", f"mode is {mode!r}", (), f"pass one of {', '.join(BROADCASTING_MODES)}")
     return BROADCASTING_MODES.index(mode)
 
 
@@ -83,7 +83,7 @@ cdef int enforce_mode(int mode, str name, list pairs, tuple shape) except -1:
         sizes = [math.prod(found) for found in shapes]
         total = math.prod(shape)
         if any([1 < size < total and sizes.count(size) > 1 for size in sizes]):
-            warn_caller(StretchError(name, pairs, "pointwise", "operands with equally many elements broadcast each other"))
+            warn_caller(StretchError(name, pairs, "pointwise", "two operands of equal size broadcast each other"))
     return 0
 
 
@@ -91,7 +91,7 @@ cdef int enforce_mode(int mode, str name, list pairs, tuple shape) except -1:
 STRICT = Switch("stride0.strict", False)
 
 cdef Switch STRICTNESS = STRICT
-cdef str FOREIGN_FUNCTION = "Array object, __array_namespace__: functions of arrays are those of their namespace"
+cdef str FOREIGN_FUNCTION = "Array object, __array_namespace__: arrays are passed to functions of their own namespace"
 
 
 @cython.final
@@ -228,11 +228,11 @@ cdef int refuse_users_read(error, str operation, str fact, str sentence) except 
 cdef int refuse_of_dtype(str attribute) except -1:
     """Check the read of a dtype's attribute, or the comparison of a dtype if `attribute` is None, while strict mode is on somewhere."""
     if attribute is None:
-        return refuse_users_read(StrictError, "dtype", "a dtype is compared with what is none", "Data Types: dtypes are equal to dtypes of the library")
+        return refuse_users_read(StrictError, "dtype", "a dtype is compared with an object that is not a dtype", "Data Types: dtypes are equal to dtypes of the library")
     if attribute == "__numpy_dtype__":
         # No AttributeError: NumPy would go on without the attribute, and report an error of its own.
         return refuse_users_read(StrictError, "numpy.dtype", "a dtype is given to a function of NumPy",
-                                 "Data Type Functions: functions of dtypes are those of the namespace, such as finfo, iinfo and isdtype")
+                                 "Data Type Functions: dtypes are passed to functions of the namespace, such as finfo, iinfo and isdtype")
     return refuse_users_read(StrictAttributeError, attribute, "an attribute of a dtype", f"Data Types: dtypes have no attribute {attribute}")
 
 guard_dtypes(&STRICTNESS.used, refuse_of_dtype)
@@ -257,7 +257,7 @@ def __eq__(device, other):
     if isinstance(other, Device):
         return device._name == other._name
     if STRICTNESS.used:
-        refuse_users_read(StrictError, "device", "a device is compared with what is none", "Device support: devices are equal to devices of the library")
+        refuse_users_read(StrictError, "device", "a device is compared with an object that is not a device", "Device support: devices are equal to devices of the library")
     return NotImplemented
 
 Device.name = DeviceName()

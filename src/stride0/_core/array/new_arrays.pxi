@@ -3,7 +3,7 @@
 cdef int check_self(object x) except -1:
     """Refuse a `self` that is not an Array: methods that are not slots of the type get any object."""
     if type(x) is not Array:
-        raise TypeError(f"a stride0 array is needed, not an object of type {type(x).__name__}")
+        raise TypeError(f"pass a stride0 array, not an object of type {type(x).__name__}")
     return 0
 
 
@@ -152,14 +152,14 @@ cdef int read_shape(object shape, Py_ssize_t* out, str operation) except -1:
     """Copy a tuple of sizes to `out`; returns its length."""
     cdef int axis, ndim = <int>len(shape)
     if ndim > MAX_NDIM:
-        raise ShapeError(operation, f"{ndim} axes are too many", (), f"an array has at most {MAX_NDIM} axes")
+        raise ShapeError(operation, f"{ndim} axes are too many", (), f"use at most {MAX_NDIM} axes")
     for axis in range(ndim):
         try:
             out[axis] = shape[axis]
         except OverflowError:
             raise MemoryError(f"{operation}: an array of this shape is larger than any memory") from None
         if out[axis] < 0:
-            raise ShapeError(operation, f"negative size in the shape {tuple(shape)}", (), "sizes of 0 or more")
+            raise ShapeError(operation, f"negative size in the shape {tuple(shape)}", (), "pass sizes of 0 or more")
     return ndim
 
 
@@ -202,8 +202,8 @@ cdef object single(Array x, str operation):
         return read_scalar(data_of(x), x.code)
     refuse_batched(x, operation)
     if x.ndim != 0:
-        beyond_standard(operation, "the array has axes", "Array object: only arrays without axes convert to Python scalars")
+        beyond_standard(operation, "the array has axes", "Array object: only 0-d arrays convert to Python scalars")
     reads_value(operation)
     if x.ndim != 0 and x.size != 1:
-        raise ArgumentTypeError(operation, f"an array of shape {shape_tuple(x)} is not one value", (), "an array of one element")
+        raise ArgumentTypeError(operation, f"an array of shape {shape_tuple(x)} is not a scalar", (), "pass an array of size 1")
     return read_scalar(data_of(x), x.code)

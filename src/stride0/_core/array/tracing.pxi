@@ -58,19 +58,19 @@ cdef int refuse_batched(Array x, str operation, object error=BatchingError) exce
     if x.storage.batched:
         x.storage.history.refuse(operation)
         raise error(operation, "the array is batched: within vmap it has a value for each example", (("shape of an example", f"{shape_tuple(x)}"),),
-                    "functions of the namespace; where() instead of a branch on values")
+                    "call functions of the namespace, and where() instead of a branch on values")
     return 0
 
 
 cdef int not_completed(str name) except -1:
     """Raise the error of a call that did not complete: the exception of a signal handler, or MemoryError."""
     if PyErr_Occurred() is NULL:
-        raise MemoryError(f"{name}: no memory for the buffers that operands are cast or transposed in")
+        raise MemoryError(f"{name}: no memory for casts or transposed copies of operands")
     return -1
 
 
 cdef int refuse_gradient(str operation) except -1:
-    raise GradientError(operation, "there is no gradient rule for this call")
+    raise GradientError(operation, "there is no gradient rule for this call", (), "write a rule with custom_vjp, or call stop_gradient(x) first")
 
 
 cdef Array without_history(Array x):

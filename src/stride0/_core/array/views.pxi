@@ -12,7 +12,7 @@ def restride(Array x not None, tuple shape, tuple strides, Py_ssize_t offset=0):
     cdef Py_ssize_t itemsize = itemsize_at(x.code)
     cdef int axis, ndim = read_shape(shape, sizes, "restride")
     if len(strides) != ndim:
-        raise ShapeError("restride", f"{counted(ndim, 'size')} and {counted(len(strides), 'stride')}", (), "one stride for each axis")
+        raise ShapeError("restride", f"{counted(ndim, 'size')} and {counted(len(strides), 'stride')}", (), "pass one stride per axis")
     for axis in range(ndim):
         byte_strides[axis] = strides[axis] * itemsize
     guard_gradient(x, "restride")
@@ -207,7 +207,7 @@ cpdef Array reinterpret(Array x, DType dtype):
         If `dtype` is bool and x is not: only the bytes 0 and 1 are valid.
     """
     if dtype.code != x.code and dtype.code == BOOL:
-        raise DTypeError("view", f"bytes of {dtype_at(x.code).name} are not bool", (), "x != 0, or astype(x, bool), which cast")
+        raise DTypeError("view", f"bytes of {dtype_at(x.code).name} are not bool", (), "write x != 0, or astype(x, bool)")
     if needs_tape(x):
         if not has_components_of(x.code, dtype.code):
             if x.storage.batched:
@@ -245,14 +245,14 @@ cdef Array retyped(Array x, int code, str operation):
     memcpy(byte_strides, x.strides_, x.ndim * sizeof(Py_ssize_t))
     if old != new:
         if x.ndim == 0:
-            raise ShapeError(operation, f"an array without axes cannot change the size of its element from {old} to {counted(new, 'byte')}")
+            raise ShapeError(operation, f"a 0-d array cannot change its element size from {old} to {counted(new, 'byte')}", (), "insert an axis: x[None]")
         if sizes[last] != 1 and byte_strides[last] != old and x.size:
             raise ShapeError(operation, "the last axis is not contiguous", (("shape", f"{shape_tuple(x)}"), ("strides", f"{strides(x)}")),
-                             "asarray(x, copy=True) makes it so")
+                             "copy first: asarray(x, copy=True)")
         nbytes = sizes[last] * old
         if nbytes % new:
             raise ShapeError(operation, f"{counted(nbytes, 'byte')} along the last axis cannot be elements of {counted(new, 'byte')}",
-                             (("shape", f"{shape_tuple(x)}"), ("dtype", dtype_at(code).name)))
+                             (("shape", f"{shape_tuple(x)}"), ("dtype", dtype_at(code).name)), f"pass a dtype whose size divides {nbytes}")
         sizes[last] = nbytes // new
         byte_strides[last] = new
     y = view_of(x, data_of(x), x.ndim, sizes, byte_strides)
@@ -260,5 +260,5 @@ cdef Array retyped(Array x, int code, str operation):
     set_flags(y)
     if not is_aligned(y):
         raise ShapeError(operation, f"elements of {dtype_at(code).name} would not be aligned", (("strides in bytes", f"{tuple([byte_strides[axis] for axis in range(x.ndim)])}"),),
-                         "asarray(x, copy=True) aligns them")
+                         "copy first: asarray(x, copy=True)")
     return y

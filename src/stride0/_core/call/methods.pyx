@@ -186,13 +186,13 @@ cdef PyObject* call_usual(Method self, PyObject* const* args, size_t nargsf, PyO
             return <PyObject*>out
         return PyObject_Vectorcall(<PyObject*>function, args, nargsf, kwnames)
     if more > len(self.positional):
-        raise TypeError(f"Array.{self.__name__}: {counted(n - 1, 'argument')} by position, at most {self.plain - 1 + len(self.positional)} are taken")
+        raise TypeError(f"Array.{self.__name__}: {counted(n - 1, 'argument')} by position, at most {self.plain - 1 + len(self.positional)} accepted")
     # Named arguments follow positional ones. Positional arguments that now count as named come first among the names.
     names = self.positional[:more]
     if kwnames is not NULL:
         for name in names:
             if name in <tuple>kwnames:
-                raise TypeError(f"Array.{self.__name__}: {name} is given by position and by name")
+                raise TypeError(f"Array.{self.__name__}: {name} is given by position and by name; pass it once")
         names = names + <tuple>kwnames
     if self.wider is not None and is_wider(self, args, self.plain, <PyObject*>names):
         function = self.wider
@@ -348,7 +348,8 @@ cdef object item(str name, PyObject** given):
     index = one_tuple(given[1])
     if len(index) == 0:
         if x.size != 1:
-            raise ShapeError("item", f"an array of {x.size} elements needs an index", [("shape", f"{shape_tuple(x)}")])
+            raise ShapeError("item", f"an array of {x.size} elements needs an index", [("shape", f"{shape_tuple(x)}")],
+                             "write x.item(0) for one element, or tolist(x) for all elements")
     elif len(index) == 1 and x.ndim != 1:
         left = index_of(index[0], x.size, -1)
         for axis in range(x.ndim - 1, -1, -1):
@@ -359,7 +360,7 @@ cdef object item(str name, PyObject** given):
             offset += index_of(index[axis], x.shape_[axis], axis) * x.strides_[axis]
     else:
         raise ArgumentValueError("item", f"{counted(len(index), 'index', 'indices')} for {counted(x.ndim, 'axis', 'axes')}",
-                                 [("index", shown(index))])
+                                 [("index", shown(index))], "pass one index per axis, or one index into the flat array")
     if x.storage.batched or has_node(x):
         refuse_tracked(x, "item")
     reads_value("item")

@@ -23,10 +23,10 @@ cdef object matmul_operator(object x1, object x2, bint is_in_place):
     if out.code != target.code:
         raise DTypeError("matmul", f"the in-place result of dtype {out.dtype.name} cannot be cast to the dtype of x1",
                          (("x1", target.dtype.name), ("x2", (<Array>x2).dtype.name)),
-                         "operands whose dtypes promote to the dtype of x1")
+                         "write x1 = x1 @ x2, or cast x2 first: astype(x2, x1.dtype)")
     if not same_shape(out, target):
-        raise ShapeError("matmul", "the in-place result has another shape than x1",
-                         (("x1", f"{target.shape}"), ("result", f"{out.shape}")))
+        raise ShapeError("matmul", "the in-place result does not have the shape of x1",
+                         (("x1", f"{target.shape}"), ("result", f"{out.shape}")), "write x1 = x1 @ x2")
     assign_array(target, out, "matmul")
     return target
 

@@ -119,7 +119,7 @@ cdef object call_implementation(
         fits = bind(signature, args, n, kwnames, given)
     if not fits:
         refuse_call(declaration, args, n, kwnames)
-        raise SystemError(f"{name}: the arguments fit the declaration, and were refused")
+        raise SystemError(f"{name}: internal error: arguments that fit the declaration were refused")
     return implementation(name, given)
 
 

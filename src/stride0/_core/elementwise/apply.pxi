@@ -83,7 +83,7 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
     Run an elementwise operation: Note [Trivial case], or the planner.
 
     Operands of other dtypes than the kernel's are cast. `out_code` is the dtype of a new result, `out` the array to write to
-    or None for a new one, `names` those of the operands.
+    or None for a new one, `names` the names of the operands.
     `keep`: `out` is visible to others, so that a signal must not leave it half written: a long computation
     writes to a new array first.
     """
@@ -180,7 +180,7 @@ def new_result(str name, tuple names, tuple arrays, DType dtype):
     """
     A new array for the result of an elementwise operation that another library computes.
 
-    It has the shape that the operands broadcast to, and their memory order. `names` are those of the operands, for
+    It has the shape that the operands broadcast to, and their memory order. `names` are the names of the operands, for
     the BroadcastError. The mode of broadcasting is checked by the caller: `check_broadcasting`.
     """
     cdef Operand operands[MAX_ARGUMENTS]

@@ -59,7 +59,7 @@ cdef bint is_operand(object value) except -1:
 
 cdef object compare_other(int op, Array x, object value, str name):
     """`x == value` or `x != value` for a value that is no operand; Note [Equality with anything]."""
-    # Buffers would compare their bytes with those that an array exports.
+    # Buffers would compare their bytes with the bytes that an array exports.
     if value is not None and not isinstance(value, (bytearray, memoryview)):
         if ASKED.get() is value:
             # Its own comparison may call ours, which then returns NotImplemented.

@@ -4,7 +4,7 @@ cpdef int check_cast(str operation, DType source, DType target) except -1:
     """Raise CastError for complex to real: the caller has to choose a component."""
     if not has_cast(source.code, target.code):
         raise CastError(operation, f"cannot cast complex {source.name} to real {target.name}",
-                        accepts="Take a component first: real(x), imag(x) or abs(x).")
+                        accepts="take a component first: real(x), imag(x) or abs(x)")
     return 0
 
 
@@ -116,7 +116,7 @@ def iota(Array out not None, start, step):
     """Fill a one-dimensional array with `start + i * step`: integers modulo their width, floats in float64."""
     cdef Array work = out
     if out.ndim != 1:
-        raise ShapeError("iota", f"the array has {counted(out.ndim, 'axis', 'axes')}", (), "an array of one axis")
+        raise ShapeError("iota", f"the array has {counted(out.ndim, 'axis', 'axes')}", (), "pass an array with one axis")
     cdef char letter = letter_at(out.code)
     cdef uint64_t first, by
     if letter == c"i" or letter == c"u" or letter == c"b":

@@ -1,7 +1,7 @@
 # Operators that write to their first operand.
 
 cdef bint broadcasts_to(Array b, Array x) noexcept:
-    """Whether the shape of b broadcasts to that of x."""
+    """Whether b broadcasts to the shape of x."""
     cdef int axis, lead = x.ndim - b.ndim
     for axis in range(b.ndim):
         if lead < 0 or (b.shape_[axis] != 1 and b.shape_[axis] != x.shape_[lead + axis]):
@@ -13,7 +13,7 @@ cdef object in_place(int op, Array x, object other, str name):
     """
     `x op= other`: keeps the shape and the dtype of x, or changes nothing and raises.
 
-    A result of another dtype of the same kind is cast to that of x, as NumPy and PyTorch do.
+    A result of another dtype of the same kind is cast to the dtype of x, as in NumPy and PyTorch.
     """
     cdef Array b, result
     cdef Kernel kernel
@@ -61,11 +61,11 @@ cdef object in_place(int op, Array x, object other, str name):
     return apply(kernel, S0_OUT[op][code], operands, x, b, None, x, True, name, BINARY_NAMES)
 
 
-cdef bint update_with_pending(Kernel kernel, Array x, Array b, bint alone, str name) except -1:
+cdef bint update_with_pending(Kernel kernel, Array x, Array b, bint is_temporary, str name) except -1:
     """
-    `x op= b` of a deferred b, in the pass that computes b; False, with nothing done, where that is not possible.
+    `x op= b` of a deferred b, in the pass that computes b; False, with nothing done, if that is not possible.
 
-    `alone`: nothing besides the caller seems to refer to b, which then stays deferred, and is not written.
+    `is_temporary`: only the caller seems to refer to b, which then stays deferred, and is not written.
     """
     cdef Array result
     if not same_shape(x, b) or not defers(x.size, True):
@@ -75,6 +75,6 @@ cdef bint update_with_pending(Kernel kernel, Array x, Array b, bint alone, str n
     if not is_deferred(b) or b.storage.data is not NULL or not may_be_leaf(x):
         return False
     result = apply(kernel, x.code, 2, x, b, None, None, False, name, BINARY_NAMES)
-    if not store_result(result, x, b.storage if alone else None):
+    if not store_result(result, x, b.storage if is_temporary else None):
         apply(cast_kernel(x.code, x.code), x.code, 1, result, None, None, x, True, name, UNARY_NAMES)
     return True

@@ -27,7 +27,7 @@ cdef object named_shapes(tuple names, Array x1, Array x2, Array x3):
 
 
 cdef Array scalar_array(object value, int code, str operation):
-    """An array without axes that holds a Python scalar."""
+    """A 0-d array that holds a Python scalar."""
     cdef Array x = new_array(code, 0, NULL, NULL, False)
     write_scalar(value, code, data_of(x), operation)
     return x
@@ -41,7 +41,7 @@ cdef Array weak_array(object value, int code, str operation):
 
 
 cdef Array weak_operand(Array a, object value, str name):
-    """A Python scalar as an operand beside the array a."""
+    """A Python scalar as an operand, with the dtype that it takes next to the array a."""
     return weak_array(value, weak_code(a.code, value), name)
 
 # NumPy, and the package that has dtypes for it.
@@ -49,26 +49,26 @@ cdef tuple NUMPY_MODULES = tuple(sorted({row.numpy for row in ROWS}, reverse=Tru
 
 
 cpdef bint is_numpy_scalar(object value):
-    """Whether a value is a scalar object of NumPy's: it has a dtype, and unlike an array nothing can be assigned to it."""
+    """Whether a value is a NumPy scalar: it has a dtype, but no items that can be assigned."""
     kind = type(value)
     return kind.__module__ in NUMPY_MODULES and hasattr(kind, "dtype") and hasattr(kind, "item") and not hasattr(kind, "__setitem__")
 
 
 cdef Array foreign_scalar(object value):
-    """A scalar object of NumPy's as an array without axes; None for anything else."""
+    """A NumPy scalar as a 0-d array; None for anything else."""
     return hooks.convert(value, NO_DTYPE) if is_numpy_scalar(value) else None
 
 
 cdef object refuse_operand(str name, str argument, object value):
     kind = type(value)
     label = f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__
-    raise ForeignArrayError(name, f"{argument} is of type {label}", (), "a stride0 array or a Python scalar; stride0.asarray converts arrays of other libraries")
+    raise ForeignArrayError(name, f"{argument} is of type {label}", (), f"pass a stride0 array or a Python scalar: stride0.asarray({argument}) converts arrays of other libraries")
 
 
 def refuse_dtype(str operation, DType dtype, str wanted, str name="x"):
-    """Raise the error for an array whose dtype is none of those wanted; without a name, for all operands together."""
+    """Raise the error for an array of an unsupported dtype; without a name, for all operands together."""
     raise DTypeError(operation, f"Unsupported dtype {dtype.name}" + (f" of {name}" if name else ""),
-                     accepts=f"{name} must have {wanted}." if name else f"{operation} takes {wanted}")
+                     accepts=f"for {name or 'the operands'}, use {wanted}")
 
 # After NotImplemented, arrays of these libraries would return an array of their own.
 cdef tuple FOREIGN_LIBRARIES = ("numpy", "torch", "jaxlib", "jax", "cupy", "dask", "tensorflow", "array_api_strict", "pandas")
@@ -91,7 +91,7 @@ cdef bint exports_buffer(object source):
 
 
 def as_array(x, operation, like=None, name="x"):
-    """An operand as an array: an array itself, or a Python scalar in the dtype that it has beside `like`, else in that of its kind."""
+    """An operand as an array: x itself, or a Python scalar, in the dtype that it takes next to `like`, or the default dtype of its kind."""
     if type(x) is Array:
         return x
     if is_python_scalar(x):
@@ -109,6 +109,6 @@ cdef Array value_operand(Array dst, object src, str operation):
     if is_python_scalar(src):
         return weak_array(src, dst.code, operation)
     if isinstance(src, (list, tuple, range)):
-        # Python scalars in a sequence must fit the target, as one alone must.
+        # Python scalars in a sequence must fit the target, like a single scalar.
         return hooks.convert(src, dst.code)
     return hooks.convert(src, NO_DTYPE)

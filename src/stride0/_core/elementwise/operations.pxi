@@ -133,7 +133,7 @@ cdef object binary_other(int op, object x1, object x2, str name, bint is_operato
 
 
 cdef object refuse_exponent(str name):
-    raise ArgumentValueError(name, "integers cannot be raised to negative integer powers", (), "exponents of 0 or more, or a floating-point dtype")
+    raise ArgumentValueError(name, "integers cannot be raised to negative integer powers", (), "pass exponents of 0 or more, or cast first: astype(x1, float64)")
 
 
 cdef extern from *:

@@ -31,7 +31,7 @@ from stride0._core.matmul.matmul cimport FFT, IFFT, IRFFT, RFFT_EVEN, RFFT_ODD, 
 
 from collections.abc import Sequence
 
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, brief, shown
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, brief, counted, shown
 from stride0._base.shapes import normalize_axes, normalize_index, normalize_shape
 from stride0._core.memory.storage import when_emptied
 from stride0._core.elementwise.functions import conj

@@ -19,7 +19,7 @@ cdef Array operand(str op, PyObject* value, int kind):
     cdef Array x = array_argument(value, op, "x")
     if letter_at(x.code) == c"c":
         if kind == HALF_OF_REAL:
-            refuse_dtype(op, x.dtype, "a real floating-point dtype; fft and its kin take complex ones")
+            refuse_dtype(op, x.dtype, "a real floating-point dtype; call fft for complex arrays")
         return x
     if letter_at(x.code) != c"f":
         return copy_array(x, FLOAT64, False)
@@ -35,7 +35,7 @@ cdef char norm_argument(str op, object norm) except 0:
             return c"o"
         if norm == "forward":
             return c"f"
-    raise ArgumentValueError(op, f"unknown norm {shown(norm)}", (), "norm must be 'backward', 'ortho' or 'forward'.")
+    raise ArgumentValueError(op, f"unknown norm {shown(norm)}", (), "pass norm='backward', 'ortho' or 'forward'")
 
 
 cdef Py_ssize_t whole_length(int kind, Py_ssize_t size) noexcept:
@@ -201,7 +201,7 @@ cdef object along_several(str name, PyObject** given):
     norm = norm_argument(op, <object>given[3])
     s, axes = <object>given[1], <object>given[2]
     if s is not None and axes is None:
-        raise ArgumentValueError(op, "axes must be given where s is", [("s", shown(s))])
+        raise ArgumentValueError(op, "s is given without axes", [("s", shown(s))], "pass axes, one per size in s")
     if axes is not None and not isinstance(axes, (tuple, list, Sequence)):
         raise ArgumentTypeError(op, "axes must be a sequence of integers", [("axes", shown(axes))])
     cdef tuple along = normalize_axes(op, None if axes is None else tuple(axes), x.ndim)
@@ -213,7 +213,7 @@ cdef object along_several(str name, PyObject** given):
         if not isinstance(s, (tuple, list, Sequence)):
             raise ArgumentTypeError(op, "s must be a sequence of integers", [("s", shown(s))])
         if len(s) != count:
-            raise ArgumentValueError(op, "there must be as many sizes as axes", [("s", shown(s)), ("axes", shown(axes))])
+            raise ArgumentValueError(op, f"s has {counted(len(s), 'size')} for {counted(count, 'axis', 'axes')}", [("s", shown(s)), ("axes", shown(axes))], "pass one size per axis")
         lengths = [whole if n == -1 else n for n, whole in zip([normalize_index(op, "s", n) for n in s], lengths)]
     lengths = [length_argument(op, n, x) for n in lengths]
     if s is not None:

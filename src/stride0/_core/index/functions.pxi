@@ -37,7 +37,7 @@ cdef object take_along_axis(str name, PyObject** given):
         at = convert_axis(given[2], x.ndim, "take_along_axis")
     if x.ndim != indices.ndim:
         raise ShapeError("take_along_axis", f"indices have {counted(indices.ndim, 'axis', 'axes')}, the array has {x.ndim}",
-                         (("x", f"{x.shape}"), ("indices", f"{indices.shape}")), "pass arrays with equally many axes")
+                         (("x", f"{x.shape}"), ("indices", f"{indices.shape}")), "pass arrays with equal numbers of axes")
     for axis in range(x.ndim):
         shape[axis] = indices.shape_[axis]
         if axis == at:
@@ -50,7 +50,7 @@ cdef object take_along_axis(str name, PyObject** given):
                 raise BroadcastError("take_along_axis", [("x", x.shape), ("indices", indices.shape)])
         empty = empty or shape[axis] == 0
     if differ and not empty:
-        pairs = [("x without the axis", beside(x, at)), ("indices without it", beside(indices, at))]
+        pairs = [("x without the axis", shape_without(x, at)), ("indices without it", shape_without(indices, at))]
         check_broadcasting("take_along_axis", pairs, tuple([shape[axis] for axis in range(x.ndim) if axis != at]))
     out = new_array(x.code, x.ndim, shape, NULL, False)
     indices = unchecked_indices(indices, x.shape_[at], at)
@@ -59,7 +59,7 @@ cdef object take_along_axis(str name, PyObject** given):
     return out
 
 
-cdef tuple beside(Array x, int axis):
+cdef tuple shape_without(Array x, int axis):
     """The shape without an axis."""
     return tuple([x.shape_[k] for k in range(x.ndim) if k != axis])
 

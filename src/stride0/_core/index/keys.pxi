@@ -40,7 +40,7 @@ cdef object classify(object item):
     """
     An item of a key as an int, slice, None, Ellipsis or Array.
 
-    Sequences and arrays of other libraries become Arrays; an integer array without axes is an int.
+    Sequences and arrays of other libraries become Arrays; a 0-d integer array is an int.
     """
     cdef Array a
     cdef bint is_array
@@ -129,7 +129,7 @@ cdef int take_slice(Selection* into, object item, Py_ssize_t size, Py_ssize_t st
     PySlice_Unpack(item, &start, &stop, &step)
     count = PySlice_AdjustIndices(size, &start, &stop, step)
     into.shape[into.ndim] = count
-    # The step of a slice of one element is arbitrary, and the product could overflow.
+    # The step of a slice of length 1 is arbitrary, and the product could overflow.
     into.strides[into.ndim] = stride * step if count > 1 else stride
     if count > 0:
         into.data += start * stride
@@ -154,7 +154,7 @@ cdef int take_item(Selection* into, object item, Array x, int axis) except -1:
 
 
 cdef Array element_view(Array x, char* data):
-    """The view of one element."""
+    """The 0-d view of an element."""
     cdef Array y = blank(x.code)
     set_ndim(y, 0)
     y.size = 1

@@ -15,7 +15,7 @@
 ctypedef struct Lanes:
     # A loop over elements in C order: lanes along its innermost axis, which is the first here. Strides in bytes.
     int ndim
-    int rows                # operands: the array, the other one, each index array
+    int rows                # operands: the indexed array, the array of values, each index array
     Py_ssize_t run          # bytes that are moved at each index; 0: axes are not merged into runs
     int mode
     int width
@@ -130,7 +130,7 @@ cdef bint move_lanes(Lanes* lanes, int code, int mode) except -1:
     if mode == S0_ADD:
         lanes.width = -itemsize if letter_at(code) == c"f" else -itemsize // 2 if letter_at(code) == c"c" else itemsize
     lanes.copy = loops_of(cast_kernel(code, code))[3] if lanes.run == itemsize and mode != S0_ADD else NULL
-    # A read of one element from a cache takes a nanosecond.
+    # Reading an element from a cache takes a nanosecond.
     work = lanes.count * (1 if lanes.width else tuning.gathered_run_ns + lanes.run // tuning.gathered_bytes_per_ns)
     if lanes.ndim == 2 and work < tuning.long_run_elements:
         # A small call: one block of lanes.

@@ -34,7 +34,7 @@ static void s0_exchange_both(s0_schur *all, Py_ssize_t p, Py_ssize_t q)
     }
 }
 
-/* Whether the coupled elements of row p, or of column p, are 0 beside the diagonal. */
+/* Whether the coupled off-diagonal elements of row p, or of column p, are 0. */
 static int s0_is_isolated(const s0_schur *all, Py_ssize_t p, int by_column)
 {
     for (Py_ssize_t k = all->low; k <= all->high; k++) {

@@ -1,7 +1,7 @@
 /* Complex reflectors of decompositions by eigenvalues and singular values (`hermitian.h`, `complex_singular.h`).
  *
  * A row of n complex numbers is a row of real parts, and `pitch` elements further a row of imaginary parts. Reflectors make the reduced matrix
- * real, so that its rotations are those of real matrices, on rows that are twice as long. */
+ * real. The functions that rotate real matrices then serve it, on rows that are twice as long. */
 #ifndef STRIDE0_COMPLEX_REFLECTORS_H
 #define STRIDE0_COMPLEX_REFLECTORS_H
 

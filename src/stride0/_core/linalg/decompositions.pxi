@@ -63,7 +63,8 @@ cpdef Array check_square(str op, object x, str name="x"):
     """`x` if it is a square matrix or a stack of them."""
     cdef Array found = check_matrices(op, x, name)
     if found.shape_[found.ndim - 1] != found.shape_[found.ndim - 2]:
-        raise ShapeError(op, f"{name} must be square, and a matrix of it is {found.shape[-2]} by {found.shape[-1]}", [(name, f"{found.shape}")])
+        raise ShapeError(op, f"{name} must be square, and its matrices are {found.shape[-2]} by {found.shape[-1]}", [(name, f"{found.shape}")],
+                         "pass a square matrix or a stack of square matrices")
     return found
 
 
@@ -76,7 +77,7 @@ cpdef int refuse_storage_dtypes(str op, Array x) except -1:
     """Raise DTypeError for a storage dtype."""
     if is_stored(x.code):
         raise DTypeError(
-            op, f"Unsupported dtype {x.dtype.name}", (), f"astype(x, {dtype_at(arithmetic_code(x.code)).name}), in which it is computed")
+            op, f"Unsupported dtype {x.dtype.name}", (), f"cast first: astype(x, {dtype_at(arithmetic_code(x.code)).name})")
     return 0
 
 

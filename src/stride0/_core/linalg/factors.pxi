@@ -103,7 +103,7 @@ cdef object qr(str name, PyObject** given):
     cdef bint complete
     mode = <object>given[1]
     if not isinstance(mode, str) or mode not in ("reduced", "complete"):
-        raise ArgumentValueError("qr", f"unknown mode {shown(mode)}", (), "mode must be 'reduced' or 'complete'.")
+        raise ArgumentValueError("qr", f"unknown mode {shown(mode)}", (), "pass mode='reduced' or mode='complete'")
     complete = mode == "complete" and rows > columns
     cdef Tall tall = factor_tall(x, False) if not complete and is_tall(x) else None
     if tall is not None:

@@ -5,8 +5,8 @@
 #include "complex_reflectors.h"
 #include "eigen.h"
 
-/* Reduce a Hermitian matrix, whose rows are those of the transpose too, to a real tridiagonal matrix: as `s0_tridiagonalise`, but one step after the
- * other. Row i becomes v of the reflector of its first i elements. */
+/* Reduce a Hermitian matrix to a real tridiagonal matrix, like `s0_tridiagonalise`, but one step at a time. Row i becomes v of the reflector of its
+ * first i elements. */
 static void s0_tridiagonalise_hermitian(double *a, Py_ssize_t n, Py_ssize_t pitch, double *d, double *e, double *tau, double *w)
 {
     const Py_ssize_t line = 2 * pitch;

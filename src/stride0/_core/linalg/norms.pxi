@@ -53,10 +53,10 @@ cdef double order_of(object order) except? -1:
     if type(order) is not int and type(order) is not float:
         order = as_scalar("vector_norm", "ord", order)
         if isinstance(order, (bool, complex)):
-            raise ArgumentTypeError("vector_norm", "ord must be an int or a float", [("ord", shown(given))])
+            raise ArgumentTypeError("vector_norm", "ord must be an int or a float", [("ord", shown(given))], "pass a number, for example ord=2")
     p = as_float("vector_norm", order) if type(order) is int else <double>order
     if isnan(p):
-        raise ArgumentValueError("vector_norm", "ord must not be NaN")
+        raise ArgumentValueError("vector_norm", "ord must not be NaN", (), "pass a number, for example ord=2")
     return p
 
 
@@ -74,7 +74,7 @@ cdef Array extreme_magnitude(str name, Array x, tuple axes, bint largest):
         return over_axes("max_abs", x, axes, x.code)
     for axis in axes:
         if x.shape_[<int>axis] == 0:
-            raise ShapeError(name, "there are no elements to choose the smallest of", [("x", f"{x.shape}")])
+            raise ShapeError(name, "x has no elements, so there is no smallest magnitude", [("x", f"{x.shape}")], "pass an array with elements")
     x = magnitudes(x)
     return over_axes("min", x, axes, x.code)
 
@@ -153,7 +153,7 @@ cdef object matrix_norm(str name, PyObject** given):
         out = euclidean(x, (rows, columns), over_axes("sum_squares", x, (rows, columns), FLOAT64))
     elif isinstance(order, bool) or order not in (1, -1, INFINITY, -INFINITY, "nuc", 2, -2):
         raise ArgumentValueError(
-            "matrix_norm", f"unknown norm {shown(<object>given[2])}", (), "ord must be 'fro', 'nuc', 1, 2, inf, -1, -2 or -inf.")
+            "matrix_norm", f"unknown norm {shown(<object>given[2])}", (), "pass ord='fro', 'nuc', 1, 2, inf, -1, -2 or -inf")
     elif order in ("nuc", 2, -2):
         out = singular_values("matrix_norm", x)
         if order == "nuc":

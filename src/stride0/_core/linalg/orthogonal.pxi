@@ -32,7 +32,7 @@ cdef struct Reflection:
     double* q               # factors of m x kept and kept x n, in C order
     double* r
     Py_ssize_t m, n, kept
-    Py_ssize_t count, each  # matrices, and those of a chunk
+    Py_ssize_t count, each  # matrices in all, and matrices of a chunk
     int no_memory
 
 

@@ -51,7 +51,7 @@ cdef void decompose_some(void* context, int chunk) noexcept nogil:
 
 
 cdef bint has_own_values(Array x) except -1:
-    """Note [Eigenvalues]: whether `eigvalsh` and `svdvals` of x, in the dtype of LAPACK's routines, are computed here."""
+    """Note [Eigenvalues]: whether `eigvalsh` and `svdvals` of x, in LAPACK's dtype, are computed here."""
     return (x.code == FLOAT64 or x.code == COMPLEX128) and is_reproducible()
 
 

@@ -1,6 +1,6 @@
 /* Small systems of linear equations, and determinants: elimination with partial pivoting, as in LAPACK, in the rows of a copy. Also
- * triangular factors of positive definite matrices. For the usual sizes the compiler unrolls the loops here. The operations and their
- * order are those of one block of `block_kernels.h`, Note [Blocked decompositions]: results have the same bits. */
+ * triangular factors of positive definite matrices. For the usual sizes the compiler unrolls the loops here. A block of
+ * `block_kernels.h` has the same operations in the same order, Note [Blocked decompositions]: results have the same bits. */
 #ifndef STRIDE0_SYSTEMS_H
 #define STRIDE0_SYSTEMS_H
 

@@ -238,7 +238,7 @@ cdef Array make_range(list numbers, dtype):
     if into_integers:
         if not all([n == int(n) for n in (numbers[0], numbers[2])]):
             raise ArgumentValueError("arange", f"start or step has a fraction and the dtype is {target.name}", describe_numbers(numbers),
-                                     f"astype(arange(start, stop, step), {target.name}), which rounds toward zero")
+                                     f"write astype(arange(start, stop, step), {target.name}), which rounds toward zero")
         numbers = [int(numbers[0]), math.ceil(numbers[1]) if numbers[2] > 0 else math.floor(numbers[1]), int(numbers[2])]
     count = count_of_numbers(numbers[0], numbers[1], numbers[2])
     if count >= 2**63:
@@ -265,7 +265,7 @@ cdef Array make_integers(Py_ssize_t count, start, step, DType dtype):
     least, most = limits_of(dtype)
     for number in (start, start + (count - 1) * step) if count else ():
         if not least <= number <= most:
-            raise RangeError("arange", f"{number} does not fit {dtype.name}", accepts=f"From {least} to {most}.")
+            raise RangeError("arange", f"{number} does not fit {dtype.name}", accepts=f"pass numbers from {least} to {most}")
     out = new_array(dtype.code, 1, &count, NULL, False)
     # Elements are computed modulo 2**64, which is right even if the step does not fit int64.
     iota(out, start, step)

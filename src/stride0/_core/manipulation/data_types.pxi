@@ -43,7 +43,7 @@ cdef object result_type(str name, PyObject** given):
         else:
             dtypes.append(dtype_at(found))
     if code < 0:
-        raise ArgumentValueError("result_type", "at least one array or dtype is needed")
+        raise ArgumentValueError("result_type", "at least one array or dtype is needed", (), "pass an array or a dtype")
     if dtypes is not None:
         code = (<DType?>promote_all(dtypes)).code
     elif second >= 0:

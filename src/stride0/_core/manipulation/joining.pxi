@@ -146,8 +146,8 @@ cdef Array stack_parts(Parts* parts, PyObject* new_axis):
     for i in range(1, parts.count):
         x = <Array>parts.items[i]
         if not same_shape(x, first):
-            raise ShapeError("stack", f"arrays[{i}] has another shape than arrays[0]",
-                             [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")], "All shapes must be equal.")
+            raise ShapeError("stack", f"the shapes of arrays[{i}] and arrays[0] differ",
+                             [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")], "pass arrays of one shape, or call concat")
     if not read_axis(new_axis, first.ndim + 1, &at):
         at = convert_axis(new_axis, first.ndim + 1, "stack")
     check_ndim_of(first.ndim + 1, "stack")
@@ -188,7 +188,7 @@ cdef Array concat_parts(Parts* parts, PyObject* given_axis):
         if not fits:
             raise ShapeError("concat", f"arrays[{i}] does not fit arrays[0]",
                              [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")],
-                             f"sizes must be equal, except along axis {at}; stack(arrays) joins along a new axis")
+                             f"pass arrays with equal sizes on all axes except {at}, or call stack to join along a new axis")
     for k in range(parts.count):
         x = <Array>parts.items[k]
         if x.shape_[at] > MANY_ELEMENTS - total:

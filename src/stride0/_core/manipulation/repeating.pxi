@@ -225,7 +225,7 @@ cdef object roll(str name, PyObject** given):
     shifts = [normalize_index("roll", "shift", s) for s in (shift if several else (shift,))]
     if given[2] is <PyObject*>None:
         if len(shifts) != 1:
-            raise ArgumentValueError("roll", "a tuple of shifts needs a tuple of axes", [("shift", shown(shift))])
+            raise ArgumentValueError("roll", "a tuple of shifts needs a tuple of axes", [("shift", shown(shift))], "pass axis as a tuple, too")
         moves[0] = operator.mod(shifts[0], x.size) if x.size else 0
         out = rolled(flat(x), moves)
         return view_of(out, data_of(out), x.ndim, x.shape_, c_order(x, moves))
@@ -234,7 +234,8 @@ cdef object roll(str name, PyObject** given):
     if not several:
         shifts *= len(axes)
     if len(shifts) != len(axes):
-        raise ArgumentValueError("roll", "there must be as many shifts as axes", [("shift", shown(shift)), ("axis", shown(along))])
+        raise ArgumentValueError("roll", "the numbers of shifts and axes differ", [("shift", shown(shift)), ("axis", shown(along))],
+                                 "pass one shift per axis")
     total = [0] * x.ndim
     for a, s in zip(axes, shifts):
         total[a] += s

@@ -149,7 +149,7 @@ cdef object moveaxis(str name, PyObject** given):
         raise ArgumentTypeError("moveaxis", "source and destination must be integers or tuples of integers")
     count = axes_argument(given[1], x.ndim, "moveaxis", sources)
     if axes_argument(given[2], x.ndim, "moveaxis", targets) != count:
-        raise ArgumentValueError("moveaxis", "source and destination must name equally many axes",
+        raise ArgumentValueError("moveaxis", "source and destination must name equal numbers of axes",
                                  [("source", shown(<object>given[1])), ("destination", shown(<object>given[2]))])
     for k in range(count):
         order[targets[k]] = sources[k]

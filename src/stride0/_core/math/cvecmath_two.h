@@ -4,7 +4,7 @@
    about 2**-100 of their operands. If the processor has fma, one instruction gives the error of a product; otherwise Dekker's
    algorithm does, because libm's fma is slow. Both are exact: Note [Same bits]. */
 
-/* clang 23's vectoriser also considers vectors of one element. For that it asks recursively, for each operation, whether the users
+/* clang 23's vectoriser also considers vectors of length 1. For that it asks recursively, for each operation, whether the users
    of its result are scalar. The time grows exponentially with the number of operations, and products without fma have many. It
    does not ask if the width is given: here the width that it would choose anyway. */
 #if defined(__clang__) && defined(__SSE2__) && !defined(__FMA__)

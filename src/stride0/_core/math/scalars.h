@@ -1,6 +1,6 @@
 /* Small scalar bodies that the loops inline: thin names over libm, selections, components, casts.
  *
- * Each function comes as `_f64` and `_f32`. If a body only forwards to libm, libm's special cases (C Annex F) are those that the
+ * Each function comes as `_f64` and `_f32`. If a body only forwards to libm, libm's special cases (C Annex F) are the cases that the
  * standard requires. Bodies with other special cases are in realmath.h and complexmath.h. */
 #ifndef STRIDE0_SCALARS_H
 #define STRIDE0_SCALARS_H

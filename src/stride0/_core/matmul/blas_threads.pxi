@@ -18,7 +18,7 @@ cdef bint has_blas = False
 
 cdef object load_blas = functions_of_blas
 
-# Note [One thread of BLAS]: the calls that compute alone now, and the threads that there are otherwise.
+# Note [One thread of BLAS]: the calls that now run on one thread, and the number of threads otherwise.
 cdef CountThreads count_threads = NULL
 cdef LimitThreads limit_threads = NULL
 cdef int alone = 0

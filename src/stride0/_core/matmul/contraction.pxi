@@ -6,7 +6,7 @@
 #     lacked.
 #
 #     A label that only one operand has, and that the result lacks, is summed first. The other labels of two operands form four groups:
-#     batch (both, and the result), summed (both alone), left and right (one operand and the result). Without summed labels the
+#     batch (both, and the result), summed (both, not the result), left and right (one operand and the result). Without summed labels the
 #     product is a multiplication of two views. Otherwise
 #
 #     1. where each group has one stride in each operand, it is one axis, and the operands are two stacks of matrices, of
@@ -70,7 +70,7 @@ cdef void keep_labels(Space* space, int count, const unsigned char* out) noexcep
 
 
 cdef int in_order(int* order, int count, const unsigned char* out, const Group* group) noexcept:
-    """Write the labels of the result, and those of a group, if there is one, to `order`; how many."""
+    """Write the labels of the result, then the labels of `group` unless it is NULL, to `order`; returns their number."""
     cdef int k
     for k in range(count):
         order[k] = out[k]
@@ -97,7 +97,7 @@ cdef Array view_by(Array x, const Space* space, int operand, const int* labels, 
 
 
 cdef Array contract_one(Array x, const unsigned char* labels, int count, const unsigned char* out, str name):
-    """One operand: diagonals, its axes in the order of `out`, all of them its labels, and the sum along the others; a view where there are none."""
+    """A contraction of one operand: diagonals, axes in the order of `out`, and sums along labels that `out` lacks; a view if it has all labels."""
     cdef Space space
     cdef int order[2 * MAX_NDIM]
     cdef int k, ndim = in_order(order, count, out, NULL)
@@ -146,7 +146,7 @@ cdef Array contract_two(
     if a.code == BOOL:
         return contract_bools(a, of_a, b, of_b, count, out, name)
     if space.left.count == 0 and space.right.count:
-        # A product of a vector and a matrix as that of a matrix and a vector.
+        # Exchange the operands: a vector by a matrix becomes a matrix by a vector.
         a, b, of_a, of_b = b, a, of_b, of_a
         describe_space(&space, a, of_a, b, of_b, count, out)
         find_groups(&space, a, of_a, count, out)
@@ -172,7 +172,7 @@ cdef void describe_space(
 
 
 cdef bint has_own(const Space* space, int operand, Array x, const unsigned char* labels) noexcept:
-    """Whether an operand is to be summed along labels that the other one lacks."""
+    """Whether an operand has labels to sum along that the other operand lacks."""
     cdef int axis
     cdef const Label* label
     for axis in range(x.ndim):
@@ -206,7 +206,7 @@ cdef void add_to(Group* group, Space* space, int label) noexcept:
 
 
 cdef void find_groups(Space* space, Array a, const unsigned char* of_a, int count, const unsigned char* out) noexcept:
-    """Note [Contractions]; those of the result in its order."""
+    """Find the groups of labels, Note [Contractions]; labels of the result come in its order."""
     cdef int k
     cdef Label* label
     space.batch.count = space.summed.count = space.left.count = space.right.count = 0
@@ -242,14 +242,14 @@ cdef Array multiply_by(const Space* space, Array a, Array b, int count, const un
 
 
 cdef Array sum_products(Space* space, Array a, Array b, int count, const unsigned char* out, str name):
-    """Two operands with labels to sum along; a right group only beside a left one."""
+    """Contract two operands that have labels to sum along; if there is a right group, there must be a left group."""
     cdef bint copied[2]
     cdef Py_ssize_t cost, other
     if space.left.count == 0 and (space.batch.count or space.summed.size <= tuning.dot_elements):
         return reduce_products(space, a, b, count, out, name)
     sort_by(&space.left, space, 0)
     sort_by(&space.right, space, 1)
-    # The order of the labels that are summed along is that of one operand.
+    # Labels to sum along come in the order of one of the operands.
     cost = find_axes(space, a, b, 0, copied)
     if cost:
         other = find_axes(space, a, b, 1, copied)
@@ -283,7 +283,7 @@ cdef double works(const Space* space) noexcept:
 
 
 cdef Array reduce_products(const Space* space, Array a, Array b, int count, const unsigned char* out, str name):
-    """In one pass over views with all labels: those of the result, then those to sum along."""
+    """Contract in one pass over views with all labels: labels of the result first, then labels to sum along."""
     cdef int order[2 * MAX_NDIM]
     cdef int ndim = in_order(order, count, out, &space.summed)
     cdef Array x1 = view_by(a, space, 0, order, ndim, name), x2 = view_by(b, space, 1, order, ndim, name)
@@ -369,7 +369,7 @@ cdef Array multiply_matrices(Space* space, Array a, Array b, int count, const un
         if works(space) <= tuning.contraction_products:
             return reduce_products(space, a, b, count, out, name)
         product = multiply_stacks(x1, x2, tuple([space.labels[space.batch.labels[k]].size for k in range(lead)]), dtype_at(a.code))
-    # Strides in the result take the place of those in the first operand.
+    # Strides in the result replace strides in the first operand.
     for k in range(lead):
         space.labels[space.batch.labels[k]].stride[0] = product.strides_[k]
     set_steps(space, &space.left, product.strides_[lead])

@@ -16,7 +16,7 @@ cdef class Known:
     cdef bytes output
     cdef int labels             # how many
     cdef bint repeats           # whether an operand has a label twice
-    cdef dict steps             # those of `steps_of`, by the shapes and the way in which a path is to be found
+    cdef dict steps             # results of `steps_of`, by the shapes and the method that finds a path
 
 # By the string; by it and the numbers of axes, where the string has an ellipsis; by the lists of labels.
 cdef dict KNOWN = {}
@@ -93,7 +93,7 @@ cdef tuple known_call(str name, object first, tuple others):
     operands, lists = given[::2], given[1::2]
     if not lists:
         raise ArgumentTypeError(name, f"subscripts must be a string, not {type(first).__name__}", (),
-                                'einsum("ij,jk->ik", x1, x2), or einsum(x1, [0, 1], x2, [1, 2], [0, 2])')
+                                'write einsum("ij,jk->ik", x1, x2), or einsum(x1, [0, 1], x2, [1, 2], [0, 2])')
     ndims = ndims_of(name, operands)
     lists = [read_list(name, each) for each in lists]
     output = None if output is None else read_list(name, output)
@@ -106,7 +106,7 @@ cdef tuple known_call(str name, object first, tuple others):
 
 cdef tuple ndims_of(str name, tuple operands):
     if not operands:
-        raise ArgumentTypeError(name, "there is no operand", (), 'einsum("ij,jk->ik", x1, x2)')
+        raise ArgumentTypeError(name, "no operand is given", (), 'write einsum("ij,jk->ik", x1, x2)')
     for k, x in enumerate(operands):
         check_array(name, x, f"operands[{k}]")
     return tuple([(<Array>x).ndim for x in operands])

@@ -13,7 +13,7 @@ cdef object matmul(str name, PyObject** given):
     if x1.shape_[x1.ndim - 1] != x2.shape_[x2.ndim - 2 if x2.ndim > 1 else 0]:
         raise ShapeError(
             "matmul", f"the inner sizes differ: {x1.shape[-1]} in x1 and {x2.shape[-2 if x2.ndim > 1 else 0]} in x2", shapes_of(x1, x2),
-            "the last axis of x1 and the second-to-last (or only) axis of x2 must be equal; see matrix_transpose")
+            "make the inner sizes equal, for example by matrix_transpose(x2)")
     code = x1.code
     if x1.code == x2.code and (not guarding or x2.ndim <= 2 >= x1.ndim):
         out = usual_product(x1, x2)
@@ -55,12 +55,12 @@ cdef Array with_axis(Array x, int at):
 
 
 cdef Array as_numbers(Array x, Array other):
-    """Beside numbers, True counts as 1."""
+    """x, or its numbers 0 and 1 in the dtype of `other` if x is bool."""
     return copy_array(x, other.code, False) if x.code == BOOL else x
 
 
 def check_products(op, x1, x2):
-    """Two arrays to be multiplied and summed; beside numbers, True counts as 1."""
+    """Two arrays to be multiplied and summed; a bool array is cast if the other array has numbers."""
     check_array(op, x1, "x1")
     check_array(op, x2, "x2")
     if (x1.dtype.kind == "bool") != (x2.dtype.kind == "bool"):
@@ -104,7 +104,7 @@ cdef object tensordot(str name, PyObject** given):
     for k, label in enumerate(labels2):
         if label < x1.ndim and x1.shape_[<int>label] != x2.shape_[k]:
             raise ShapeError("tensordot", f"axis {label} of x1 has size {x1.shape[label]} and axis {k} of x2 has size {x2.shape[k]}",
-                             [*shapes_of(x1, x2), ("axes", shown(<object>given[2]))], "Axes that are summed along must be equal; they do not broadcast.")
+                             [*shapes_of(x1, x2), ("axes", shown(<object>given[2]))], "choose pairs of axes of equal size: summed axes do not broadcast")
     if len(kept) > MAX_NDIM:
         check_ndim("tensordot", len(kept))
     for k, label in enumerate(kept):
@@ -139,7 +139,7 @@ cdef object compute_vecdot(Array x1, Array x2, axis):
     place = check_vectors("vecdot", x1, x2, axis)
     if x1.shape[place] != x2.shape[place]:
         raise ShapeError("vecdot", f"axis {place} has size {x1.shape[place]} in x1 and {x2.shape[place]} in x2", shapes_of(x1, x2),
-                         "Vectors must be of the same size; they do not broadcast.")
+                         "pass vectors of equal size: they do not broadcast")
     check_broadcast("vecdot", x1, x2)
     code = promote_codes(x1.code, x2.code)
     return accumulate("vecdot", 2, x1, x2, (max(x1.ndim, x2.ndim) + place,), False, code, code)
@@ -159,7 +159,7 @@ def check_vectors(str op, Array x1, Array x2, axis):
     fewest = min(x1.ndim, x2.ndim)
     if number >= 0 and fewest:
         raise AxisError(op, f"axis {brief(number)} is not counted from the last one", shapes_of(x1, x2),
-                        f"axis must be from {-fewest} to -1: the arrays are aligned from the right.")
+                        f"pass an axis from {-fewest} to -1: the arrays are aligned from the right")
     return normalize_axis(op, number, fewest) - fewest
 
 

@@ -16,7 +16,7 @@
 #
 #     Lanes that are transformed are shared among the threads of the pool; pocketfft keeps its tables behind a lock of its own.
 #     Matrices of at most shared_loop_side rows and columns are shared among the threads of the pool if a stack has many: each
-#     has the bits that it has alone. eigh of 100 of 4x4 takes 149 microseconds on one thread and 85 on two, eigvalsh 80 and
+#     has the bits of a call with this matrix only. eigh of 100 matrices of 4x4 takes 149 microseconds on one thread and 85 on two, eigvalsh 80 and
 #     51. Larger ones, of few rows or columns, only where OpenBLAS can be kept from waking threads of its own, which would contend
 #     with the threads of the pool: Note [One thread of BLAS].
 

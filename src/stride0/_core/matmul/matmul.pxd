@@ -19,7 +19,7 @@ cdef struct Product:
     Py_ssize_t m            # rows and
     Py_ssize_t n            # columns, times such of n rows and
     Py_ssize_t p            # columns
-    # A chunk: so many matrices, or so many rows or columns of each.
+    # A chunk: the number of its matrices, or the number of rows or columns that it takes of each matrix.
     Py_ssize_t matrices
     Py_ssize_t rows
     Py_ssize_t columns

@@ -33,7 +33,7 @@ def functions_of_blas() -> tuple[int, ...]:
 
 
 class Routine(NamedTuple):
-    """A computation of NumPy's, by its ufunc or, where that is not what is expected, by a public function.
+    """A computation by a NumPy ufunc or, if the ufunc is not as expected, by a public NumPy function.
 
     Within `reproducible` all except transforms are refused. A row is deleted when a kernel of ours takes its
     place.
@@ -58,7 +58,7 @@ def _fft(name: str) -> tuple[str, ...]:
 
 
 def _public(name: str, **options: Any) -> Callable[..., Any]:
-    """Return a function that calls one of NumPy's, which is looked up when it is called."""
+    """Return a function that calls a NumPy function, which is looked up at each call."""
     return lambda *operands: attrgetter(name)(numpy())(*operands, **options)
 
 

@@ -25,7 +25,7 @@ cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype):
     moving = tuple([n if s1 or s2 else 1 for n, s1, s2 in zip(batch, strides1, strides2)])
     order = list(range(len(batch)))
     if x1.ndim == 4 and strides(x1)[1] == 0 and strides(x2)[0] == 0:
-        # Each matrix by each: those of x1 are rows of one matrix, where the axis along which they are is the second one.
+        # Each matrix of x1 by each matrix of x2. Matrices of x1 are rows of one matrix if their axis is the second one.
         order = [axis for axis in order if strides1[axis] == 0] + [axis for axis in order if strides1[axis] != 0]
         x1, x2 = exchanged(x1), exchanged(x2)
     sizes = [moving[axis] for axis in order]
@@ -123,7 +123,7 @@ cdef Array by_dot(Array x1, Array x2, int code):
 
 
 cdef Array beside_other_axis(Array x, int axis, Py_ssize_t along, Py_ssize_t inner):
-    """A view of a stack of matrices with an axis of size 1 in front of or behind that of the rows, or columns, and the inner one last."""
+    """A view of a stack of matrices: an axis of size 1 before or after the rows (or columns), and the inner axis last."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_NDIM]
     cdef int lead = x.ndim - 2, rows = lead + (axis == lead), is_right = axis == lead

@@ -76,10 +76,10 @@ cdef class DType:
 
     def __cinit__(self):
         if SEALED:
-            raise TypeError("DType: data types cannot be created; use those of the namespace, stride0.float64 for example")
+            raise TypeError("DType: dtypes cannot be created; use a dtype of the namespace: stride0.float64")
 
     def __init__(self):
-        raise TypeError("DType: data types cannot be created; use those of the namespace, stride0.float64 for example")
+        raise TypeError("DType: dtypes cannot be created; use a dtype of the namespace: stride0.float64")
 
     def __repr__(self):
         return f"stride0.{self.name}"
@@ -161,7 +161,7 @@ def numpy_dtype(DType dtype not None):
     try:
         return numpy.dtype(getattr(importlib.import_module(module), dtype.name))
     except ImportError:
-        raise DTypeError("numpy", f"NumPy has no dtype {dtype.name}", (), f"the package {module}, which has one; or astype, to another dtype") from None
+        raise DTypeError("numpy", f"NumPy has no dtype {dtype.name}", (), f"install {module}, or cast first: astype(x, float32)") from None
 
 
 # What a ``dtype=`` argument may be, for annotations; the stub adds NumPy's dtypes, which are not imported here.

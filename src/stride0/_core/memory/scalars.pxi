@@ -13,7 +13,7 @@ cdef char letter_of(object value) except 0:
         return c"f"
     if isinstance(value, complex):
         return c"c"
-    raise DTypeError("promote", f"a {type(value).__name__} is not a Python scalar", (), "bool, int, float or complex")
+    raise DTypeError("promote", f"a {type(value).__name__} is not a Python scalar", (), "pass a bool, int, float or complex")
 
 
 cdef int scalar_code(object value) except -1:
@@ -61,7 +61,7 @@ cdef int write_integer(object value, int code, char* out, str operation) except 
             operation,
             f"Python integer {brief(value)} is out of bounds for {dtype_at(code).name}",
             (),
-            f"{dtype_at(code).name} holds the integers from {low} to {high}",
+            f"pass an integer from {low} to {high}",
         )
     # The upper half of uint64 is left.
     pattern[0] = value

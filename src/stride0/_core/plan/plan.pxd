@@ -228,7 +228,7 @@ cdef Counters counters
 #
 # Note [Chains]
 #     A chain has leaves, constants, steps and outputs. Its values are numbered. Values 0 to leaves - 1 are the leaves, the
-#     first operands of the plan. The constants, of one element each, follow. Step s computes value leaves + constants + s
+#     first operands of the plan. The constants, scalars, follow. Step s computes value leaves + constants + s
 #     from earlier values. Output o, operand leaves + o of the plan, stores the value stored[o]. A step reads operands in
 #     the dtype of its kernel: operands of another dtype are cast, and so are values stored in an output of another dtype.
 #     A reduction is the last step, stored in the last output. This output has stride 0 along the reduced axes, and holds

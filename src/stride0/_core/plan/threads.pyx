@@ -110,9 +110,9 @@ def set_num_threads(n, /):
     >>> xp.set_num_threads(before)
     """
     if isinstance(n, bool) or not isinstance(n, int):
-        raise ArgumentTypeError("set_num_threads", "n must be an int", [("n", shown(n))])
+        raise ArgumentTypeError("set_num_threads", "n must be an int", [("n", shown(n))], f"pass a number from 1 to {S0_MOST_THREADS}")
     if not 1 <= n <= S0_MOST_THREADS:
-        raise ArgumentValueError("set_num_threads", f"{n} threads", (), f"a number from 1 to {S0_MOST_THREADS}")
+        raise ArgumentValueError("set_num_threads", f"{n} threads", (), f"pass a number from 1 to {S0_MOST_THREADS}")
     S0_STORE(s0_chosen, n)
 
 

@@ -52,7 +52,8 @@ cdef object scan_axis(str name, PyObject** given):
         x = view_of(x, data_of(x), 1, &one, &stride)
     if given[1] is <PyObject*>None:
         if x.ndim > 1:
-            raise ArgumentValueError(name, f"axis must be given for an array with {x.ndim} axes", [("x", f"{x.shape}")])
+            raise ArgumentValueError(name, f"axis must be given for an array with {x.ndim} axes", [("x", f"{x.shape}")],
+                                     f"pass an axis from {-x.ndim} to {x.ndim - 1}")
     elif not read_axis(given[1], x.ndim, &axis):
         axis = convert_axis(given[1], x.ndim, name)
     return scan(name, x, axis, target, flag_argument(given[3], name, "include_initial"))
@@ -68,7 +69,7 @@ cdef object find_extreme(str name, PyObject** given):
     if x.size == 0:
         for axis in axes_tuple(given[1], x.ndim, name):
             if x.shape_[<int>axis] == 0:
-                raise ShapeError(name, f"axis {axis} has no elements to choose from", [("x", f"{x.shape}")])
+                raise ShapeError(name, f"axis {axis} has no elements to choose from", [("x", f"{x.shape}")], "pass an array with elements")
     return reduce_axes(name, x, given[1], given[2], None)
 
 
@@ -104,7 +105,7 @@ cdef object find_extreme_index(str name, PyObject** given):
         axis = convert_axis(given[1], x.ndim, name)
     if (x.size if axis < 0 else x.shape_[axis]) == 0:
         where = "x" if axis < 0 else f"axis {axis}"
-        raise ShapeError(name, f"{where} has no elements to choose from", [("x", f"{x.shape}")])
+        raise ShapeError(name, f"{where} has no elements to choose from", [("x", f"{x.shape}")], "pass an array with elements")
     if axis >= 0:
         return argreduce(name, x, axis, keepdims)
     # Along broadcast axes the first of the equal elements is at index 0; the others keep their order.
@@ -177,7 +178,7 @@ cdef object deviation(str name, PyObject** given):
     if type(correction) is not float and type(correction) is not int:
         correction = as_scalar(name, "correction", correction)
         if isinstance(correction, (bool, complex)):
-            raise ArgumentTypeError(name, "correction must be an int or a float", [("correction", shown(<object>given[2]))])
+            raise ArgumentTypeError(name, "correction must be an int or a float", [("correction", shown(<object>given[2]))], "pass a number, for example correction=1")
     keepdims = flag_argument(given[3], name, "keepdims")
     middle = wide_mean(x, axes, True, None)
     squares = accumulate("sum_squared_deviation", 2, x, middle, axes, True, wide_code(x.code), FLOAT64)

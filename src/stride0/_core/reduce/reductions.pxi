@@ -1,15 +1,15 @@
 # Reductions, cumulative operations and arg-reductions: results that several elements accumulate in.
 #
 # Note [Repeated elements]
-#     A broadcast axis of all inputs, with stride 0, repeats one element n times. No kernel runs along it: a sum is
-#     n times, a product the n-th power of the result for one element, and an extreme is that result. So sums of
-#     floating-point numbers are more accurate, and may differ in the last bit from those of a copy. In 64 bits the
-#     result is otherwise that of a kernel: integers wrap, and infinities, NaN and signed zeros are the same.
+#     A broadcast axis of all inputs, with stride 0, repeats one element n times. No kernel runs along it. The result r
+#     without this axis becomes n * r for a sum, r ** n for a product, and stays r for an extreme. So sums of floating-point
+#     numbers are more accurate, and may differ in the last bit from sums of a copy. Otherwise a kernel would give the same
+#     result in 64 bits: integers wrap, and infinities, NaN and signed zeros are equal.
 
 
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
 cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(operations.SCANS)}
-# Of those that do not begin with their first element.
+# The start values of reductions that do not begin with their first element.
 cdef dict STARTS = {row.name: row.start for row in operations.REDUCTIONS if row.start is not None}
 cdef dict COMPLEX_STARTS = {row.name: row.complex_start for row in operations.REDUCTIONS}
 # The same as elements of each dtype.
@@ -82,7 +82,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     if total.size:
         if name not in STARTS:
             if empty:
-                raise ShapeError(name, "no elements to choose from", (("x", f"{shape_tuple(x)}"),))
+                raise ShapeError(name, "x has no elements to choose from", (("x", f"{shape_tuple(x)}"),), "pass an array with elements")
             # The first element along the reduced axes: folding it once more changes no extreme.
             assign_array(total, view_of(x, data_of(x), ndim, kept, x.strides_), name)
         else:
@@ -114,12 +114,12 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
 
 
 cdef int repeat_total(str name, str repeated, Array total, uint64_t times) except -1:
-    """Note [Repeated elements]: the result of a reduction for elements that are each repeated so many times."""
+    """Note [Repeated elements]: turn the result of a reduction into its result for elements that are each repeated `times` times."""
     cdef Array count, part
     cdef int half
     if repeated == "multiply":
         if letter_at(total.code) == c"c":
-            # By components: as complex factors, an infinity and the 0 of the other one's imaginary part give NaN.
+            # By components: in a complex product, infinity times the imaginary part 0 of the factor gives NaN.
             for half in range(2):
                 part = component(total, 8 * half)
                 in_place(OP_MULTIPLY, part, <double>times, name)
@@ -135,7 +135,7 @@ cdef int repeat_total(str name, str repeated, Array total, uint64_t times) excep
 
 
 cdef int raise_total(Array total, uint64_t times) except -1:
-    """total **= times, by squaring: integers wrap, and signs, infinities and NaN are those of the product of so many factors."""
+    """total **= times, by squaring: integers wrap; signs, infinities and NaN are as in a product of `times` factors."""
     cdef Array square = copy_array(total, total.code, True)
     cdef bint first = True
     while times:
@@ -290,10 +290,10 @@ cpdef Array scan(str name, Array x, int axis, DType dtype, bint include_initial)
 
 cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, Kernel kernel, Kernel rows) except -1:
     """
-    Run a kernel along an axis of x, of more than one element, for every position of the other axes.
+    Run a kernel along an axis of x that is longer than 1, for every position of the other axes.
 
-    If another axis has smaller strides, `rows` is the kernel that runs over rows along it; that of a cumulative operation only
-    over contiguous ones.
+    If another axis has smaller strides, `rows` is the kernel that runs over rows along it; the kernel of a cumulative operation
+    runs only over contiguous rows.
     """
     cdef PyThreadState* thread
     cdef int whole = 1
@@ -328,7 +328,7 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
             shape[kept] = 1 if k == axis else x.shape_[k]
             kept += 1
     out = new_array(INT64, kept, shape, NULL, True)
-    # An axis of one element has index 0, which the zeros already are.
+    # Along an axis of size 1 the index is 0, as initialised.
     if x.size and x.shape_[axis] > 1:
         if is_stored(x.code):
             x = copy_array(x, arithmetic_code(x.code), False)

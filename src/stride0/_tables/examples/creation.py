@@ -183,7 +183,7 @@ True
 >>> xp.result_type(xp.int8, xp.uint8), xp.result_type(xp.int64, xp.float32)
 (stride0.int16, stride0.float64)
 
-A Python scalar counts by its kind alone:
+Only the kind of a Python scalar counts:
 
 >>> xp.result_type(xp.float32, 1.5), xp.result_type(xp.int8, 1.5)
 (stride0.float32, stride0.float64)

@@ -138,7 +138,7 @@ Array([ 1., -1.], dtype=float64)
 >>> xp.round(xp.asarray([0.5, 1.5, 2.5, -0.4]))
 Array([ 0.,  2.,  2., -0.], dtype=float64)
 
-As a method it takes a number of decimals, as that of NumPy's arrays does:
+As a method it takes a number of decimals, like the method of NumPy arrays:
 
 >>> xp.asarray([3.14159]).round(2)
 Array([3.14], dtype=float64)

@@ -93,7 +93,7 @@ Array([-2.,  6.], dtype=float64)
 >>> xp.linalg.det(xp.ones((2, 3)))
 Traceback (most recent call last):
     ...
-stride0.ShapeError: det: x must be square, and a matrix of it is 2 by 3
+stride0.ShapeError: det: x must be square, and its matrices are 2 by 3
 ...
 """,
     "linalg.diagonal": """

@@ -105,6 +105,6 @@ VJP: dict[str, dict[str, Rule]] = {
 }
 
 NO_GRAD: dict[str, str] = {
-    "fft.fftfreq": "the result depends on a length alone",
-    "fft.rfftfreq": "the result depends on a length alone",
+    "fft.fftfreq": "the result depends only on a length",
+    "fft.rfftfreq": "the result depends only on a length",
 }

@@ -51,7 +51,7 @@ product = multiply_masked
 
 
 def reduced_axes(axis: Axis, ndim: int) -> Shape:
-    """Return the axes that a reduction with this argument removes, none of them negative."""
+    """Return the axes that a reduction with this argument removes, as numbers from 0."""
     if axis is None:
         return tuple(range(ndim))
     axes = axis if isinstance(axis, tuple) else (axis,)

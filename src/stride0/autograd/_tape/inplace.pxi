@@ -233,8 +233,8 @@ cdef object in_place_of_values(Level level, str name, Array x, object other):
         if name == "matmul":
             found = traced_or_plain("matmul", (x, other))
             if not same_shape(<Array>found, x):
-                raise ShapeError("matmul", "the in-place result has another shape than x1",
-                                 (("x1", f"{shape_tuple(x)}"), ("result", f"{shape_tuple(<Array>found)}")))
+                raise ShapeError("matmul", "the in-place result does not have the shape of x1",
+                                 (("x1", f"{shape_tuple(x)}"), ("result", f"{shape_tuple(<Array>found)}")), "write x1 = x1 @ x2")
             value[...] = value_at(level, found)
             return x
         if type(other) is Array:

@@ -75,11 +75,11 @@ cdef Array checked_scalar(str operation, object y):
     if isinstance(y, float):
         y = asarray(y)
     if type(y) is not Array:
-        raise ArgumentTypeError(operation, f"the function returned {type(y).__name__}", (), "one array without axes")
+        raise ArgumentTypeError(operation, f"the function returned {type(y).__name__}", (), "return a 0-d array, for example sum(y)")
     if (<Array>y).ndim:
         raise ShapeError(
             operation, "the function returned an array with axes", (("result", f"{shape_tuple(<Array>y)}"),),
-            "one array without axes; vjp and jacobian take functions with any result")
+            "return a 0-d array, for example sum(y); vjp and jacobian take functions with any result")
     if letter_at((<Array>y).code) != c"f":
         raise ArgumentTypeError(operation, f"the function returned dtype {dtype_at((<Array>y).code).name}", (),
                                 "a real floating-point dtype; vjp takes functions with a complex result")

@@ -66,7 +66,7 @@ cdef class Rules:
         elif key not in self.index and key.endswith("_dtype"):
             what, subject = DTYPE, key.removesuffix("_dtype")
         if subject != "out" and subject not in self.index:
-            raise ValueError(f"a gradient rule of {self.name} asks for {key}, which is none of its parameters")
+            raise ValueError(f"a gradient rule of {self.name} asks for {key}, which is not one of its parameters")
         at = -1 if subject == "out" else self.index[subject]
         if what == SHAPE and at == own:
             what = OWN_SHAPE

@@ -1,7 +1,7 @@
 # Directional derivatives: from the tangents of operands to the tangents of results. Included in `tape.pyx`. Note [Tangents]
 
 cdef enum:
-    # How the tangent of a result is found from that of an argument:
+    # How the tangent of a result is found from the tangent of an argument:
     TRANSPOSED = 0     # by the transpose of the rule, which is linear in the cotangent
     SYMMETRIC = 1      # by the rule itself: the matrix of derivatives is symmetric, up to broadcasting
     PUSHED = 2         # by a rule for tangents

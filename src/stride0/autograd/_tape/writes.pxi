@@ -93,7 +93,7 @@ cdef str line_of_caller():
 
 
 cdef int log_write(Array x, Array region, tuple key, bint exact, Node node) except -1:
-    """Log a write to elements of x, whose new node is given: the elements of `region`, or those that `key` selects from it."""
+    """Log a write to elements of x, whose new node is given: the elements of `region`, or the elements that `key` selects from it."""
     cdef Write write = Write()
     cdef list seen = [x]
     cdef Array below = x

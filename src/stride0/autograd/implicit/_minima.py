@@ -44,7 +44,7 @@ def minimize(
     Parameters
     ----------
     f : callable
-        Takes an array and the parameters; returns one real array without axes.
+        Takes an array and the parameters; returns a real 0-d array.
     x0 : Array or float
         Where the search begins, of a real floating-point dtype. The derivative with respect to it is 0.
     *params : nested structures of arrays

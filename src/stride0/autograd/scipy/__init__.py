@@ -38,7 +38,7 @@ from stride0.autograd.scipy._distributions import DISTRIBUTIONS as _DISTRIBUTION
 from stride0.autograd.scipy._families import FAMILIES as _FAMILIES
 from stride0.autograd.scipy._patch import patch, patched, unpatch
 
-# Functions in objects or submodules of SciPy's modules: `scipy.stats.norm.pdf`.
+# Functions in objects or submodules of SciPy modules: `scipy.stats.norm.pdf`.
 _PARTS: dict[str, dict[str, Any]] = {
     "cluster": {"vq": cluster.vq, "hierarchy": cluster.hierarchy},
     "sparse": {"linalg": sparse.linalg},

@@ -134,7 +134,10 @@ def _points(operation: str, x: Any, y: Any, axis: int) -> tuple[Array, Array, in
     axis = axis_of(operation, y, axis)
     if y.shape[axis] != x.shape[0]:
         raise ShapeError(
-            operation, "x and y do not fit", [("x", f"{x.shape}"), ("y", f"{y.shape}")], "pass equally many"
+            operation,
+            "x and y do not fit",
+            [("x", f"{x.shape}"), ("y", f"{y.shape}")],
+            "pass x and y of equal size",
         )
     return x, xp.moveaxis(y, axis, 0), axis
 

@@ -47,7 +47,7 @@ def recorded(module: str) -> Callable[[Function], Function]:
 
 
 def rules(function: Callable[..., Any], **by_parameter: Callable[..., Any]) -> None:
-    """Define the gradient rules of a recorded function, written like those of `stride0.autograd.VJP`.
+    """Define the gradient rules of a recorded function, written like the rules of `stride0.autograd.VJP`.
 
     They call recorded functions, so that derivatives of any order exist.
     """

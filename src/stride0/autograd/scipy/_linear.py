@@ -20,7 +20,7 @@ from stride0.autograd.scipy._calls import batched, from_numpy, original, recorde
 
 @recorded("signal")
 def full(x: Array, w: Array, method: str = "auto") -> Array:
-    """Return the whole convolution of arrays with equally many axes."""
+    """Return the whole convolution of arrays with equal numbers of axes."""
     a, b = to_numpy(x), to_numpy(w)
     if 0 in a.shape + b.shape:
         return _zeros(x, w, [n + k - 1 for n, k in zip(a.shape, b.shape, strict=True)])
