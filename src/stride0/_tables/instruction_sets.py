@@ -18,8 +18,8 @@ class InstructionSet(NamedTuple):
     arguments: tuple[str, ...] = ()  # arguments of the compiler
     # The level of x86-64 that it equals, if any: newer compilers can test for it by name.
     level: str = ""
-    # All features that the compiler may use beyond the previous row of its family, not only the features
-    # that our code is known to use: an LZCNT on a processor without it is executed as BSR and gives other values.
+    # All features that the compiler may use beyond the previous row of its family, even if our code is not
+    # known to use them: an LZCNT on a processor without it is executed as BSR and gives other values.
     features: tuple[str, ...] = ()
     # Whether loops that a loop over any strides can replace are omitted, for a small package: `S0_SPARE`.
     spare: bool = False
