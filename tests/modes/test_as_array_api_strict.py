@@ -163,6 +163,38 @@ def test_flags() -> None:
     """)
 
 
+def test_versions_one_after_the_other() -> None:
+    """Blocks over all versions, objects used twice, and settings within a block leave the first flags."""
+    run("""
+    import warnings
+    warnings.simplefilter("ignore")
+    before = xp.get_array_api_strict_flags()
+    versions = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12", "2026.12")
+    for flags in [xp.ArrayAPIStrictFlags(api_version=version) for version in versions]:
+        with flags:
+            with flags:
+                pass
+            assert xp.get_array_api_strict_flags() == before
+        for version in versions:
+            with flags:
+                xp.set_array_api_strict_flags(api_version=version, boolean_indexing=False)
+                assert xp.__array_api_version__ == version and xp.__all__ == sorted(xp.__all__)
+            assert xp.get_array_api_strict_flags() == before
+    info = xp.__array_namespace_info__()
+    for version in versions:
+        with xp.ArrayAPIStrictFlags(api_version=version):
+            if version < "2023.12":
+                for call in (info.capabilities, info.devices, info.default_device, info.dtypes):
+                    raises(RuntimeError, call)
+            else:
+                assert ("max dimensions" in info.capabilities()) == (version >= "2024.12")
+            # As the warning says, 2021.12 is 2022.12 without the extension fft.
+            assert xp.ones(2, dtype=xp.complex64).shape == (2,)
+    raises(TypeError, lambda: xp.ArrayAPIStrictFlags(version="2023.12"))
+    raises(TypeError, lambda: xp.ArrayAPIStrictFlags("2023.12"))
+    """)
+
+
 def test_variables_of_array_api_strict() -> None:
     text = "print(xp.get_array_api_strict_flags())"
     found = run(

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Collection
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import stride0.testing._strict_metadata as metadata
 from stride0._base.devices import Device, device_numbered, number_of
@@ -22,7 +22,8 @@ from stride0._modes.interceptors import enter, leave
 from stride0._modes.strict import EXEMPT, MODULES, strict
 from stride0._tables.standard import DRAFT, EXTENSIONS, NEWEST, ROWS, SHARED, VERSIONS, names_of
 from stride0.testing._flags import flags
-from stride0.testing._strict_errors import StrictRuntimeError, chosen, enter_as_theirs, leave_as_theirs
+from stride0.testing._strict_errors import chosen, enter_as_theirs, leave_as_theirs
+from stride0.testing._strict_inspection import StrictInspection
 
 __all__ = ["as_array_api_strict"]
 
@@ -31,6 +32,8 @@ NAME: Final = "array_api_strict"
 VERSION: Final = "2.6.1"
 NEXT: Final = "2026.12"
 """array-api-strict's name of the draft."""
+SAME: Final = {VERSIONS[0]: VERSIONS[1], NEXT: DRAFT}
+"""Versions that are versions of another name in stride0."""
 DEVICES: Final[dict[str, dict[str, Any]]] = {
     "cpu": {},
     "device1": {},
@@ -38,7 +41,6 @@ DEVICES: Final[dict[str, dict[str, Any]]] = {
     "no_float64": {"float64": False},
     "no_x64": {"float64": False, "int64": False},
 }
-INSPECTION: Final = "2023.12"
 CPU_NAME: Final = "CPU_DEVICE"
 # Modules of array-api-strict from which users import names.
 PARTS: Final = (
@@ -142,12 +144,12 @@ class _Module(ModuleType):
         inner = vars(namespace_for(None))
         members = {name: inner[name] for name in names_of() if name in inner and name not in EXTENSIONS}
         del members["__array_api_version__"]
-        members |= {"Array": Array, "Device": _Device, "ArrayAPIStrictFlags": _flags_class(self)}
+        members |= {"Device": _Device, "ArrayAPIStrictFlags": _flags_class(self)}
         members["__array_namespace_info__"] = self._inspection
         for function in (self.set, self.get, self.reset):
             members[f"{function.__name__}_array_api_strict_flags"] = function
         self._public = sorted({*members, "__array_api_version__", "__version__"})
-        self.__dict__.update(members, __version__=VERSION)
+        self.__dict__.update(members, Array=Array, __version__=VERSION)
         sys.modules[NAME] = self
         metadata.install(VERSION)
         set_interceptor(enter_as_theirs, leave_as_theirs)
@@ -166,7 +168,7 @@ class _Module(ModuleType):
             self.__dict__[part] = inside
 
     def _shared(self) -> dict[str, Any]:
-        names = (*self._public, "ALL_DEVICES", "CPU_DEVICE")
+        names = (*self._public, "ALL_DEVICES", "Array", "CPU_DEVICE")
         return {name: getattr(self, name) for name in names if name != "__array_api_version__"} | {
             "DType": DType
         }
@@ -183,10 +185,9 @@ class _Module(ModuleType):
 
     def _inspection(self) -> Any:
         """Return the inspection API, if the version of the standard has it."""
-        if self._state["api_version"] < INSPECTION:
-            problem, sentence = "the function is called", f"in it since version {INSPECTION}"
-            raise StrictRuntimeError("__array_namespace_info__", problem, sentence, "api_version is older.")
-        return _Inspection(self)
+        found = StrictInspection(lambda: str(self._state["api_version"]))
+        found.check_version()
+        return found
 
     def _remove(self) -> None:
         if self._setting is not None:
@@ -209,7 +210,7 @@ class _Module(ModuleType):
             return
         setting = flags(
             devices=DEVICES,
-            api_version=DRAFT if wanted["api_version"] == NEXT else wanted["api_version"],
+            api_version=SAME.get(wanted["api_version"], wanted["api_version"]),
             boolean_indexing=wanted["boolean_indexing"],
             data_dependent_shapes=wanted["data_dependent_shapes"],
             extensions=wanted["enabled_extensions"],
@@ -223,7 +224,7 @@ class _Module(ModuleType):
         self._state = wanted
         extensions = wanted["enabled_extensions"]
         self.__dict__["__array_api_version__"] = wanted["api_version"]
-        self.__dict__["__all__"] = [*self._public, *extensions]
+        self.__dict__["__all__"] = sorted({*self._public, *extensions})
         for name, extension in self._extensions.items():
             if name in extensions:
                 self.__dict__[name] = extension
@@ -318,36 +319,31 @@ def _from_environment() -> Flags:
     return wanted
 
 
-class _Inspection:
-    """The inspection API; older versions return a list of devices."""
-
-    def __init__(self, module: _Module) -> None:
-        self._module = module
-        self._inner = vars(namespace_for(None))["__array_namespace_info__"]()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def devices(self) -> Any:
-        """Return the devices."""
-        found = self._inner.devices()
-        return found if self._module.get()["api_version"] >= NEWEST else list(found)
-
-
 def _flags_class(module: _Module) -> type:
     """Return the class `ArrayAPIStrictFlags` for a module."""
 
     class ArrayAPIStrictFlags:
         """Sets flags for a ``with`` block; the flags apply to the process."""
 
-        def __init__(self, **wanted: Any) -> None:
-            self._wanted = wanted
-            self._before: Flags = {}
-
-        def __enter__(self) -> Self:
+        def __init__(
+            self,
+            *,
+            api_version: str | None = None,
+            boolean_indexing: bool | None = None,
+            data_dependent_shapes: bool | None = None,
+            enabled_extensions: Collection[str] | None = None,
+        ) -> None:
+            self._wanted = {
+                "api_version": api_version,
+                "boolean_indexing": boolean_indexing,
+                "data_dependent_shapes": data_dependent_shapes,
+                "enabled_extensions": enabled_extensions,
+            }
+            # As in array-api-strict, the flags from before the object was made return after each block.
             self._before = module.get()
+
+        def __enter__(self) -> None:
             module.set(**self._wanted)
-            return self
 
         def __exit__(self, *error: object) -> None:
             module._apply(self._before)
