@@ -369,6 +369,7 @@ def test_few_imports_inside_functions() -> None:
         *((module, "stride0._tables.numpy_names") for module in ("", "fft", "linalg", "random")),
         ("special._scipy", "scipy"),
         ("__main__", "stride0._bench.run"),
+        ("testing", "stride0.testing._check_grad"),
     }, "\n".join(map(where, late))
 
 
