@@ -27,6 +27,14 @@ PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "storage dtype": (lambda: xp.sum(F64), lambda: xp.sum(xp.astype(F64, xp.float16))),
     "key": (lambda: M[0, :], lambda: M[0]),
     "fill value": (lambda: xp.full(2, 1, dtype=xp.int64), lambda: xp.full(2, 1.5, dtype=xp.int64)),
+    "axes of an index array": (lambda: xp.take(F64, I64), lambda: xp.take(F64, xp.reshape(I64, (1, -1)))),
+    "axes of an operand": (lambda: xp.cumulative_sum(F64), lambda: xp.cumulative_sum(xp.asarray(1.0))),
+    "dtype to convert to": (
+        lambda: xp.asarray([1, 2], dtype=xp.float64),
+        lambda: xp.asarray([1.5], dtype=xp.int64),
+    ),
+    "axes of two matrices": (lambda: xp.tensordot(M, M, axes=1), lambda: xp.tensordot(M, M, axes=(0, 1))),
+    "scalar among dtypes": (lambda: xp.result_type(I64, 1), lambda: xp.result_type(I64, 1.5)),
     "device": (lambda: xp.zeros(2, device=F64.device), lambda: xp.zeros(2, device="cpu")),
 }
 
@@ -54,6 +62,7 @@ def test_forms() -> None:
         return form_of("function", "f", "2025.12", args, kwargs)
 
     assert form(F64, 1, axis=(0, 1)) == form(2 * F64, 7, axis=(1, 0))
+    assert form([[1, 2], [3, 4.5]]) == form([[1], [2], [3.5, 4]])
     different = [
         form(F64),
         form(xp.float64),
@@ -64,6 +73,13 @@ def test_forms() -> None:
         form(None),
         form([1]),
         form((1,)),
+        form([1.0]),
+        form([1, 1.0]),
+        form((1, None)),
+        form([[1]]),
+        form([[1], [1.0]]),
+        form([]),
+        form([F64]),
     ]
     assert len({*different}) == len(different)
-    assert all(form(x) is None for x in (np.float64(1), np.ones(1), {}, [[1]], (1, None), object()))
+    assert all(form(x) is None for x in (np.float64(1), np.ones(1), {}, [[F64]], [np.int64(1)], object()))

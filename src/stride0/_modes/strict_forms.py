@@ -14,6 +14,9 @@ __all__ = ["form_of"]
 # The checks see only the type of such a value, except of integers in comparisons.
 PLAIN = frozenset({bool, int, float, complex, NoneType, Device})
 NAMED = frozenset({DType, str})
+SEQUENCES = frozenset({tuple, list})
+# The checks of these functions see whether an array has one axis.
+RANKED = frozenset({"cumulative_prod", "cumulative_sum", "take"})
 
 
 def form_of(
@@ -33,17 +36,27 @@ def form_of(
         if part is None:
             return None
         form += key, part
+    if name in RANKED:
+        form += [value.ndim for value in (*args, *kwargs.values()) if type(value) is Array]
     return tuple(form)
 
 
 def _part(value: Any) -> Any:
-    """Return the part of a form for a dtype, a string, or a sequence of integers or of arrays."""
+    """Return the part of a form for a dtype, a string, a sequence of arrays, or nested numbers."""
     kind = type(value)
     if kind in NAMED:
         return (value,)  # unlike an array of this dtype, and unlike the name of an argument
-    if kind is tuple or kind is list:
-        if all(type(item) is int for item in value):
-            return kind
-        if all(type(item) is Array for item in value):
-            return (kind, *[item.dtype for item in value])
-    return None
+    if kind not in SEQUENCES:
+        return None
+    if {*map(type, value)} == {Array}:
+        return (kind, *[item.dtype for item in value])
+    return _numbers(value)
+
+
+def _numbers(value: Any) -> Any:
+    """Return the part of a form for a sequence of numbers, or for nested sequences of them."""
+    parts: set[Any] = {*map(type, value)}
+    if parts <= SEQUENCES:
+        parts = {_numbers(item) for item in value}
+        return None if None in parts else (type(value), frozenset(parts))
+    return (type(value), frozenset(parts)) if parts <= PLAIN else None

@@ -61,12 +61,7 @@ def check_call(
     `call_kind` is "function", "operator", "in-place", "getitem" or "setitem"; the name of a function in an
     extension begins with the extension's name.
     """
-    by_value = (
-        call_kind in KEYED
-        or name in MORE
-        or name in CHECKS
-        or (name in COMPARISONS and int in map(type, args))
-    )
+    by_value = call_kind in KEYED or name in CHECKS or (name in COMPARISONS and int in map(type, args))
     form = None if by_value else form_of(call_kind, name, version, args, kwargs)
     if form in PASSED:
         return
