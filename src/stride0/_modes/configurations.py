@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple, NoReturn
 
-from stride0._base.devices import Device, DLDeviceType, check_device, device_numbered
+from stride0._base.devices import DLDeviceType, check_device, device_numbered
 from stride0._base.errors import (
     ArgumentValueError,
     BatchingError,
@@ -122,32 +122,31 @@ class Configuration(NamedTuple):
         """Check a call of the user's code; returns the argument for `leave`."""
         self._check_function(call_kind, name, args, kwargs)
         if not self.writable and _writes(call_kind, name, args, kwargs):
-            facts: list[tuple[str, str]] = [("standard", MUTATION)]
-            raise WriteError(
-                name, "arrays are read-only in this test configuration", facts, "build a new array instead"
-            )
+            problem = "arrays are read-only in this test configuration"
+            raise WriteError(name, problem, [("standard", MUTATION)], "build a new array instead")
         arrays: list[Array] = []
-        for value in (*args, *kwargs.values()):
+        for value in (*args, *kwargs.values()) if kwargs else args:
             if isinstance(value, Array):
                 arrays.append(value)
             elif isinstance(value, (tuple, list, dict)):
                 arrays.extend(_arrays(value))
-        numbers = {device_number(x) for x in arrays}
-        if len(numbers) > 1:
-            facts = [(f"array {k + 1}", repr(x.device)) for k, x in enumerate(arrays)]
-            facts.append(("standard", DEVICES))
-            raise DeviceError(
-                name,
-                "the arrays are on different devices",
-                facts,
-                "write x.to_device(device) to move one of them",
-            )
+        number = -1
+        for x in arrays:
+            if number not in (-1, device_number(x)):
+                self._refuse_devices(name, arrays)
+            number = device_number(x)
         device = kwargs.get("device")
         if device is not None:
             number = check_device(name, device).number
-        else:
-            number = numbers.pop() if numbers else Device(self.devices[0]).number
+        elif not arrays:
+            number = next(iter(self.simulated))
         return Call(name, arrays, number, args, kwargs)
+
+    def _refuse_devices(self, name: str, arrays: list[Array]) -> NoReturn:
+        facts = [(f"array {k + 1}", repr(x.device)) for k, x in enumerate(arrays)]
+        problem = "the arrays are on different devices"
+        accepts = "write x.to_device(device) to move one of them"
+        raise DeviceError(name, problem, [*facts, ("standard", DEVICES)], accepts)
 
     def _check_function(
         self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -27,6 +27,7 @@ from stride0.testing._strict_inspection import StrictInspection
 
 __all__ = ["as_array_api_strict"]
 
+Flags = dict[str, Any]
 NAME: Final = "array_api_strict"
 # The release of array-api-strict whose interface this is.
 VERSION: Final = "2.6.1"
@@ -49,7 +50,6 @@ PARTS: Final = (
     *("_manipulation_functions", "_searching_functions", "_set_functions", "_sorting_functions"),
     *("_statistical_functions", "_utility_functions"),
 )
-Flags = dict[str, Any]
 DEFAULTS: Final[Flags] = {
     "api_version": NEWEST,
     "boolean_indexing": True,
@@ -137,6 +137,7 @@ class _Module(ModuleType):
         super().__init__(NAME, "stride0 in strict mode, with the interface of array-api-strict.")
         self._strictness = strictness
         self._setting: flags | None = None
+        self._settings: dict[tuple[Any, ...], flags] = {}
         self._namespace = vars(Array)["__array_namespace__"]
         self._state: Flags = dict(DEFAULTS)
         self.__spec__ = ModuleSpec(NAME, None)
@@ -185,9 +186,7 @@ class _Module(ModuleType):
 
     def _inspection(self) -> Any:
         """Return the inspection API, if the version of the standard has it."""
-        found = StrictInspection(lambda: str(self._state["api_version"]))
-        found.check_version()
-        return found
+        return StrictInspection(lambda: str(self._state["api_version"]))
 
     def _remove(self) -> None:
         if self._setting is not None:
@@ -208,22 +207,26 @@ class _Module(ModuleType):
     def _apply(self, wanted: Flags) -> None:
         if self._setting is not None and wanted == self._state:
             return
-        setting = flags(
-            devices=DEVICES,
-            api_version=SAME.get(wanted["api_version"], wanted["api_version"]),
-            boolean_indexing=wanted["boolean_indexing"],
-            data_dependent_shapes=wanted["data_dependent_shapes"],
-            extensions=wanted["enabled_extensions"],
-            strict=self._strictness,
-            everywhere=True,
-        )
+        version: str = wanted["api_version"]
+        # Suites set the same few flags thousands of times.
+        setting = self._settings.get(key := tuple(wanted.values()))
+        if setting is None:
+            setting = self._settings[key] = flags(
+                devices=DEVICES,
+                api_version=SAME.get(version, version),
+                boolean_indexing=wanted["boolean_indexing"],
+                data_dependent_shapes=wanted["data_dependent_shapes"],
+                extensions=wanted["enabled_extensions"],
+                strict=self._strictness,
+                everywhere=True,
+            )
         if self._setting is not None:
             self._setting.__exit__(None, None, None)
         self._setting = setting
         setting.__enter__()
         self._state = wanted
         extensions = wanted["enabled_extensions"]
-        self.__dict__["__array_api_version__"] = wanted["api_version"]
+        self.__dict__["__array_api_version__"] = version
         self.__dict__["__all__"] = sorted({*self._public, *extensions})
         for name, extension in self._extensions.items():
             if name in extensions:
@@ -333,7 +336,7 @@ def _flags_class(module: _Module) -> type:
             data_dependent_shapes: bool | None = None,
             enabled_extensions: Collection[str] | None = None,
         ) -> None:
-            self._wanted = {
+            self._wanted: Flags = {
                 "api_version": api_version,
                 "boolean_indexing": boolean_indexing,
                 "data_dependent_shapes": data_dependent_shapes,

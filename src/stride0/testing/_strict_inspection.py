@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, Final
 
 from stride0._core.exchange.exchange import namespace_for
@@ -12,6 +11,7 @@ from stride0.testing._strict_errors import StrictRuntimeError
 
 __all__ = ["StrictInspection"]
 
+INSPECTION: Final = vars(namespace_for(None))["__array_namespace_info__"]
 FIRST: Final = "2023.12"
 MAX_DIMENSIONS: Final = "2024.12"
 
@@ -24,32 +24,36 @@ class StrictInspection:
 
     def __init__(self, version: Callable[[], str]) -> None:
         self._version = version
-        self._inner = vars(namespace_for(None))["__array_namespace_info__"]()
+        self._inner = INSPECTION()
+        self._checked()
 
-    def check_version(self) -> str:
-        """Return the version, which must have the inspection API."""
-        version = self._version()
-        if version < FIRST:
+    def _checked(self) -> Any:
+        """Return stride0's inspection API, if the version has one."""
+        if self._version() < FIRST:
             problem, sentence = "the function is called", f"in it since version {FIRST}"
             raise StrictRuntimeError("__array_namespace_info__", problem, sentence, "api_version is older.")
-        return version
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._inner, name)
-
-        @wraps(method)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            self.check_version()
-            return method(*args, **kwargs)
-
-        return call
+        return self._inner
 
     def capabilities(self) -> dict[str, Any]:
         """Return what the version of the library supports."""
-        version, found = self.check_version(), self._inner.capabilities()
-        return {name: x for name, x in found.items() if version >= MAX_DIMENSIONS or name != "max dimensions"}
+        found: dict[str, Any] = self._checked().capabilities()
+        if self._version() < MAX_DIMENSIONS:
+            del found["max dimensions"]
+        return found
+
+    def default_device(self) -> Any:
+        """Return the default device."""
+        return self._checked().default_device()
+
+    def default_dtypes(self, *, device: Any = None) -> Any:
+        """Return the default dtypes of a device."""
+        return self._checked().default_dtypes(device=device)
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> Any:
+        """Return the dtypes of a device, all of them or of one kind."""
+        return self._checked().dtypes(device=device, kind=kind)
 
     def devices(self) -> Any:
         """Return the devices."""
-        found = self._inner.devices()
-        return found if self.check_version() >= NEWEST else list(found)
+        found = self._checked().devices()
+        return found if self._version() >= NEWEST else list(found)
