@@ -7,6 +7,7 @@ differences is relative to the largest element of the gradient.
 
 from __future__ import annotations
 
+import functools
 import timeit
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -37,14 +38,14 @@ def volterra(scipy: Any, xp: Any, p: Any) -> Any:
     )
 
 
-def stiff(scipy: Any, xp: Any, p: Any) -> Any:
+def stiff(scipy: Any, xp: Any, p: Any, method: str = "Radau") -> Any:
     def slope(t: Any, y: Any, p: Any) -> Any:
         a, b, c = p[0] * y[0], p[1] * y[1] * y[2], p[2] * y[1] ** 2
         return xp.stack([b - a, a - b - c, c])
 
     start = xp.asarray([1.0, 0.0, 0.0])
     found = scipy.integrate.solve_ivp(
-        slope, (0.0, 100.0), start, args=(p,), method="Radau", rtol=1e-8, atol=1e-10
+        slope, (0.0, 100.0), start, args=(p,), method=method, rtol=1e-8, atol=1e-10
     )
     return found.y[0, -1]
 
@@ -82,6 +83,7 @@ def system(scipy: Any, xp: Any, p: Any) -> Any:
 PROBLEMS = {
     "solve_ivp, RK45, 4 parameters": Problem(volterra, [1.1, 0.4, 0.1, 0.4]),
     "solve_ivp, Radau, 3 parameters": Problem(stiff, [0.04, 1e4, 3e7]),
+    "solve_ivp, BDF, 3 parameters": Problem(functools.partial(stiff, method="BDF"), [0.04, 1e4, 3e7]),
     "odeint, 2 parameters": Problem(pendulum, [0.25, 5.0]),
     "curve_fit, 50 values": Problem(fit, [2.0 * 0.92**k + 0.01 * (-1) ** k for k in range(50)]),
     "minimize, 1 parameter": Problem(ridge, [-2.0]),

@@ -186,7 +186,7 @@ def test_second_derivatives_and_forward_mode(name):
     close(autograd.jvp(solve, (a,), (v,))[1], autograd.jvp(exact, (a,), (v,))[1])
 
 
-@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau"])
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau", "BDF"])
 def test_the_gradient_is_the_one_of_the_numbers_computed(method):
     """With coarse steps, whose numbers are far from the solution of the equation."""
     t_eval = np.asarray([0.0, 0.11, 0.12, 0.47, 0.5])
@@ -202,11 +202,11 @@ def test_the_gradient_is_the_one_of_the_numbers_computed(method):
     for options in ({}, {"t_eval": t_eval}):
         found = autograd.jacobian(lambda a, options=options: solve(a, **options))(a)
         difference = (solve(a + eps, **options) - solve(a - eps, **options)) / (2 * eps)
-        # Radau solves equations to its tolerance, which is coarse here.
-        close(found, difference, 1e-8 if method != "Radau" else 1e-3)
+        # Implicit methods solve equations to their tolerance, which is coarse here.
+        close(found, difference, 1e-3 if method in ("Radau", "BDF") else 1e-8)
 
 
-@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau"])
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau", "BDF"])
 def test_values_are_scipys(method):
     def f(t, y):
         return xp.stack([y[1], 2 * (1 - y[0] ** 2) * y[1] - y[0]])
@@ -324,12 +324,8 @@ def test_patched_solvers():
     ("solve", "words"),
     [
         (
-            lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], "BDF").y[0, -1],
-            r"solve_ivp: the steps of BDF have no gradient[\s\S]*Radau",
-        ),
-        (
             lambda a: integrate.solve_ivp(lambda t, y, a: -a * y, (0, 1), [1.0], "LSODA", args=(a,)).y[0, -1],
-            r"solve_ivp: the steps of LSODA have no gradient",
+            r"solve_ivp: the steps of LSODA have no gradient[\s\S]*method='BDF'",
         ),
         (
             lambda a: integrate.solve_ivp(lambda t, y: a * y**2, (0, 9), [1.0]).y[0, -1],
@@ -359,14 +355,83 @@ def test_batches_are_refused():
         autograd.vmap(lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0]).y[0, -1])(xp.ones(2))
 
 
+def robertson(t, y, p):
+    slow, fast, middle = p[0] * y[0], p[2] * y[1] ** 2, p[1] * y[1] * y[2]
+    return [middle - slow, slow - middle - fast, fast]
+
+
+def robertson_slopes(y, p):
+    by_y = [[-p[0], p[1] * y[2], p[1] * y[1]], [p[0], -p[1] * y[2] - 2 * p[2] * y[1], -p[1] * y[1]]]
+    by_p = [[-y[0], y[1] * y[2], 0], [y[0], -y[1] * y[2], -(y[1] ** 2)], [0, 0, y[1] ** 2]]
+    return np.asarray([*by_y, [0, 2 * p[2] * y[1], 0]]), np.asarray(by_p)
+
+
+def oscillating(t, y, p):
+    return [y[1], p[0] * (1 - y[0] ** 2) * y[1] - y[0]]
+
+
+def oscillating_slopes(y, p):
+    by_y = [[0, 1], [-2 * p[0] * y[0] * y[1] - 1, p[0] * (1 - y[0] ** 2)]]
+    return np.asarray(by_y), np.asarray([[0], [(1 - y[0] ** 2) * y[1]]])
+
+
+STIFF = {
+    "Robertson": (robertson, robertson_slopes, [1.0, 0.0, 0.0], [0.04, 1e4, 3e7], 40.0, 1e-16),
+    "van der Pol": (oscillating, oscillating_slopes, [2.0, 0.0], [100.0], 50.0, 1e-13),
+}
+
+
+@pytest.mark.parametrize("name", STIFF)
+def test_stiff_equations_by_bdf(name):
+    """Against SciPy's solution of the equation together with the equation of its sensitivities."""
+    f, slopes, y0, p, end, atol = STIFF[name]
+    n, k = len(y0), len(p)
+
+    def both(t, z):
+        y, s = z[:n], z[n:].reshape(n, k)
+        by_y, by_p = slopes(y, p)
+        return np.concatenate([f(t, y, p), (by_y @ s + by_p).ravel()])
+
+    z0 = np.concatenate([y0, np.zeros(n * k)])
+    z = theirs.solve_ivp(both, (0, end), z0, "Radau", rtol=1e-12, atol=1e-3 * atol).y[:, -1]
+
+    def solve(p):
+        found = integrate.solve_ivp(f, (0, end), y0, "BDF", [end], args=(p,), rtol=1e-11, atol=atol)
+        return found.y[:, -1]
+
+    found, slope = autograd.value_and_jacobian(solve)(xp.asarray(p))
+    close(found, z[:n])
+    close(np.asarray(slope) * p, z[n:].reshape(n, k) * p)
+
+
+def test_bdf_is_differentiated_exactly():
+    """The Jacobian is constant: Newton's iteration is exact, however coarse the tolerance is."""
+
+    def solve(a, t_eval=None):
+        def f(t, y, a):
+            return xp.stack([y[1], xp.sin(t) - a * y[0] - 0.3 * y[1]])
+
+        def jac(t, y, a):
+            return xp.stack([xp.asarray([0.0, 1.0]), xp.stack([-a, -0.3 * xp.ones(())])])
+
+        options = {"jac": jac, "first_step": 0.1, "max_step": 0.1, "rtol": 1e-2, "atol": 1e-2}
+        return integrate.solve_ivp(f, (0, 2.03), xp.stack([a, a**2]), "BDF", t_eval, args=(a,), **options).y
+
+    a, eps = xp.asarray(1.1), 1e-5
+    for t_eval in (None, [0.05, 0.72, 1.9]):
+        found = autograd.jacobian(lambda a, t_eval=t_eval: solve(a, t_eval))(a)
+        difference = (solve(a + eps, t_eval) - solve(a - eps, t_eval)) / (2 * eps)
+        close(found, difference, 1e-8)
+
+
 def test_other_methods_without_a_gradient():
     found = integrate.solve_ivp(lambda t, y: -y, (0, 1), [1.0], "LSODA", rtol=1e-9, atol=1e-9)
     assert isinstance(found.y, xp.Array)
     close(found.y[0, -1], np.exp(-1.0), 1e-7)
-    with pytest.raises(GradientError, match="BDF"):
-        autograd.grad(lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], theirs.BDF).y[0, 0])(
-            ONE
-        )
+    with pytest.raises(GradientError, match="LSODA"):
+        autograd.grad(
+            lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], theirs.LSODA).y[0, 0]
+        )(ONE)
 
 
 def test_quad():

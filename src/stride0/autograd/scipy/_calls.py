@@ -34,6 +34,15 @@ def original(name: str) -> Any:
     return getattr(found, "stride0_original", found)
 
 
+def as_event(function: Any, event: Any) -> Any:
+    """Give a function the attributes of an event of `solve_ivp`, if it has them, and return the function."""
+    for key in ("terminal", "direction"):
+        # The event may be an object with a class.
+        if hasattr(event, key):
+            setattr(function, key, getattr(event, key))
+    return function
+
+
 def found_by(name: str) -> Any:
     """Return a function of this package by its name, "signal.lfilter"."""
     parts = name.split(".")

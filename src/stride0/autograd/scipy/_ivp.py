@@ -16,21 +16,29 @@ from stride0.autograd._tape.trees import tree_map
 from stride0.autograd._transforms import stop_gradient
 from stride0.autograd.implicit._solutions import corrected
 from stride0.autograd.scipy._arguments import item
-from stride0.autograd.scipy._calls import original, scipy
-from stride0.autograd.scipy._runge_kutta import METHODS, Explicit, Step
+from stride0.autograd.scipy._calls import as_event, original, scipy
+from stride0.autograd.scipy._multistep import Bdf
+from stride0.autograd.scipy._runge_kutta import Dop853, Explicit, Radau, Step, Taken
 from stride0.autograd.scipy._solvers import Calls, as_tuple, batched, moving, updated
 
 # A checkpoint recomputes at least this number of steps at once.
 BLOCK_MIN_STEPS = 32
+METHODS: dict[str, type[Explicit]] = {
+    "RK23": Explicit,
+    "RK45": Explicit,
+    "DOP853": Dop853,
+    "Radau": Radau,
+    "BDF": Bdf,
+}
 
 
 class Solution:
     """A continuous solution: a differentiable function of the time."""
 
-    def __init__(self, method: Explicit, steps: list[tuple[float, float, Any]], y0: Array) -> None:
+    def __init__(self, method: Explicit, steps: list[Taken], y0: Array) -> None:
         self.method, self.steps, self.y0 = method, steps, y0
-        self.sign = -1.0 if steps and steps[0][1] < steps[0][0] else 1.0
-        self.bounds = self.sign * numpy().asarray([end for _, end, _ in steps])
+        self.sign = -1.0 if steps and steps[0].end < steps[0].start else 1.0
+        self.bounds = self.sign * numpy().asarray([step.end for step in steps])
         self.known: dict[int, Step] = {}
 
     def step_of(self, t: Any) -> Any:
@@ -53,26 +61,26 @@ class Solution:
             return []
 
         def place(k: int, shifts: Any) -> tuple[Any, Any]:
-            start, end, _ = self.steps[k]
+            start, end = self.steps[k][:2]
             h = end - start if k < count - 1 else end - start + (shifts[1] - shifts[0])
             return xp.asarray(start) + shifts[0], h
 
-        def block(first: int, y: Array, slope: Array, shifts: Any, given: Any) -> Any:
+        def block(first: int, y: Array, state: Array, shifts: Any, given: Any) -> Any:
             kept = []
             for k in range(first, min(first + size, count)):
                 t, h = place(k, shifts)
-                old, is_dense, z = y, k in dense, self.steps[k][2]
-                y, slope, more = self.method.advance(
-                    lambda t, y: f(t, y, *given), t, y, slope, h, is_dense, z
+                old = y
+                y, state, more = self.method.advance(
+                    lambda t, y: f(t, y, *given), t, y, state, h, k in dense, self.steps[k]
                 )
                 kept.append(([old] if more else [], more, [y] if ends else []))
-            return y, slope, kept
+            return y, state, kept
 
-        slope = f(place(0, shifts)[0], y, *given)
+        state = self.method.begin(f(place(0, shifts)[0], y, *given), self.steps[0])
         values: list[Array] = []
         for first in range(0, count, size):
             run = functools.partial(block, first)
-            y, slope, kept = (checkpoint(run) if count > size else run)(y, slope, shifts, given)
+            y, state, kept = (checkpoint(run) if count > size else run)(y, state, shifts, given)
             for k, (old, more, end) in enumerate(kept, first):
                 values += end
                 if more:
@@ -100,16 +108,17 @@ class Solution:
         return found.T if t.ndim else found[0, :]
 
 
-def _recording(made: Any, steps: list[tuple[float, float, Any]]) -> Any:
-    """Return a SciPy solver that records its steps."""
+def _recording(made: Any, kept: str, steps: list[Taken]) -> Any:
+    """Return a SciPy solver that records its steps, and the attribute `kept` after each step."""
 
     class Recording(made):  # type: ignore[misc]
         def _step_impl(self) -> Any:
-            start = float(self.t)
+            start, order = float(self.t), getattr(self, "order", 0)
+            spacing = steps[-1].end - steps[-1].start if steps else self.h_abs * self.direction
             found = super()._step_impl()
             if found[0]:
-                z = getattr(self, "Z", None)
-                steps.append((start, float(self.t), None if z is None else z.copy()))
+                orders = (order, getattr(self, "order", 0))
+                steps.append(Taken(start, float(self.t), spacing, orders, getattr(self, kept, None)))
             return found
 
     Recording.__name__ = made.__name__
@@ -136,8 +145,8 @@ def solve_ivp(
     """Solve an initial value problem: `scipy.integrate.solve_ivp`.
 
     The fields `y`, `t`, `t_events`, `y_events` and `sol` are differentiable with respect to `y0`, `args`,
-    tracked arrays that `fun` uses, both ends of `t_span`, and `t_eval`. `sol` takes tracked times. The
-    methods are RK23, RK45, DOP853 and Radau; others are refused if an array is tracked. SciPy chooses the
+    tracked arrays that `fun` uses, both ends of `t_span`, and `t_eval`. `sol` takes tracked times. LSODA
+    does not show its steps, so it is refused if an array is tracked: pass ``method="BDF"``. SciPy chooses the
     steps, and the tape records the same steps: the gradient is exact for the computed numbers, with constant
     step sizes. Memory grows with the square root of the number of steps, and with the number of times in `t`.
     `fun` gets stride0 arrays, also for the time.
@@ -163,12 +172,12 @@ def solve_ivp(
     watched = [_event(calls, event, plain) for event in _listed(events)]
     made = {key: getattr(scipy("integrate"), key) for key in METHODS}
     name = next((key for key in made if method in (key, made[key])), "")
-    steps: list[tuple[float, float, Any]] = []
+    steps: list[Taken] = []
     found = original("integrate.solve_ivp")(
         calls.plain(f, *plain),
-        [float(stop_gradient(t)) for t in span],
+        [float(item(t)) for t in span],
         item(y0),
-        _recording(made[name], steps) if name else method,
+        _recording(made[name], METHODS[name].kept, steps) if name else method,
         None if times is None else item(times),
         dense_output,
         watched or None,
@@ -178,7 +187,7 @@ def solve_ivp(
     if differentiable:
         if not name:
             problem = f"the steps of {getattr(method, '__name__', method)} have no gradient"
-            accepts = "pass method='RK45' or method='DOP853', or method='Radau' for a stiff equation"
+            accepts = "pass method='DOP853', or method='BDF' or method='Radau' if the equation is stiff"
             raise GradientError("solve_ivp", problem, accepts=accepts)
         if not found.success:
             problem = "the solver failed: its result has no gradient"
@@ -204,7 +213,7 @@ def _recorded(
     """Return SciPy's result with the values of recorded steps."""
     steps = solution.steps
     # If the last step reaches the end of the interval, it moves with this end.
-    reached = bool(steps) and steps[-1][1] == float(stop_gradient(span[1]))
+    reached = bool(steps) and steps[-1].end == float(item(span[1]))
     shift = _shift(span[0])
     shifts = (shift, _shift(span[1]) if reached else shift)
     dense = set(range(len(steps))) if dense_output else set()
@@ -241,11 +250,7 @@ def _listed(events: Any) -> list[Any]:
 
 
 def _event(calls: Calls, event: Any, given: Any) -> Any:
-    watched: Any = calls.plain(lambda t, y: xp.reshape(xp.asarray(event(t, y, *given)), ()))
-    for key in ("terminal", "direction"):
-        if hasattr(event, key):
-            setattr(watched, key, getattr(event, key))
-    return watched
+    return as_event(calls.plain(lambda t, y: xp.reshape(xp.asarray(event(t, y, *given)), ())), event)
 
 
 def _moments(solution: Solution, event: Any, times: Any, args: tuple[Any, ...]) -> Array:
@@ -272,7 +277,7 @@ def odeint(
 
     Differentiable by `y0`, `t`, `args` and the tracked arrays that `func` uses. SciPy's LSODA does not show
     its steps, so `solve_ivp` computes the numbers by DOP853 with the tolerances of `odeint`. For a stiff
-    equation, call `solve_ivp` with ``method="Radau"``.
+    equation, call `solve_ivp` with ``method="BDF"`` or ``method="Radau"``.
     """
     t = xp.asarray(t, dtype=xp.float64)
     if t.ndim != 1 or t.size < 2:

@@ -19,7 +19,7 @@ from stride0._base.callers import FORMS
 from stride0._base.errors import ArgumentTypeError, ForeignArrayError, shown
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import is_batched_array, is_tracked
-from stride0.autograd.scipy._calls import found_by, scipy
+from stride0.autograd.scipy._calls import as_event, found_by, scipy
 
 __all__ = ["patch", "patched", "unpatch"]
 
@@ -209,11 +209,7 @@ def _watched(f: Any) -> Any:
             raise _TakeForm
         return found
 
-    for key in ("terminal", "direction"):
-        # Attributes of an event, which may also be an object with a class.
-        if hasattr(f, key):
-            setattr(called, key, getattr(f, key))
-    return called
+    return as_event(called, f)
 
 
 def _call_watching(name: str, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

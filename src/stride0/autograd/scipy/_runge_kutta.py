@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import stride0 as xp
 from stride0._core.array.array import Array
@@ -14,6 +14,16 @@ from stride0.autograd.scipy._calls import scipy
 Function = Callable[[Any, Array], Array]
 
 
+class Taken(NamedTuple):
+    """A step that SciPy took."""
+
+    start: float
+    end: float
+    spacing: float  # the size of the step before; for the first step, the planned size
+    orders: tuple[int, int]  # of this step, and of the next step
+    kept: Any  # the solution of the step's equation
+
+
 class Step:
     """The start and size of a step, its first value, and the coefficients of the polynomial within it."""
 
@@ -21,8 +31,22 @@ class Step:
         self.t, self.h, self.y, self.coefficients = t, h, y, coefficients
 
 
+def solved(left: Callable[[Array], Array], x: Array) -> Array:
+    """Return the solution `x` of an equation ``left(x) == 0`` with derivatives, up to third order.
+
+    The residual of SciPy's iteration is kept, so that the value does not change. Each step adds an order of
+    derivatives.
+    """
+    rest, matrix = stop_gradient((left(x), jacobian(left)(x)))
+    for _ in range(3):
+        x = x - xp.linalg.solve(matrix, left(x) - rest)
+    return x
+
+
 class Explicit:
     """RK23 and RK45: the tableau of SciPy's class."""
+
+    kept = ""  # the attribute of SciPy's solver with the solution of an implicit step's equation
 
     def __init__(self, name: str) -> None:
         made = getattr(scipy("integrate"), name)
@@ -33,11 +57,15 @@ class Explicit:
         # DOP853 computes its polynomial in another way.
         self.polynomial: Any = None if made.P is NotImplemented else xp.asarray(made.P.T, copy=True)
 
+    def begin(self, slope: Array, first: Taken) -> Array:
+        """Return the state that the first step needs in addition to the value."""
+        return slope
+
     def advance(
-        self, f: Function, t: Any, y: Array, slope: Array, h: Any, dense: bool, start: Any
+        self, f: Function, t: Any, y: Array, state: Array, h: Any, dense: bool, taken: Taken
     ) -> tuple[Array, Array, list[Array]]:
-        """Return the value and slope at the end of a step; for dense output, also its coefficients."""
-        slopes = [slope]
+        """Return the value and state at the end of a step; for dense output, also its coefficients."""
+        slopes = [state]
         for c, row in zip(self.nodes[1:], self.rows[1:], strict=True):
             slopes.append(f(t + c * h, y + h * (row @ xp.stack(slopes))))
         end = y + h * (self.weights @ xp.stack(slopes))
@@ -80,6 +108,8 @@ class Dop853(Explicit):
 class Radau(Explicit):
     """Radau IIA of order 5: the increments of the three stages solve an equation."""
 
+    kept = "Z"
+
     def __init__(self, name: str) -> None:
         r = 6**0.5
         self.nodes = [(4 - r) / 10, (4 + r) / 10, 1.0]
@@ -90,21 +120,12 @@ class Radau(Explicit):
         self.polynomial = xp.asarray([*ends, [1.0, -8.0, 10.0]]).T / 3
 
     def advance(
-        self, f: Function, t: Any, y: Array, slope: Array, h: Any, dense: bool, start: Any
+        self, f: Function, t: Any, y: Array, state: Array, h: Any, dense: bool, taken: Taken
     ) -> tuple[Array, Array, list[Array]]:
         def left(z: Array) -> Array:
             z = xp.reshape(z, (3, -1))
             slopes = xp.stack([f(t + c * h, y + z[k]) for k, c in enumerate(self.nodes)])
             return xp.reshape(z - h * (self.weights @ slopes), (-1,))
 
-        # The residual of SciPy's iteration is kept, so that the values do not change. Each step adds an order
-        # of derivatives.
-        z = xp.reshape(xp.asarray(start), (-1,))
-        rest, matrix = stop_gradient((left(z), jacobian(left)(z)))
-        for _ in range(3):
-            z = z - xp.linalg.solve(matrix, left(z) - rest)
-        z = xp.reshape(z, (3, -1))
-        return y + z[2], slope, [self.polynomial @ z] if dense else []
-
-
-METHODS: dict[str, type[Explicit]] = {"RK23": Explicit, "RK45": Explicit, "DOP853": Dop853, "Radau": Radau}
+        z = xp.reshape(solved(left, xp.reshape(xp.asarray(taken.kept), (-1,))), (3, -1))
+        return y + z[2], state, [self.polynomial @ z] if dense else []
