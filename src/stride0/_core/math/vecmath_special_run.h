@@ -26,9 +26,26 @@
 #define VM_VECTOR 16
 #endif
 
+/* What all functions do with arguments of a dtype: copy those at `count` places, put results back there, and pad fewer elements than a
+   vector holds. Calls cost less than the code of as many copies as there are functions. */
+#define VM_PLACES(T)                                                                                         \
+    static __attribute__((noinline, unused)) void vm_pick_##T(                                               \
+        const T *restrict a, const uint16_t *restrict places, T *restrict picked, ptrdiff_t count) {         \
+        for (ptrdiff_t i = 0; i < count; i++) picked[i] = a[places[i]];                                      \
+    }                                                                                                        \
+    static __attribute__((noinline, unused)) void vm_put_##T(                                                \
+        const T *restrict results, const uint16_t *restrict places, T *restrict r, ptrdiff_t count) {        \
+        for (ptrdiff_t i = 0; i < count; i++) r[places[i]] = results[i];                                     \
+    }                                                                                                        \
+    static __attribute__((noinline, unused)) void vm_pad_##T(const T *restrict a, T *restrict padded, ptrdiff_t n) { \
+        for (ptrdiff_t i = 0; i < VM_VECTOR / (ptrdiff_t)sizeof(T); i++) padded[i] = a[i < n ? i : 0];       \
+    }
+VM_PLACES(double)
+VM_PLACES(float)
+
 /* r[i] = body(a[i]) for n elements. The highest bit of the result is set if LATER sets it for any element. */
 #define VM_MAP(map, T, U, body, LATER)                                                                       \
-    static __attribute__((noinline, unused)) U map##_vectors(const T *a, T *r, ptrdiff_t n) {                \
+    static __attribute__((noinline, noclone, unused)) U map##_vectors(const T *a, T *r, ptrdiff_t n) {       \
         ptrdiff_t whole = n & -(VM_VECTOR / (ptrdiff_t)sizeof(T));                                           \
         U later = 0;                                                                                         \
         VM_ELEMENTWISE                                                                                       \
@@ -38,16 +55,16 @@
         }                                                                                                    \
         return later;                                                                                        \
     }                                                                                                        \
-    VM_INLINE U map(const T *a, T *r, ptrdiff_t n) {                                                         \
+    static __attribute__((noinline, unused)) U map(const T *a, T *r, ptrdiff_t n) {                          \
         enum { LANES = VM_VECTOR / sizeof(T) };                                                              \
         T arguments[LANES], results[LANES];                                                                  \
         if (n >= LANES) {                                                                                    \
             U later = map##_vectors(a, r, n);                                                                \
             return n % LANES ? later | map##_vectors(a + (n - LANES), r + (n - LANES), LANES) : later;       \
         }                                                                                                    \
-        for (ptrdiff_t i = 0; i < LANES; i++) arguments[i] = a[i < n ? i : 0];                               \
+        vm_pad_##T(a, arguments, n);                                                                         \
         U later = map##_vectors(arguments, results, LANES);                                                  \
-        for (ptrdiff_t i = 0; i < n; i++) r[i] = results[i];                                                 \
+        memcpy(r, results, (size_t)n * sizeof(T));                                                           \
         return later;                                                                                        \
     }
 
@@ -56,9 +73,9 @@
 #define VM_AT_PLACES(f, T, a, r, places, count)                                                              \
     do {                                                                                                     \
         T arguments[VM_BLOCK], results[VM_BLOCK];                                                            \
-        for (ptrdiff_t i = 0; i < (count); i++) arguments[i] = a[places[i]];                                 \
+        vm_pick_##T(a, places, arguments, count);                                                            \
         (void)f(arguments, results, count);                                                                  \
-        for (ptrdiff_t i = 0; i < (count); i++) r[places[i]] = results[i];                                   \
+        vm_put_##T(results, places, r, count);                                                               \
     } while (0)
 /* The same, followed by the next stage for the arguments that need it. If more than a third of the arguments need it, the arguments of
    the first body are gathered too. */
@@ -137,7 +154,7 @@
 
 /* The same for z[i] = f(x[i], y[i]): functions with one body, and with two */
 #define VM_PAIR_MAP(map, T, U, body, LATER)                                                                  \
-    static __attribute__((noinline, unused)) U map##_vectors(                                                \
+    static __attribute__((noinline, noclone, unused)) U map##_vectors(                                       \
         const T *x, const T *y, T *z, ptrdiff_t n) {                                                         \
         ptrdiff_t whole = n & -(VM_VECTOR / (ptrdiff_t)sizeof(T));                                           \
         U later = 0;                                                                                         \
@@ -148,7 +165,7 @@
         }                                                                                                    \
         return later;                                                                                        \
     }                                                                                                        \
-    VM_INLINE U map(const T *x, const T *y, T *z, ptrdiff_t n) {                                             \
+    static __attribute__((noinline, unused)) U map(const T *x, const T *y, T *z, ptrdiff_t n) {              \
         enum { LANES = VM_VECTOR / sizeof(T) };                                                              \
         T left[LANES], right[LANES], results[LANES];                                                         \
         if (n >= LANES) {                                                                                    \
@@ -156,12 +173,10 @@
             U later = map##_vectors(x, y, z, n);                                                             \
             return n % LANES ? later | map##_vectors(x + last, y + last, z + last, LANES) : later;           \
         }                                                                                                    \
-        for (ptrdiff_t i = 0; i < LANES; i++) {                                                              \
-            left[i] = x[i < n ? i : 0];                                                                      \
-            right[i] = y[i < n ? i : 0];                                                                     \
-        }                                                                                                    \
+        vm_pad_##T(x, left, n);                                                                              \
+        vm_pad_##T(y, right, n);                                                                             \
         U later = map##_vectors(left, right, results, LANES);                                                \
-        for (ptrdiff_t i = 0; i < n; i++) z[i] = results[i];                                                 \
+        memcpy(z, results, (size_t)n * sizeof(T));                                                           \
         return later;                                                                                        \
     }
 #define VM_PAIR_STAGE(stage, T, U, body, LATER, next)                                                        \
@@ -175,12 +190,10 @@
             places[count] = (uint16_t)i;                                                                     \
             count += (ptrdiff_t)((U)(LATER(x[i], y[i])) >> (8 * sizeof(U) - 1));                             \
         }                                                                                                    \
-        for (ptrdiff_t i = 0; i < count; i++) {                                                              \
-            left[i] = x[places[i]];                                                                          \
-            right[i] = y[places[i]];                                                                         \
-        }                                                                                                    \
+        vm_pick_##T(x, places, left, count);                                                                 \
+        vm_pick_##T(y, places, right, count);                                                                \
         next(left, right, results, count);                                                                   \
-        for (ptrdiff_t i = 0; i < count; i++) z[places[i]] = results[i];                                     \
+        vm_put_##T(results, places, z, count);                                                               \
     }                                                                                                        \
     VM_INLINE void stage(const T *x, const T *y, T *z, ptrdiff_t n) {                                        \
         if (stage##_map(x, y, z, n) >> (8 * sizeof(U) - 1)) stage##_later(x, y, z, n);                       \
