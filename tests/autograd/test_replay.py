@@ -482,3 +482,52 @@ def test_prepared_steps(f: Function) -> None:
         lambda seed: xp.astype(vector(seed), xp.float32),
         lambda seed: xp.asarray(seed + 1, dtype=xp.float32),
     )
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 2), (1, 2), ()])
+@pytest.mark.parametrize("dtype", [xp.float64, xp.float32, xp.int64, xp.int8, xp.bool, xp.complex128])
+def test_prepared_reductions(axis: Any, dtype: Any) -> None:
+    names = ["sum", "prod", "any", "all", "count_nonzero"]
+    names += [] if dtype is xp.complex128 else ["min", "max"]
+    names += ["mean"] if dtype in (xp.float64, xp.float32, xp.complex128) else []
+
+    def f(x: Any) -> Any:
+        found = [getattr(xp, name)(x, axis=axis, keepdims=keep) for name in names for keep in (False, True)]
+        # The results are read by kernels, too.
+        return found, [y + y if y.dtype is not xp.bool else ~y for y in found]
+
+    for shape in ((3, 4, 5), (40, 2, 3), (2, 3, 50), (1, 6, 1)):
+        base = xp.astype(4 * numbers(*(2 * n for n in shape), seed=1), dtype)
+        given = [base, base[::2, ::-2, ::2], xp.permute_dims(base, (2, 0, 1)), base[0][None, :, ::3]]
+        for x in (*given, xp.broadcast_to(base[:1], (3, *base.shape[1:]))):
+            check(f, lambda seed, x=x: x, calls=2)
+
+
+@pytest.mark.parametrize("dtype", [xp.float64, xp.float32, xp.int64, xp.complex128])
+@pytest.mark.parametrize("n", [1, 2, 4, 7, 16, 33])
+def test_prepared_products(n: int, dtype: Any) -> None:
+    a, b = (xp.astype(4 * numbers(n, n, seed=k), dtype) for k in range(2))
+    wide = xp.astype(4 * numbers(2 * n, 2 * n), dtype)
+
+    def f(a: Any, b: Any) -> Any:
+        found = [a @ b, a.T @ b, a @ b.T, a @ b[0], a[:, 0] @ b, a[0] @ b[0], a[:1] @ b, a @ b[:, :1]]
+        found += [xp.vecdot(a, b), xp.vecdot(a[0], b[0]), xp.stack([a, b]) @ a, xp.stack([a, b]) @ b[0]]
+        return found, [y + y for y in found]
+
+    check(f, lambda seed: a, lambda seed: b)
+    check(f, lambda seed: wide[::2, ::2], lambda seed: wide.T[:n, n:])
+
+
+def test_prepared_copies_and_choices() -> None:
+    def f(x: Any, h: Any) -> Any:
+        found = [xp.where(x > 0, x, 0.0), xp.where(x > h, h, x), xp.where(x[0] > 0, x, x[::-1])]
+        found += [xp.astype(x, xp.float32), xp.astype(x > 0, xp.float64), xp.asarray(x, copy=True), x.copy()]
+        return found, [y + y for y in found], h * 2 + 1, x * (h * 0.5 - 3) / (h / 6)
+
+    check(f, vector, lambda seed: 0.5 + seed)
+    check(f, lambda seed: numbers(10, seed=seed)[::-2], lambda seed: 0.5 + seed)
+    check(f, lambda seed: xp.astype(vector(seed), xp.float32), lambda seed: 0.1 + seed)
+    with pytest.raises(ZeroDivisionError):
+        replayed = xp.replay(lambda x, h: x * (1.0 / h))
+        replayed(vector(0), 2.0)
+        replayed(vector(0), 0.0)

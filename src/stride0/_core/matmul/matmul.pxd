@@ -27,6 +27,8 @@ cdef struct Product:
     s0_product kernel       # NULL: of direct products
     bint failed             # for lack of memory
 
+cdef int product_without_copies(Product* product, Array x1, Array x2, bint* swapped) noexcept
+cdef int run_products(Product* product, int code, int algorithm) except -1
 
 # Products in panels: see `panels.pxi`.
 

@@ -87,6 +87,26 @@ cdef Array usual_product(Array x1, Array x2):
     return out
 
 
+cdef int product_without_copies(Product* product, Array x1, Array x2, bint* swapped) noexcept:
+    """
+    Describe a product for `run_products`, from shapes and strides: `usual_product` would compute it without copies of its operands.
+
+    Returns its algorithm, or -1 for any other product. `swapped` tells whether x2 is the left operand.
+    """
+    cdef int algorithm
+    swapped[0] = False
+    if x1.code != x2.code or is_stored(x1.code) or not (x1.size and x2.size and x1.ndim and x2.ndim) or not describe(product, x1, x2) or product.n < 2:
+        return -1
+    algorithm = algorithm_of(product, x1.code, x1.c_contiguous and x2.c_contiguous)
+    if algorithm == BY_VECTOR:
+        if not (is_readable(x1, product.strides1, product.m, product.n) and is_readable(x2, product.strides2, product.n, product.p)):
+            return -1
+        if product.p > 1:
+            transpose(product)
+            swapped[0] = True
+    return -1 if algorithm == DOT else algorithm
+
+
 cdef bint describe(Product* product, Array x1, Array x2) noexcept:
     """
     Set the sizes and strides of a product of the matrices of x1 and x2. If all matrices of x1 have one right matrix and their
@@ -141,12 +161,15 @@ cdef void transpose(Product* product) noexcept:
         product.strides1[k], product.strides2[(3 - k) % 3] = product.strides2[(3 - k) % 3], product.strides1[k]
 
 
-cdef Array as_readable(Array x, Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns):
-    """Matrices with contiguous rows or contiguous columns, or contiguous vectors: x itself, or a copy, whose strides are set."""
+cdef bint is_readable(Array x, const Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns) noexcept:
+    """Whether matrices have contiguous rows or contiguous columns, and vectors are contiguous."""
     cdef Py_ssize_t size = itemsize_at(x.code)
-    if (columns > 1 and strides[2] == size) or (rows > 1 and strides[1] == size):
-        return x
-    return as_packed(x, strides, rows, columns)
+    return (columns > 1 and strides[2] == size) or (rows > 1 and strides[1] == size)
+
+
+cdef Array as_readable(Array x, Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns):
+    """x itself if it is readable, otherwise a copy, whose strides are set."""
+    return x if is_readable(x, strides, rows, columns) else as_packed(x, strides, rows, columns)
 
 
 cdef void in_rows_of(Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t size) noexcept:

@@ -5,6 +5,8 @@ from stride0._core.array.array cimport Array
 
 # Reductions: see `reductions.pxi`.
 
+cdef Py_ssize_t run_stride(Array x) noexcept
+cdef const char* start_element(int number, int code) noexcept
 cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code)
 cdef Array reduce_array(str name, Array x, tuple axes, bint keepdims, object dtype)
 cpdef Array mean_of_total(Array total, double count, DType dtype=*)

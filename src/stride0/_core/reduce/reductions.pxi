@@ -34,6 +34,11 @@ cdef int fill_starts() except -1:
 fill_starts()
 
 
+cdef const char* start_element(int number, int code) noexcept:
+    """The element that a reduction of the table begins with, in the dtype of its accumulators; NULL if it begins with its first element."""
+    return &START[number][code][0] if HAS_START[number] else NULL
+
+
 cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code):
     """
     Run a reduction: the functions of the planner, with a result of size 1 along the reduced axes.
@@ -203,7 +208,7 @@ cpdef Array reduce_whole(str name, Array x):
         strides[0] = run_stride(x)
     total = new_array(acc_code, 0, NULL, NULL, False)
     # The first element, folded once more, changes no extreme.
-    copy_item(data_of(total), &START[number][acc_code][0] if HAS_START[number] else data_of(x), acc_code)
+    copy_item(data_of(total), start_element(number, acc_code) if HAS_START[number] else data_of(x), acc_code)
     args[0], args[1] = data_of(x), data_of(total)
     if x.size < tuning.long_run_elements:
         loops_of(reduction_kernel(number, code))[0 if strides[0] == itemsize_at(code) else 1](args, strides, strides, x.size, 1)

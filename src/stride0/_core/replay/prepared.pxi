@@ -1,50 +1,52 @@
 # Steps that need neither objects nor a new plan at each call. Included in `replay.pyx`.
 #
 # Note [Prepared steps]
-#     The arrays of a recording have known shapes and strides. So an elementwise step of few elements is planned once, and a call
-#     passes pointers to the kernel: the kernel of the eager call, so that the bits are the same. A step that returns a view of an
-#     operand becomes an offset. A result gets an array object only if the caller, or a step that is not prepared, reads it;
-#     all other results lie in one block of memory, in which the place of a result is used again after its last reader.
+#     The arrays of a recording have known shapes and strides. So an elementwise step, a reduction, a copy or a product of few
+#     elements is planned once, as one or several parts, and a call passes pointers to the kernels: the kernels of the eager call,
+#     so that the bits are the same. A step that returns a view of an operand becomes an offset. A result gets an array object only if the caller, or a step that is not prepared, reads it;
+#     all other results lie in one block of memory, in which the place of a result is used again after its last reader. Python
+#     scalars are written to rooms in the dtypes in which kernels read them: the scalars of arguments once in a call.
 
 cdef enum:
     PLACE = 64          # alignment of results in the block
-    SCALAR_ROOM = 16    # bytes of a Python scalar as an operand
 
 cdef enum Way:
     BY_CALL
-    BY_LOOP
-    BY_OFFSET
     BY_PARTS
+    BY_OFFSET
     BY_NOTHING
 
 cdef struct Prepared:
     Way way
     PyObject* step              # a Step, which the recording keeps alive
-    int count                   # number of operands
-    Py_ssize_t slots[3]
-    Py_ssize_t result           # slot of the result; -1 without one
+    Py_ssize_t result           # slot of the result array; -1 without one
     bint makes                  # whether the result becomes an array
     Py_ssize_t place            # of the result in the block; -1 if it is not there
-    # By loop: two axes, and the strides of the operands and the result along them.
-    s0_loop loop
-    Py_ssize_t n, m
-    Py_ssize_t inner[4]
-    Py_ssize_t outer[4]
-    int scalar                  # the operand that is a Python scalar; -1 without one
-    PyObject* given             # the type of the scalar if it is an argument or a result; NULL if it is a constant
-    int code                    # dtype of the scalar in the kernel
-    char constant[SCALAR_ROOM]  # its value, unless it is an argument
-    Py_ssize_t offset           # by offset: of the result from the first operand, in bytes; of a part: its place in the result
-    Prepared* parts             # by parts: a copy of each operand, `count` copies
+    Py_ssize_t first, count     # by parts: which ones
+    Py_ssize_t base, offset     # by offset: the slot of the operand, and the bytes from there to the result
+
+# Operations of Python floats whose results have the bits of Python's.
+cdef dict OF_FLOATS = {"add": OP_ADD, "subtract": OP_SUBTRACT, "multiply": OP_MULTIPLY, "divide": OP_DIVIDE}
+cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(REDUCTIONS)}
+# Functions that reduce x over `axis`; the places of their parameters `keepdims` and `dtype`.
+cdef dict REDUCING = {
+    "sum": (3, 2), "prod": (3, 2), "max": (2, -1), "min": (2, -1), "all": (2, -1), "any": (2, -1), "count_nonzero": (2, -1), "mean": (2, 3),
+}
 
 
-cdef PyObject* scalar_type(object value) noexcept:
-    """The type of a Python scalar, borrowed; NULL for None."""
-    return NULL if value is None else s0_type(value)
+cdef Py_ssize_t[MAX_NDIM] NO_STRIDES
+memset(NO_STRIDES, 0, sizeof(NO_STRIDES))
 
 
 cdef bint is_small_array(Array x) noexcept:
     return x is not None and 0 < x.size < tuning.long_run_elements
+
+
+cdef bint is_copied(int code, int target) noexcept:
+    """Whether a cast is a plain copy or gives a floating-point number."""
+    if is_stored(code) or is_stored(target):
+        return False
+    return code == target or (letter_at(target) == c"f" and letter_at(code) != c"c")
 
 
 cdef class Preparation:
@@ -54,240 +56,292 @@ cdef class Preparation:
     cdef list outlines          # by slot: an Array with shape and strides of the slot's array, or None
     cdef set needed             # slots that need objects
     cdef dict packs             # by slot: the step that packs arrays into a list
-    cdef list free              # free parts of the block: [place, size]
-    cdef Py_ssize_t size        # of the block
+    cdef dict rooms             # by slot and dtype of a scalar, or by the bytes of an element: number, code, bytes of an element or size
 
-    cdef bint prepare(self, Step step, Prepared* out) except -1:
-        """Describe how a step runs; False if it is called like any other function."""
-        cdef Array x, result
-        cdef int k
-        out.step, out.count, out.result, out.makes, out.place, out.scalar = <PyObject*>step, <int>step.count, step.result, False, -1, -1
-        out.way = BY_CALL
+    cdef int prepare(self, Step step, Prepared* out) except -1:
+        """Describe how a step runs."""
+        cdef Py_ssize_t rooms = len(self.rooms)
+        cdef Array result = <Array>self.outlines[step.result] if step.result >= 0 else None
+        out.step, out.result, out.place, out.way, out.first = <PyObject*>step, step.result, -1, BY_CALL, self.recording.parts_count
         if step.result < 0:
-            return False
-        result = <Array>self.outlines[step.result]
+            return 0
         if step.base >= 0:
-            if step.number == PART or not self.recording.is_fixed(step):
-                return False
+            if step.number == PART or not self.recording.is_fixed(step) or (step.result in self.needed and not step.shares):
+                return 0
             if step.result in self.needed:
-                if not step.shares:
-                    return False
                 out.makes = True
                 self.needed.add(step.base)
-            out.way, out.slots[0], out.offset = BY_OFFSET, step.base, step.offset
-            return True
-        if step.number == PACK_LIST or step.number == PACK_TUPLE:
+            out.way, out.base, out.offset = BY_OFFSET, step.base, step.offset
+        elif step.number == PACK_LIST or step.number == PACK_TUPLE:
             out.way = BY_CALL if step.result in self.needed else BY_NOTHING
-            return out.way == BY_NOTHING
-        if step.number == CALL and (step.name == "stack" or step.name == "concat"):
-            return result is not None and self.prepare_parts(step, out, result)
-        if step.number != UNARY and step.number != BINARY:
-            return False
-        for k in range(<int>step.count):
-            out.slots[k] = step.slots[k]
-            if self.outlines[step.slots[k]] is None:
-                if out.scalar >= 0:
-                    return False
-                out.scalar = k
-            elif not is_small_array(<Array>self.outlines[step.slots[k]]):
-                return False
-        if out.scalar == 0 and step.number == UNARY or not is_small_array(result):
-            return False
-        if not self.plan(step, out, result):
-            return False
-        out.way = BY_LOOP
-        return True
+        elif self.describe(step, result):
+            out.way, out.count = BY_PARTS, self.recording.parts_count - out.first
+            out.result = -1 if result is None else step.result
+        else:
+            # What the attempt has added.
+            self.recording.drop_parts(out.first)
+            self.rooms = {key: room for key, room in self.rooms.items() if room[0] < rooms}
+        return 0
 
-    cdef bint plan(self, Step step, Prepared* out, Array result) except -1:
-        """Plan an elementwise step whose operands have the dtype of the kernel; False for other steps."""
-        cdef Operand operands[4]
-        cdef Kernel kernel
-        cdef int k, op = step.op, code = -1, loop, nin = <int>step.count
-        cdef object value = None
-        for k in range(nin):
-            if k == out.scalar:
-                continue
-            if code >= 0 and (<Array>self.outlines[step.slots[k]]).code != code:
-                return False
-            code = (<Array>self.outlines[step.slots[k]]).code
-        loop = S0_LOOP[op][code]
-        if loop != code or is_stored(code) or (S0_CHECK_EXPONENT[op] and letter_at(loop) == c"i"):
+    cdef bint describe(self, Step step, Array result) except -1:
+        """Describe a step by parts; False if it is called like any other function."""
+        if result is None:
+            return step.number == CALL and step.name in OF_FLOATS and self.of_floats(step)
+        if not is_small_array(result):
             return False
-        if out.scalar >= 0:
-            value = self.recording.samples.get(step.slots[out.scalar])
-            out.given = scalar_type(value)
-            if value is None:
-                value = self.recording.initial[step.slots[out.scalar]]
-            if not is_python_scalar(value) or weak_code(code, value) != code or (op == OP_POW and out.given is not NULL):
+        if step.number == UNARY or step.number == BINARY:
+            return self.operation(step, result)
+        if step.number != CALL or step.count == 0:
+            return False
+        if step.name == "stack" or step.name == "concat":
+            return self.joined(step, result)
+        if self.outlines[step.slots[0]] is None:
+            return False
+        if step.name == "matmul":
+            return self.product(step, result)
+        arguments = self.arguments_of(step)
+        if arguments is None:
+            return False
+        if step.name in REDUCING or step.name == "vecdot":
+            return self.reduction(step, arguments, result)
+        if step.name == "where":
+            return self.selection(step, result)
+        if step.name in ("astype", "asarray", "copy") and is_copied((<Array>arguments[0]).code, result.code):
+            return self.add_loop(cast_kernel((<Array>arguments[0]).code, result.code), arguments[:1], step.operands[:1], result, step.result)
+        return False
+
+    cdef list arguments_of(self, Step step):
+        """The arguments of a call by the places of its parameters, outlines for arrays; None if a scalar differs between calls."""
+        cdef PyObject* args[MOST_OPERANDS]
+        cdef PyObject* given[MAX_PARAMETERS]
+        cdef list found = []
+        cdef Py_ssize_t k, slot
+        cdef Signature signature
+        for k in range(step.count):
+            slot = step.slots[k]
+            if self.outlines[slot] is None and (slot < self.recording.arguments or slot in self.recording.made) and step.name != "where":
+                return None
+            found.append(self.outlines[slot] if self.outlines[slot] is not None else self.recording.initial[slot])
+            args[k] = <PyObject*>found[k]
+        if type(step.function) is not Primitive:
+            return None if step.kwnames else found
+        signature = (<Primitive>step.function).signature
+        if signature is None or not signature.bind(args, step.count - len(step.kwnames), <PyObject*>step.kwnames if step.kwnames else NULL, given):
+            return None
+        return [<object>given[k] for k in range(signature.count)]
+
+    # --- memory that is no slot: its address follows the addresses of the slots
+
+    cdef Py_ssize_t room(self, object key, int code, object content):
+        if key not in self.rooms:
+            self.rooms[key] = (len(self.rooms), code, content)
+        return len(self.outlines) + <Py_ssize_t>self.rooms[key][0]
+
+    cdef Py_ssize_t element(self, const char* value, int code):
+        """The address of one element."""
+        content = s0_bytes(value, itemsize_at(code))
+        return self.room((code, content), code, content)
+
+    cdef Py_ssize_t scalar(self, Step step, Py_ssize_t slot, int code) except -1:
+        """The address of a Python scalar in a dtype."""
+        cdef char value[SCALAR_ROOM]
+        if slot in self.recording.samples:
+            return self.room((slot, code), code, None)
+        write_scalar(self.recording.initial[slot], code, value, step.name)
+        return self.element(value, code)
+
+    cdef object sample(self, Py_ssize_t slot):
+        """The Python scalar that a slot held in the recorded call."""
+        return self.recording.samples[slot] if slot in self.recording.samples else self.recording.initial[slot]
+
+    # --- kinds of steps
+
+    cdef bint add_loop(self, Kernel kernel, object arrays, object addresses, Array result, Py_ssize_t address, Py_ssize_t offset=0) except -1:
+        """Add the call of a kernel, given an array or an address only (None) for each operand."""
+        cdef Operand operands[4]
+        cdef Part* part = self.recording.new_part()
+        cdef int k, nin = <int>len(addresses)
+        for k in range(nin):
+            part.address[k] = addresses[k]
+            if arrays[k] is None:
+                operands[k].code, operands[k].ndim, operands[k].shape, operands[k].strides = input_code(kernel, k), 0, NULL, NULL
+            else:
+                describe_operand(&operands[k], <Array>arrays[k])
+        part.address[nin], part.offset[nin] = address, offset
+        describe_operand(&operands[nin], result)
+        return plan_loop(part, kernel, operands, nin)
+
+    cdef bint operation(self, Step step, Array result) except -1:
+        """An elementwise operation whose arrays have the dtype of the kernel."""
+        cdef int op = step.op, code = -1, scalar = -1, k
+        cdef list arrays = [self.outlines[slot] for slot in step.operands], addresses = list(step.operands)
+        for k in range(<int>step.count):
+            if arrays[k] is None:
+                if scalar >= 0:
+                    return False
+                scalar = k
+            elif not is_small_array(<Array>arrays[k]) or (code >= 0 and (<Array>arrays[k]).code != code):
+                return False
+            else:
+                code = (<Array>arrays[k]).code
+        if code < 0 or S0_LOOP[op][code] != code or is_stored(code) or (S0_CHECK_EXPONENT[op] and letter_at(code) == c"i") or result.code != S0_OUT[op][code]:
+            return False
+        if scalar >= 0:
+            value = self.sample(addresses[scalar])
+            is_given = addresses[scalar] in self.recording.samples
+            if not is_python_scalar(value) or weak_code(code, value) != code or (op == OP_POW and is_given):
                 return False
             # A scalar beyond the dtype is compared in another way.
             if S0_COMPARES[op] and type(value) is int:
                 return False
-            out.code = loop
-            if op == OP_POW and out.scalar == 1 and value == 2:
-                op, nin, out.scalar, out.count = OP_SQUARE, 1, -1, 1
-            elif out.given is NULL:
-                write_scalar(value, loop, out.constant, step.name)
-        if result.code != S0_OUT[op][loop]:
-            return False
-        kernel = op_kernel(op, loop)
-        for k in range(nin):
-            operands[k].data = NULL
-            if k == out.scalar:
-                operands[k].code, operands[k].ndim, operands[k].shape, operands[k].strides = loop, 0, NULL, NULL
+            if op == OP_POW and scalar == 1 and value == 2:
+                op = OP_SQUARE
+                del arrays[1], addresses[1]
             else:
-                describe_operand(&operands[k], <Array>self.outlines[step.slots[k]])
-        describe_operand(&operands[nin], result)
-        return self.set_loop(out, kernel, operands, nin)
+                addresses[scalar] = self.scalar(step, addresses[scalar], code)
+        return self.add_loop(op_kernel(op, code), arrays, addresses, result, step.result)
 
-    cdef bint set_loop(self, Prepared* out, Kernel kernel, Operand* operands, int nin) except -1:
-        """Plan a kernel for operands and a result that all have its dtypes; False if that needs more than two axes."""
-        cdef Plan plan
-        cdef Py_ssize_t shape[MAX_NDIM]
-        cdef int ndim, k
-        operands[nin].data = NULL
-        if broadcast(operands, nin, shape, &ndim) != 0 or ndim != operands[nin].ndim:
+    cdef bint of_floats(self, Step step) except -1:
+        """An operation of Python floats, and integer constants, whose result only kernels read."""
+        cdef list addresses = []
+        cdef Kernel kernel = op_kernel(OF_FLOATS[step.name], FLOAT64)
+        if type(self.recording.samples[step.result]) is not float or step.result in self.needed or step.count != 2:
             return False
-        set_strides(&plan, operands, nin, shape, ndim)
-        order_axes(&plan, False)
-        set_result(&plan, &operands[nin], shape, ndim)
-        coalesce(&plan, 0)
-        if plan.ndim > 2:
-            return False
-        out.n = plan.shape[0] if plan.ndim else 1
-        out.m = plan.shape[1] if plan.ndim > 1 else 1
-        for k in range(nin + 1):
-            out.inner[k] = plan.strides[k][0] if plan.ndim else itemsize_at(plan.code[k])
-            out.outer[k] = plan.strides[k][1] if plan.ndim > 1 else 0
-        out.loop = loops_of(kernel)[layout_of(kernel, out.inner)]
-        return out.loop is not NULL
+        for key in self.rooms:
+            if key[0] == step.result and key[1] != FLOAT64:
+                return False
+        for slot in step.operands:
+            value, is_given = self.sample(slot), slot in self.recording.samples
+            # Python raises an error for 1 / 0.
+            if type(value) is not float and (is_given or type(value) is not int or abs(value) > 1 << 53):
+                return False
+            if step.name == "divide" and slot == step.operands[1] and (is_given or value == 0):
+                return False
+            addresses.append(self.scalar(step, slot, FLOAT64))
+        cdef Part* part = self.recording.new_part()
+        part.count, part.n, part.m, part.k = 3, 1, 1, 1
+        part.address[0], part.address[1], part.address[2] = addresses[0], addresses[1], self.room((step.result, FLOAT64), FLOAT64, None)
+        part.inner[0] = part.inner[1] = part.inner[2] = sizeof(double)
+        part.loop = loops_of(kernel)[layout_of(kernel, part.inner)]
+        return True
 
-    cdef bint prepare_parts(self, Step step, Prepared* out, Array result) except -1:
-        """Describe `stack` and `concat` of arrays of one dtype: each array is copied to its part of the result."""
+    cdef bint selection(self, Step step, Array result) except -1:
+        """`where`, with arrays of the dtype of the result."""
+        cdef list arrays = [self.outlines[slot] for slot in step.operands], addresses = list(step.operands)
+        cdef int k
+        if step.count != 3 or step.kwnames or is_stored(result.code) or (<Array>arrays[0]).code != BOOL:
+            return False
+        for k in range(1, 3):
+            if arrays[k] is not None:
+                if (<Array>arrays[k]).code != result.code:
+                    return False
+            elif not is_python_scalar(self.sample(addresses[k])) or weak_code(result.code, self.sample(addresses[k])) != result.code:
+                return False
+            else:
+                addresses[k] = self.scalar(step, addresses[k], result.code)
+        return self.add_loop(where_kernel(result.code), arrays, addresses, result, step.result)
+
+    cdef bint product(self, Step step, Array result) except -1:
+        """A product of matrices or vectors."""
+        cdef Array x1 = <Array>self.outlines[step.slots[0]], x2
+        cdef Product product
+        cdef Part* part
+        cdef bint swapped
+        cdef int algorithm
+        if step.count != 2 or self.outlines[step.slots[1]] is None or not result.c_contiguous:
+            return False
+        x2 = <Array>self.outlines[step.slots[1]]
+        algorithm = product_without_copies(&product, x1, x2, &swapped)
+        if algorithm < 0:
+            return False
+        part = self.recording.new_part()
+        part.product = <Product*>PyMem_Malloc(sizeof(Product))
+        if part.product is NULL:
+            raise MemoryError("replay: no memory for the steps of a recording")
+        part.product[0], part.algorithm, part.count = product, algorithm, 3
+        part.product.code = x1.code
+        part.address[0], part.address[1], part.address[2] = step.slots[swapped], step.slots[not swapped], step.result
+        return True
+
+    cdef bint reduction(self, Step step, list arguments, Array result) except -1:
+        """A reduction, as `reduce_whole` and `accumulate` compute it: the accumulators begin with an element, and the others are folded."""
+        cdef Array x = <Array>arguments[0], total, first
+        cdef bint is_mean = step.name == "mean", whole = False
+        cdef str name = "sum" if is_mean else step.name
+        cdef int nin = 1, number = REDUCTION_NUMBERS[name], code = x.code, target, k
+        cdef Operand operands[3]
+        cdef Py_ssize_t kept[MAX_NDIM]
+        cdef Py_ssize_t address = step.result, stride
+        cdef const char* start
+        cdef Kernel kernel = reduction_kernel(number, code)
+        cdef Part* part
+        cdef tuple axes
+        cdef double count
+        if step.name == "vecdot":
+            nin, axes = 2, (x.ndim - 1,)
+            if type(arguments[1]) is not Array or (<Array>arguments[1]).code != code or (<Array>arguments[1]).shape != x.shape or arguments[2] != -1:
+                return False
+        else:
+            keepdims, dtype = REDUCING[step.name]
+            if type(arguments[keepdims]) is not bool or (dtype >= 0 and arguments[dtype] is not None):
+                return False
+            whole = arguments[1] is None and not arguments[keepdims] and (not is_mean or x.c_contiguous)
+            axes = axes_tuple(<PyObject*>arguments[1], x.ndim, step.name)
+        target = FACTS.accumulator[number][code]
+        if is_stored(code) or target < 0 or not is_small_array(x) or x.ndim == 0 or (is_mean and code != FLOAT64) or not is_copied(target, result.code):
+            return False
+        for k in range(x.ndim):
+            kept[k] = 1 if k in axes else x.shape_[k]
+        total = new_array(target, x.ndim, kept, NULL, False)
+        if target != result.code:
+            address = self.room((-1, step.result), target, total.size * itemsize_at(target))
+        start = start_element(number, target)
+        first = outline(code if start is NULL else target, x.ndim, kept, x.strides_ if start is NULL else NO_STRIDES)
+        begun = step.slots[0] if start is NULL else self.element(start, target)
+        if not self.add_loop(cast_kernel(first.code, target), (first,), (begun,), total, address):
+            return False
+        part = self.recording.new_part()
+        for k in range(nin):
+            part.address[k] = step.slots[k]
+            describe_operand(&operands[k], <Array>arguments[k])
+        part.address[nin] = address
+        stride = run_stride(x) if whole else 0
+        if stride:
+            fold_run(part, kernel, stride, x.size, code)
+        elif not plan_fold(part, kernel, operands, nin, axes, total):
+            return False
+        if is_mean:
+            count = <double>(x.size // total.size)
+            return self.add_loop(op_kernel(OP_DIVIDE, FLOAT64), (total, None), (address, self.element(<char*>&count, FLOAT64)), total, address)
+        if target == result.code:
+            return True
+        return self.add_loop(cast_kernel(target, result.code), (total,), (address,), new_array(result.code, x.ndim, kept, NULL, False), step.result)
+
+    cdef bint joined(self, Step step, Array result) except -1:
+        """`stack` and `concat` of arrays of one dtype: each array is copied to its part of the result."""
         cdef Step pack = self.packs.get(step.slots[0])
-        cdef Operand operands[2]
+        cdef Array x, place
         cdef Py_ssize_t shape[MAX_NDIM]
         cdef Py_ssize_t strides[MAX_NDIM]
-        cdef Py_ssize_t start = 0
-        cdef Prepared* part
-        cdef Array x
-        cdef int k, d, at, axis = 0
+        cdef Py_ssize_t start = 0, slot
+        cdef int d, at, axis = 0
         cdef bint stacks = step.name == "stack"
-        if pack is None or step.count > 2 or not is_small_array(result) or result.ndim == 0:
+        if pack is None or step.count > 2 or result.ndim == 0:
             return False
         if step.count == 2:
             value = self.recording.initial[step.slots[1]]
             if type(value) is not int or not -result.ndim <= value < result.ndim:
                 return False
             axis = value % result.ndim
-        for k in range(<int>pack.count):
-            x = <Array>self.outlines[pack.slots[k]]
+        for slot in pack.operands:
+            x = <Array>self.outlines[slot]
             if not is_small_array(x) or x.code != result.code:
                 return False
-        out.parts = <Prepared*>PyMem_Malloc(pack.count * sizeof(Prepared))
-        if out.parts is NULL:
-            raise MemoryError("replay: no memory for the steps of a recording")
-        out.count = <int>pack.count
-        for k in range(out.count):
-            x = <Array>self.outlines[pack.slots[k]]
-            part = &out.parts[k]
-            part.slots[0], part.offset = pack.slots[k], start * result.strides_[axis]
-            start += 1 if stacks else x.shape_[axis]
             for d in range(x.ndim):
                 at = d + 1 if stacks and d >= axis else d
                 shape[d], strides[d] = x.shape_[d], result.strides_[at]
-            operands[0].data = NULL
-            describe_operand(&operands[0], x)
-            operands[1].code, operands[1].ndim, operands[1].shape, operands[1].strides = x.code, x.ndim, shape, strides
-            if not self.set_loop(part, cast_kernel(x.code, x.code), operands, 1):
+            place = outline(x.code, x.ndim, shape, strides)
+            if not self.add_loop(cast_kernel(x.code, x.code), (x,), (slot,), place, step.result, start * result.strides_[axis]):
                 return False
-        out.way = BY_PARTS
+            start += 1 if stacks else x.shape_[axis]
         return True
-
-    # --- the block of results without objects
-
-    cdef Py_ssize_t take(self, Py_ssize_t size):
-        """A place for a result."""
-        cdef list part
-        size = (size + PLACE - 1) // PLACE * PLACE
-        for part in self.free:
-            if part[1] >= size:
-                place = part[0]
-                part[0] += size
-                part[1] -= size
-                return place
-        place = self.size
-        self.size += size
-        return place
-
-    cdef int give(self, Py_ssize_t place, Py_ssize_t size) except -1:
-        """Make a place free for later results."""
-        size = (size + PLACE - 1) // PLACE * PLACE
-        self.free = [part for part in self.free if part[1]]
-        for part in self.free:
-            if part[0] + part[1] == place:
-                part[1] += size
-                return 0
-            if place + size == part[0]:
-                part[0] = place
-                part[1] += size
-                return 0
-        self.free.append([place, size])
-        return 0
-
-
-cdef int prepare_steps(Recording self) except -1:
-    """Fill the list of prepared steps, and find the size of the block."""
-    cdef Preparation found = Preparation()
-    cdef Step step
-    cdef Prepared* out
-    cdef Py_ssize_t k, slot, count = len(self.live)
-    cdef dict roots = {}, last = {}
-    found.recording, found.outlines, found.free = self, self.outlines, []
-    found.packs = {step.result: step for step in self.live if step.number == PACK_LIST or step.number == PACK_TUPLE}
-    found.needed = set(self.results)
-    self.prepared = <Prepared*>PyMem_Malloc((count + 1) * sizeof(Prepared))
-    if self.prepared is NULL:
-        raise MemoryError("replay: no memory for the steps of a recording")
-    memset(self.prepared, 0, (count + 1) * sizeof(Prepared))
-    self.count = count
-    # From the last step on: only steps that are called need objects.
-    for k in range(count - 1, -1, -1):
-        step = <Step>self.live[k]
-        out = &self.prepared[k]
-        if not found.prepare(step, out):
-            found.needed.update(step.operands)
-    # The last reader of each result, also through views and lists.
-    for k in range(count):
-        out = &self.prepared[k]
-        step = <Step>out.step
-        if out.way == BY_OFFSET:
-            roots[step.result] = roots.get(out.slots[0], out.slots[0])
-        for slot in operands_of(out):
-            last[roots.get(slot, slot)] = k
-    ends = [[] for _ in range(count)]
-    for k in range(count):
-        out = &self.prepared[k]
-        if out.way == BY_LOOP or out.way == BY_PARTS:
-            out.makes = out.result in found.needed
-            if not out.makes:
-                size = (<Array>self.outlines[out.result]).size * itemsize_at((<Array>self.outlines[out.result]).code)
-                out.place = found.take(size)
-                (<list>ends[<Py_ssize_t>last.get(out.result, k)]).append((out.place, size))
-        for place, size in <list>ends[k]:
-            found.give(place, size)
-    self.block = found.size
-    # Arguments and arrays from outside of which prepared steps need the address.
-    read = {slot for k in range(count) if self.prepared[k].way != BY_CALL for slot in operands_of(&self.prepared[k])}
-    self.addressed = tuple(sorted([slot for slot in read if slot not in self.made and self.outlines[slot] is not None]))
-    return 0
-
-
-cdef list operands_of(const Prepared* at):
-    """The slots that a step reads."""
-    cdef int k
-    if at.way == BY_PARTS:
-        return [at.parts[k].slots[0] for k in range(at.count)]
-    if at.way == BY_NOTHING:
-        return []
-    return list((<Step>at.step).operands)

@@ -22,7 +22,9 @@ cdef class Recording:
     cdef set made                   # slots of results
     cdef list live                  # the steps that run
     cdef Prepared* prepared         # the same, Note [Prepared steps]
-    cdef Py_ssize_t count, block
+    cdef Part* parts                # of prepared steps
+    cdef Room* rooms                # addresses that follow the slots
+    cdef Py_ssize_t count, parts_count, parts_most, rooms_count, block
     cdef list outside               # arrays from outside that steps or results read
     cdef tuple addressed            # slots whose addresses prepared steps read
 
@@ -33,10 +35,46 @@ cdef class Recording:
         self.outlines = [outline_of(x) for x in samples]
 
     def __dealloc__(self):
-        cdef Py_ssize_t k
-        for k in range(self.count):
-            PyMem_Free(self.prepared[k].parts)
+        self.drop_parts(0)
+        PyMem_Free(self.parts)
+        PyMem_Free(self.rooms)
         PyMem_Free(self.prepared)
+
+    cdef Part* new_part(self) except NULL:
+        """A part of a prepared step, all zeros; earlier pointers to parts are invalid afterwards."""
+        cdef Part* parts
+        if self.parts_count == self.parts_most:
+            parts = <Part*>PyMem_Realloc(self.parts, (2 * self.parts_most + 8) * sizeof(Part))
+            if parts is NULL:
+                raise MemoryError("replay: no memory for the steps of a recording")
+            self.parts, self.parts_most = parts, 2 * self.parts_most + 8
+        self.parts_count += 1
+        memset(&self.parts[self.parts_count - 1], 0, sizeof(Part))
+        return &self.parts[self.parts_count - 1]
+
+    cdef void drop_parts(self, Py_ssize_t first) noexcept:
+        """Drop the parts from a number on."""
+        cdef Py_ssize_t k
+        for k in range(first, self.parts_count):
+            PyMem_Free(self.parts[k].product)
+        self.parts_count = first
+
+    cdef set read_by(self, const Prepared* at):
+        """The slots of arrays that a step reads."""
+        cdef Part* part
+        cdef Py_ssize_t k
+        cdef int j
+        cdef set found = set()
+        if at.way == BY_CALL:
+            return set((<Step>at.step).operands)
+        if at.way == BY_OFFSET:
+            found.add(at.base)
+        for k in range(at.count):
+            part = &self.parts[at.first + k]
+            for j in range(part.count):
+                if part.address[j] < <Py_ssize_t>len(self.initial) and part.address[j] != at.result:
+                    found.add(part.address[j])
+        return found
 
     def constant(self, value):
         """Return a new slot for a value that every call reads."""
@@ -140,7 +178,7 @@ cdef class Recording:
     def running(self):
         """The steps that run, in order, and for each of them how it runs."""
         cdef Py_ssize_t k
-        return [(step, ("call", "loop", "view", "copy", "list")[<int>self.prepared[k].way]) for k, step in enumerate(self.live)]
+        return [(step, ("call", "loop", "view", "list")[<int>self.prepared[k].way]) for k, step in enumerate(self.live)]
 
     @property
     def nbytes(self):
@@ -149,33 +187,30 @@ cdef class Recording:
 
     cdef object run(self, PyObject* const* arguments, bint single):
         """Run the steps with other arguments of the same signature; returns the results in order, or the `single` result."""
-        cdef Py_ssize_t k, slots_count = len(self.initial)
+        cdef Py_ssize_t k, count = len(self.initial)
         cdef PyObject* stack[3 * FEW_SLOTS]
         cdef PyObject** slots = stack
         cdef char block[FEW_BYTES]
         cdef char* memory = block
-        cdef PyObject** owned
-        cdef char** addresses
-        if slots_count > FEW_SLOTS:
-            slots = <PyObject**>PyMem_Malloc(3 * slots_count * sizeof(PyObject*))
+        if 3 * count + self.rooms_count > 3 * FEW_SLOTS:
+            slots = <PyObject**>PyMem_Malloc((3 * count + self.rooms_count) * sizeof(PyObject*))
         if self.block > FEW_BYTES - PLACE:
             memory = <char*>PyMem_Malloc(self.block + PLACE)
-        owned, addresses = slots + slots_count, <char**>(slots + 2 * slots_count)
         try:
             if slots is NULL or memory is NULL:
                 raise MemoryError("replay: no memory for the slots of a recording")
-            memset(owned, 0, slots_count * sizeof(PyObject*))
-            for k in range(slots_count):
+            memset(slots + count, 0, count * sizeof(PyObject*))
+            for k in range(count):
                 slots[k] = arguments[k] if k < self.arguments else s0_list_item(self.initial, k)
-            run_steps(self, slots, owned, addresses, memory + (-<uintptr_t>memory) % PLACE)
+            run_steps(self, slots, slots + count, <char**>(slots + 2 * count), aligned(memory))
             if single:
                 return <object>slots[<Py_ssize_t>self.results[0]]
             return [<object>slots[<Py_ssize_t>slot] for slot in self.results]
         finally:
             if slots is not NULL:
-                for k in range(slots_count):
-                    if owned[k] is not NULL:
-                        Py_DECREF(<object>owned[k])
+                for k in range(count, 2 * count):
+                    if slots[k] is not NULL:
+                        Py_DECREF(<object>slots[k])
             if slots is not stack:
                 PyMem_Free(slots)
             if memory is not block:
@@ -189,67 +224,70 @@ cdef enum:
     FEW_BYTES = 8192
 
 
-cdef object outline_of(object value):
-    """An array with the shape and strides of an array, without its memory; None for other objects."""
-    cdef Array x, y
-    if type(value) is not Array:
-        return None
-    x = <Array>value
-    y = blank(x.code)
-    set_ndim(y, x.ndim)
-    memcpy(y.shape_, x.shape_, x.ndim * sizeof(Py_ssize_t))
-    memcpy(y.strides_, x.strides_, x.ndim * sizeof(Py_ssize_t))
+cdef Array outline(int code, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
+    """An array with a shape and strides, without memory."""
+    cdef Array y = blank(code)
+    set_ndim(y, ndim)
+    memcpy(y.shape_, shape, ndim * sizeof(Py_ssize_t))
+    memcpy(y.strides_, strides, ndim * sizeof(Py_ssize_t))
     set_flags(y)
     return y
 
 
+cdef Array outline_of(object value):
+    """The outline of an array; None for other objects."""
+    return outline((<Array>value).code, (<Array>value).ndim, (<Array>value).shape_, (<Array>value).strides_) if type(value) is Array else None
+
+
+cdef int write_rooms(Recording self, PyObject** slots, char** addresses, Py_ssize_t slot) except -1:
+    """Write the Python scalar of a slot in the dtypes in which parts read it."""
+    cdef Room* room
+    cdef Py_ssize_t k
+    for k in range(self.rooms_count):
+        room = &self.rooms[k]
+        if room.slot == slot:
+            if s0_type(<object>slots[slot]) is not room.given:
+                refuse_type(<object>slots[slot])
+            write_scalar(<object>slots[slot], room.code, addresses[len(self.initial) + k], "replay")
+    return 0
+
+
 cdef int run_steps(Recording self, PyObject** slots, PyObject** owned, char** addresses, char* block) except -1:
-    """Run the steps. `owned` gets the references to results, `addresses` the addresses of arrays that prepared steps read."""
+    """
+    Run the steps. `owned` gets the references to results, `addresses` the addresses of arrays that prepared steps read, then the
+    addresses of rooms.
+    """
     cdef Prepared* at
     cdef Step step
-    cdef Py_ssize_t k, slot
+    cdef Py_ssize_t k, slot, count = len(self.initial)
     cdef int j
     cdef PyObject* given[MOST_OPERANDS]
-    cdef char* args[4]
-    cdef char scalar[SCALAR_ROOM]
-    cdef char* out_data
     cdef Array made, outline
     for slot in self.addressed:
-        if slots[slot] is not NULL and type(<object>slots[slot]) is Array:
-            addresses[slot] = data_of(<Array>slots[slot])
+        addresses[slot] = data_of(<Array>slots[slot])
+    for k in range(self.rooms_count):
+        addresses[count + k] = &self.rooms[k].value[0] if self.rooms[k].place < 0 else block + self.rooms[k].place
+    for k in range(self.rooms_count):
+        if self.rooms[k].slot >= 0 and not self.rooms[k].late:
+            write_scalar(<object>slots[self.rooms[k].slot], self.rooms[k].code, addresses[count + k], "replay")
     for k in range(self.count):
         at = &self.prepared[k]
-        if at.way == BY_LOOP or at.way == BY_PARTS:
-            for j in range(at.count if at.way == BY_LOOP else 0):
-                args[j] = addresses[at.slots[j]]
-            if at.scalar >= 0:
-                args[at.scalar] = at.constant
-                if at.given is not NULL:
-                    if s0_type(<object>slots[at.slots[at.scalar]]) is not at.given:
-                        refuse_type((<Step>at.step).name, <object>slots[at.slots[at.scalar]])
-                    write_scalar(<object>slots[at.slots[at.scalar]], at.code, scalar, (<Step>at.step).name)
-                    args[at.scalar] = scalar
+        if at.way == BY_PARTS:
             if at.makes:
                 made = <Array>self.outlines[at.result]
                 made = new_array(made.code, made.ndim, made.shape_, made.strides_, False)
                 Py_INCREF(made)
                 slots[at.result] = owned[at.result] = <PyObject*>made
-                out_data = made.address
-            else:
-                out_data = block + at.place
-            addresses[at.result] = out_data
-            if at.way == BY_LOOP:
-                args[at.count] = out_data
-                at.loop(args, at.inner, at.outer, at.n, at.m)
-            else:
-                for j in range(at.count):
-                    args[0], args[1] = addresses[at.parts[j].slots[0]], out_data + at.parts[j].offset
-                    at.parts[j].loop(args, at.parts[j].inner, at.parts[j].outer, at.parts[j].n, at.parts[j].m)
+                addresses[at.result] = made.address
+            elif at.result >= 0:
+                addresses[at.result] = block + at.place
+            for slot in range(at.first, at.first + at.count):
+                run_part(&self.parts[slot], addresses)
         elif at.way == BY_OFFSET:
-            addresses[at.result] = addresses[at.slots[0]] + at.offset
+            addresses[at.result] = addresses[at.base] + at.offset
             if at.makes:
                 outline = <Array>self.outlines[at.result]
-                made = view_of(<Array>slots[at.slots[0]], addresses[at.result], outline.ndim, outline.shape_, outline.strides_)
+                made = view_of(<Array>slots[at.base], addresses[at.result], outline.ndim, outline.shape_, outline.strides_)
                 if made.code != outline.code:
                     made.code = outline.code
                     set_flags(made)
@@ -271,6 +309,8 @@ cdef int run_steps(Recording self, PyObject** slots, PyObject** owned, char** ad
                 slots[step.result] = owned[step.result] = <PyObject*>out
                 if type(out) is Array:
                     addresses[step.result] = data_of(<Array>out)
+                elif self.rooms_count and is_python_scalar(out):
+                    write_rooms(self, slots, addresses, step.result)
         if (<Step>at.step).released:
             for slot in (<Step>at.step).released:
                 if owned[slot] is not NULL:
@@ -279,8 +319,8 @@ cdef int run_steps(Recording self, PyObject** slots, PyObject** owned, char** ad
     return 0
 
 
-cdef int refuse_type(str name, object value) except -1:
-    raise ReplayError(name, f"a Python scalar is now of type {type(value).__name__}", (), "call the function without replay for these values")
+cdef int refuse_type(object value) except -1:
+    raise ReplayError("replay", f"a Python scalar is now of type {type(value).__name__}", (), "call the function without replay for these values")
 
 
 cdef int refuse_result(Step step, object out) except -1:
