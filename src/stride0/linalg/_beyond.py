@@ -29,7 +29,6 @@ from stride0._core.elementwise.functions import (
     multiply,
     reciprocal,
     square,
-    subtract,
     where,
 )
 from stride0._core.linalg.linalg import (
@@ -55,10 +54,6 @@ from stride0.linalg._decompositions import (
 from stride0.linalg._functions import diagonal
 
 __all__ = ["LstsqResult", "expm", "lstsq", "solve_triangular"]
-
-# Triangular systems of complex numbers with up to this number of rows are solved by substitution, larger ones
-# by matrix products.
-FEW_ROWS: Final = 64
 
 
 class LstsqResult(NamedTuple):
@@ -117,14 +112,14 @@ def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False, unit_diago
     if not unit_diagonal:
         _check_diagonal(name, x1)
     dtype = promote(x1.dtype, x2.dtype)
-    # Of real numbers in float64, as `solve`.
-    computed = dt.float64 if dtype == dt.float32 else dtype
+    # In float64 or complex128, as `solve`.
+    computed = promote(dtype, dt.float64)
     sides = expand_dims(x2, axis=-1) if x2.ndim == 1 else x2
     lead = broadcast_shapes(name, [("leading axes of x1", x1.shape[:-2]), ("x2", sides.shape[:-2])])
     # In C order, whatever the memory order of the right-hand sides.
     out = empty((*lead, *sides.shape[-2:]), computed)
     assign(out, sides, name)
-    _eliminate(copy(x1, computed), out, upper, unit_diagonal)
+    substitute(x1, out, upper, unit_diagonal)
     if computed != dtype:
         out = copy(out, dtype)
     return squeeze(out, axis=-1) if x2.ndim == 1 else out
@@ -137,21 +132,6 @@ def _check_diagonal(op: str, x: Array) -> None:
         if zero.ndim:
             facts.append(("index", index_of(int(argmax(reshape(zero, (-1,)))), zero.shape)))
         raise LinAlgError(op, "the matrix is singular: its diagonal has a 0", facts)
-
-
-def _eliminate(a: Array, x: Array, upper: bool, unit: bool) -> None:
-    """Replace right-hand sides by solutions: first for half of the rows, then for the other half."""
-    size = a.shape[-1]
-    if size <= FEW_ROWS or a.dtype == dt.float64:
-        substitute(a, x, upper, unit)
-        return
-    half = (size // 2 + FEW_ROWS - 1) // FEW_ROWS * FEW_ROWS
-    first, second = slice(None, half), slice(half, None)
-    if upper:
-        first, second = second, first
-    _eliminate(a[..., first, first], x[..., first, :], upper, unit)
-    x[..., second, :] = subtract(x[..., second, :], matmul(a[..., second, first], x[..., first, :]))
-    _eliminate(a[..., second, second], x[..., second, :], upper, unit)
 
 
 # Least squares

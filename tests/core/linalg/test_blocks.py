@@ -12,6 +12,7 @@ import stride0 as xp
 
 BLOCK = 64
 SIZES = [33, 63, 64, 65, 130, 200]
+DTYPES = ["float64", "complex128"]
 
 
 def fused(x, y, z):
@@ -46,6 +47,46 @@ def test_factors_are_as_defined():
     # From the last row on, an upper triangle is a lower one.
     upper = xp.linalg.solve_triangular(xp.asarray(u.T[::-1, ::-1].copy()), xp.asarray(b[::-1, 0]), upper=True)
     assert np.array_equal(np.asarray(upper)[::-1], x)
+
+
+def fused_quotient(x, d):
+    """Smith's quotient of complex numbers, by multiply-adds."""
+    if abs(d.real) >= abs(d.imag):
+        near, far = 1.0, d.imag / d.real
+        size = fused(d.imag, far, d.real)
+    else:
+        near, far = d.real / d.imag, 1.0
+        size = fused(d.real, near, d.imag)
+    return complex(fused(far, x.imag, near * x.real) / size, fused(far, -x.real, near * x.imag) / size)
+
+
+def less_complex_products(start, left, right):
+    """Four sums of products of parts in each block."""
+    for k in range(0, len(left), BLOCK):
+        rr = ii = ri = ir = 0.0
+        for x, y in zip(left[k : k + BLOCK], right[k : k + BLOCK], strict=True):
+            rr, ii = fused(x.real, y.real, rr), fused(x.imag, y.imag, ii)
+            ri, ir = fused(x.real, y.imag, ri), fused(x.imag, y.real, ir)
+        start -= complex(rr - ii, ri + ir)
+    return start
+
+
+def test_complex_factors_are_as_defined():
+    rng = np.random.default_rng(9)
+    n = BLOCK + 9
+    t, b = rng.standard_normal((2, n, n)) + 1j * rng.standard_normal((2, n, n))
+    x = np.zeros(n, complex)
+    for i in range(n):
+        x[i] = fused_quotient(less_complex_products(b[i, 0], t[i, :i], x[:i]), t[i, i])
+    assert np.array_equal(np.asarray(xp.linalg.solve_triangular(xp.asarray(t), xp.asarray(b[:, 0]))), x)
+    n = 13
+    a = b[:n, :n] @ b[:n, :n].conj().T
+    u = np.zeros((n, n), complex)
+    for i in range(n):
+        for j in range(i, n):
+            value = less_complex_products(a[i, j], u[:i, i].conj(), u[:i, j])
+            u[i, j] = np.sqrt(value.real) if i == j else fused_quotient(value, u[i, i])
+    assert np.array_equal(np.asarray(xp.linalg.cholesky(xp.asarray(a), upper=True)), u)
 
 
 def test_eliminations_are_as_defined():
@@ -84,9 +125,11 @@ def test_one_block_and_small_kernels_give_the_same_bits(n):
     assert np.array_equal(factor[:n, :n], np.asarray(xp.linalg.cholesky(xp.asarray(s))))
 
 
-def matrices(kind, n):
+def matrices(kind, n, dtype="float64"):
     rng = np.random.default_rng(n)
     a = rng.standard_normal((n, n))
+    if dtype == "complex128":
+        a = a + 1j * rng.standard_normal((n, n))
     if kind == "graded":
         return a * np.logspace(0, -14, n)[:, None]
     if kind == "badly scaled":
@@ -95,7 +138,7 @@ def matrices(kind, n):
         u, _, v = np.linalg.svd(a)
         return u * np.logspace(0, -15, n) @ v
     if kind == "Vandermonde":
-        return np.vander(np.linspace(-1, 1, n))
+        return np.vander(np.linspace(-1, 1, n).astype(dtype) * (1 if dtype == "float64" else np.exp(0.3j)))
     return a
 
 
@@ -104,7 +147,7 @@ KINDS = ["random", "graded", "badly scaled", "nearly singular", "Vandermonde"]
 
 def backward_error(a, x, b):
     """The largest componentwise ratio of a residual to its terms: Oettli and Prager."""
-    residual = a.astype(np.longdouble) @ x - b
+    residual = a.astype(np.clongdouble) @ x - b
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.abs(residual) / (np.abs(a).astype(np.longdouble) @ np.abs(x) + np.abs(b))
     return float(np.nanmax(ratio))
@@ -117,8 +160,9 @@ def inverse_error(a, x):
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_backward_errors_are_at_most_twice_those_of_lapack(kind, n):
-    a = matrices(kind, n)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_backward_errors_are_at_most_twice_those_of_lapack(kind, n, dtype):
+    a = matrices(kind, n, dtype)
     b = np.random.default_rng(5).standard_normal((n, 8))
     own = np.asarray(xp.linalg.solve(xp.asarray(a), xp.asarray(b)))
     assert backward_error(a, own, b) <= 2 * backward_error(a, np.linalg.solve(a, b), b) + 4 * 2.0**-53
@@ -127,26 +171,29 @@ def test_backward_errors_are_at_most_twice_those_of_lapack(kind, n):
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_triangular_factors_are_as_close_as_those_of_lapack(n):
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_triangular_factors_are_as_close_as_those_of_lapack(n, dtype):
     for kind in ("random", "graded"):
-        b = matrices(kind, n)
-        a = b @ b.T + np.diag(np.diagonal(b @ b.T))
-        scale = np.sqrt(np.outer(np.diagonal(a), np.diagonal(a)))
+        b = matrices(kind, n, dtype)
+        a = b @ b.conj().T
+        a += np.diag(np.diagonal(a))
+        scale = np.sqrt(np.outer(np.diagonal(a), np.diagonal(a)).real)
         errors = [
-            np.abs((f @ f.T - a) / scale).max()
+            np.abs((f @ f.conj().T - a) / scale).max()
             for f in (np.asarray(xp.linalg.cholesky(xp.asarray(a))), np.linalg.cholesky(a))
         ]
         assert errors[0] <= 2 * errors[1]
 
 
 @pytest.mark.parametrize("n", [40, 100, 200])
-def test_matrices_that_have_no_factors(n):
-    a = np.random.default_rng(n).standard_normal((n, n))
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_matrices_that_have_no_factors(n, dtype):
+    a = matrices("random", n, dtype)
     singular = a.copy()
     singular[:, n // 2] = 0
     x = xp.asarray(singular)
-    assert float(xp.linalg.det(x)) == 0
-    assert [float(part) for part in xp.linalg.slogdet(x)] == [0, -np.inf]
+    assert complex(xp.linalg.det(x)) == 0
+    assert [complex(part) for part in xp.linalg.slogdet(x)] == [0, -np.inf]
     stack = xp.asarray(np.stack([a, a, singular, a]))
     for call in (
         xp.linalg.inv,
@@ -157,7 +204,7 @@ def test_matrices_that_have_no_factors(n):
             call(x)
         with pytest.raises(xp.linalg.LinAlgError, match=r"\(2,\)"):
             call(stack)
-    definite = a @ a.T
+    definite = a @ a.conj().T
     for wrong, message in ((-1.0, "not positive definite"), (np.nan, "NaN or infinity")):
         definite[n - 2, n - 2] = wrong
         for upper in (False, True):
@@ -176,24 +223,47 @@ def test_nan_and_infinity_go_to_the_result():
     assert np.isnan(float(xp.linalg.det(xp.asarray(a))))
 
 
-def test_a_matrix_has_the_bits_that_it_has_in_a_stack():
-    rng = np.random.default_rng(6)
-    a, b = rng.standard_normal((40, 70, 70)), rng.standard_normal((70, 3))
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [0, 1])
+def test_matrices_without_rows_and_of_one_row(n, dtype):
+    x = xp.ones((3, n, n), dtype=getattr(xp, dtype))
+    assert np.asarray(xp.linalg.det(x)).tolist() == [1, 1, 1]
+    assert [np.asarray(part).tolist() for part in xp.linalg.slogdet(x)] == [[1, 1, 1], [0, 0, 0]]
+    for call in (xp.linalg.inv, xp.linalg.cholesky, lambda x: xp.linalg.solve(x, x)):
+        assert np.array_equal(np.asarray(call(x)), np.asarray(x))
+
+
+def test_determinants_of_complex_matrices_that_overflow():
+    for n, size in ((40, 1e30), (40, 1e-30), (200, 1e300)):
+        a = matrices("random", n, "complex128")
+        sign, logarithm = xp.linalg.slogdet(xp.asarray(a * size))
+        expected = np.linalg.slogdet(a)
+        np.testing.assert_allclose(complex(sign), expected.sign, rtol=1e-12)
+        np.testing.assert_allclose(float(logarithm), expected.logabsdet + n * np.log(size), rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_matrix_has_the_bits_that_it_has_in_a_stack(dtype):
+    a = np.stack([matrices("random", 70, dtype) * (k + 1) + np.eye(70) for k in range(40)])
+    b = np.random.default_rng(6).standard_normal((70, 3))
     x, y = xp.asarray(a), xp.asarray(b)
     together = np.asarray(xp.linalg.inv(x)), np.asarray(xp.linalg.solve(x, y)), np.asarray(xp.linalg.det(x))
     for k in (0, 17, 39):
         one = x[k, ...]
         assert np.array_equal(np.asarray(xp.linalg.inv(one)), together[0][k])
         assert np.array_equal(np.asarray(xp.linalg.solve(one, y)), together[1][k])
-        assert float(xp.linalg.det(one)) == together[2][k]
+        assert complex(xp.linalg.det(one)) == together[2][k]
 
 
 @pytest.mark.parametrize("n", [5, 64, 65, 200])
 @pytest.mark.parametrize("upper", [False, True])
 @pytest.mark.parametrize("unit", [False, True])
-def test_triangular_systems(n, upper, unit):
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_triangular_systems(n, upper, unit, dtype):
     rng = np.random.default_rng(n)
     a, b = rng.standard_normal((2, 1, n, n)) / n + np.eye(n), rng.standard_normal((3, n, 5))
+    if dtype == "complex128":
+        a, b = a + 1j * rng.standard_normal(a.shape) / n, b - 1j * b[::-1]
     triangle = np.triu(a) if upper else np.tril(a)
     if unit:
         triangle = triangle * (1 - np.eye(n)) + np.eye(n)

@@ -427,7 +427,7 @@ class Emitter:
             self.add(ALGORITHMS, [f"direct_products[{number}]"], f"s0_direct_{prefix}products_f{bits}")
             self.add(ALGORITHMS, [f"pack_panels[{number}]"], f"s0_pack_{prefix}panels_f{bits}")
             self.add(ALGORITHMS, [f"multiply_panels[{number}]"], f"s0_multiply_{prefix}panels_f{bits}")
-        self.add(ALGORITHMS, ["block_steps"], "&s0_the_block_steps")
+        self.add(ALGORITHMS, ["block_steps"], "s0_the_block_steps")
 
     def fourier(self) -> None:
         for step in ("short", "columns", "rows", "untangle", "tangle", "copy"):
@@ -445,7 +445,7 @@ HEADERS = {
     unit: [f'#include "{header}.h"' for header in headers.split()] + [""]
     for unit, headers in {
         REDUCTIONS: "finding folding scanning",
-        ALGORITHMS: "products real_products block_kernels hermitian complex_singular complex_schur"
+        ALGORITHMS: "products real_products block_elements hermitian complex_singular complex_schur"
         " sorting systems tall_matrices",
         SPECIAL: "vecmath_special",
         MOVES: "tiles machine_limits",

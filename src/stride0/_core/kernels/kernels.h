@@ -47,8 +47,9 @@ typedef struct {
     char *memory; /* panels of `right`, whole vectors, then of `left` */
     int fresh;    /* whether sums replace elements of the result */
     Py_ssize_t terms; /* of a sum: an element of the result is replaced by the first sum, or the sums are added to it in order */
-    int negates;  /* whether panels of `left` are negated, so that the product is subtracted */
+    int negates;  /* which parts of `left` are negated: both, so that the product is subtracted, or one, so that `left` is conjugate, too */
 } s0_panels;
+enum { S0_NEGATES_REAL = 1, S0_NEGATES_IMAGINARY = 2 };
 
 /* Of sorting.h: the steps of the sort of a lane of n elements, `stride` bytes apart:
  *   encode    each part, [first, last), as words in the scratch memory; the statistics of the parts (`seen`) are combined,
@@ -255,7 +256,7 @@ typedef struct {
     /* Of machine_limits.h, in the order of LIMITS in plan/machine_limits.pxi; ranges of bytes. */
     void (*limits[S0_LIMITS])(const s0_limit *all, Py_ssize_t first, Py_ssize_t last);
     s0_decomposition symmetric, singular, general;
-    /* Of linalg/block_steps.h. */
+    /* Of linalg/block_steps.h: for elements of one number, and of two. */
     const struct s0_block_steps *block_steps;
 } s0_kernels;
 

@@ -1,28 +1,79 @@
-/* The steps of `block_steps.h`. Within a block, the terms of a sum are added one by one, in order, each by a fused multiply-add; then the sum
- * is subtracted. So neither the order of loops, nor the sizes of tiles, nor the instruction set changes a bit. */
-#ifndef STRIDE0_BLOCK_KERNELS_H
-#define STRIDE0_BLOCK_KERNELS_H
+/* The steps of `block_steps.h` for real or for complex numbers: S0_PARTS, the numbers of an element. Included by `block_elements.h`.
+ *
+ * Each part of an element of a left matrix counts as a row of a tile, and each part of a right matrix as a column, as in `panels.h`. From the sums
+ * over the real and over the imaginary parts of a complex row follows its row of the result, when they are joined. */
+#define S0_PASTE(x, y) x##y
+#define S0_PASTED(x, y) S0_PASTE(x, y)
+#define S0_OWN(x) S0_PASTED(x, S0_PARTS)
 
-#include "block_steps.h"
-#include "real_products.h"
+/* A divisor, prepared: z / d = (near z - far i z) / size, by R. L. Smith, "Algorithm 116: Complex division" (1962). */
+#define s0_divisor S0_OWN(s0_divisor_)
+typedef struct { double near, far, size; } s0_divisor;
 
-typedef double s0_row __attribute__((vector_size(S0_VECTOR)));
-typedef double s0_row_anywhere __attribute__((vector_size(S0_VECTOR), aligned(sizeof(double)), may_alias));
-enum { S0_ROW = S0_VECTOR / 8 };
-#define s0_lanes s0_row /* in S0_FUSED_f64 */
+S0_INLINE s0_divisor S0_OWN(s0_divisor_of_)(double re, double im)
+{
+    s0_divisor d = {1, 0, re};
+    if (S0_PARTS == 2 && fabs(re) >= fabs(im)) {
+        d.far = im / re;
+        d.size = fma(im, d.far, re);
+    } else if (S0_PARTS == 2) {
+        d.near = re / im;
+        d.far = 1;
+        d.size = fma(re, d.near, im);
+    }
+    return d;
+}
 
-/* What a tile does with its sums: store them, add them to the elements of the result, subtract them, or also solve for a lower triangle,
- * whose diagonal may count as 1. */
-typedef enum { S0_STORES, S0_ADDS, S0_SUBTRACTS, S0_SOLVES, S0_SOLVES_UNIT } s0_use;
+S0_INLINE s0_row S0_OWN(s0_divide_)(s0_row x, s0_divisor by)
+{
+    const s0_row near = by.near - (s0_row){0}, far = by.far - (s0_row){0};
+    if (S0_PARTS == 2)
+        x = S0_FUSED_f64(far, -s0_turned_f64(x), near * x);
+    return x / (by.size - (s0_row){0});
+}
 
-/* The product of `rows` rows of a matrix `a` of n columns and the rows `b`, `line` apart, of which `width` columns exist, is used for the
- * elements at `out`. The triangle is in the further columns of `a`. */
-S0_INLINE void s0_sum_tile(const double *a, Py_ssize_t down, Py_ssize_t across, const double *b, Py_ssize_t line, double *out,
-                           Py_ssize_t pitch, Py_ssize_t width, Py_ssize_t n, s0_use use, const int rows, const int vectors)
+/* Divide the numbers `first` to `last` of a row. */
+S0_INLINE void S0_OWN(s0_divide_row_)(double *x, Py_ssize_t first, Py_ssize_t last, s0_divisor by)
+{
+    Py_ssize_t i = first;
+    for (; i + S0_ROW <= last; i += S0_ROW)
+        *(s0_row_anywhere *)(x + i) = S0_OWN(s0_divide_)(*(const s0_row_anywhere *)(x + i), by);
+    for (; i < last; i += S0_PARTS) {
+        const double re = x[i], im = S0_PARTS == 2 ? x[i + 1] : 0;
+        x[i] = (S0_PARTS == 2 ? fma(by.far, im, by.near * re) : re) / by.size;
+        if (S0_PARTS == 2)
+            x[i + 1] = fma(by.far, -re, by.near * im) / by.size;
+    }
+}
+
+/* Subtract sums, which lie `pitch` apart for the parts of a left element: its conjugate if `conjugate`. */
+S0_INLINE void S0_OWN(s0_subtract_sums_)(double *x, const double *sums, Py_ssize_t pitch, Py_ssize_t first, Py_ssize_t last, int conjugate)
+{
+    const double sign = conjugate ? -1 : 1;
+    Py_ssize_t i = first;
+    for (; i + S0_ROW <= last; i += S0_ROW) {
+        s0_row sum = *(const s0_row_anywhere *)(sums + i);
+        if (S0_PARTS == 2)
+            sum += sign * s0_turned_f64(*(const s0_row_anywhere *)(sums + pitch + i));
+        *(s0_row_anywhere *)(x + i) -= sum;
+    }
+    for (; i < last; i += S0_PARTS) {
+        x[i] -= S0_PARTS == 2 ? sums[i] + -sign * sums[pitch + i + 1] : sums[i];
+        if (S0_PARTS == 2)
+            x[i + 1] -= sums[i + 1] + sign * sums[pitch + i];
+    }
+}
+
+/* The product of `rows` rows of a matrix `a` of n columns, or of its conjugate, and the rows `b`, `line` apart, of which `width` numbers exist,
+ * is used for the elements at `out`. The triangle is in the further columns of `a`. Strides count numbers. */
+S0_INLINE void S0_OWN(s0_sum_tile_)(const double *a, Py_ssize_t down, Py_ssize_t across, int conjugate, const double *b, Py_ssize_t line,
+                                    double *out, Py_ssize_t pitch, Py_ssize_t width, Py_ssize_t n, s0_use use, const int rows, const int vectors)
 {
     const Py_ssize_t rest = width - (vectors - 1) * S0_ROW;
+    const double sign = conjugate ? -1 : 1;
     s0_row sum[8][3], part[3], x;
-    int i, j, k;
+    int i, j, k, p;
+#define S0_LEFT(i, k) (a[(i) / S0_PARTS * down + (i) % S0_PARTS + (k) * across] - (s0_row){0})
 #define S0_PART(p, j)                                                                                               \
     (j < vectors - 1 ? (s0_row)*(const s0_row_anywhere *)((p) + j * S0_ROW) : s0_some_f64((const char *)((p) + j * S0_ROW), rest))
     S0_UNROLLED
@@ -36,7 +87,7 @@ S0_INLINE void s0_sum_tile(const double *a, Py_ssize_t down, Py_ssize_t across, 
             part[j] = S0_PART(b, j);
         S0_UNROLLED
         for (i = 0; i < rows; i++) {
-            x = a[i * down] - (s0_row){0};
+            x = S0_LEFT(i, 0);
             S0_UNROLLED
             for (j = 0; j < vectors; j++)
                 sum[i][j] = S0_FUSED_f64(x, part[j], sum[i][j]);
@@ -44,221 +95,233 @@ S0_INLINE void s0_sum_tile(const double *a, Py_ssize_t down, Py_ssize_t across, 
     }
     if (use != S0_STORES) {
         S0_UNROLLED
-        for (i = 0; i < rows; i++) {
+        for (i = 0; i < rows; i += S0_PARTS) {
             if (use > S0_SUBTRACTS) {
                 /* The rows above are solved. */
                 S0_UNROLLED
-                for (k = 0; k < i; k++) {
-                    x = a[i * down + k * across] - (s0_row){0};
+                for (k = 0; k < i; k += S0_PARTS)
                     S0_UNROLLED
-                    for (j = 0; j < vectors; j++)
-                        sum[i][j] = S0_FUSED_f64(x, sum[k][j], sum[i][j]);
-                }
+                    for (p = i; p < i + S0_PARTS; p++) {
+                        x = S0_LEFT(p, k / S0_PARTS);
+                        S0_UNROLLED
+                        for (j = 0; j < vectors; j++)
+                            sum[p][j] = S0_FUSED_f64(x, sum[k][j], sum[p][j]);
+                    }
             }
             S0_UNROLLED
-            for (j = 0; j < vectors; j++)
-                sum[i][j] = S0_PART(out + i * pitch, j) + (use == S0_ADDS ? sum[i][j] : -sum[i][j]);
+            for (j = 0; j < vectors; j++) {
+                if (S0_PARTS == 2)
+                    sum[i][j] += sign * s0_turned_f64(sum[i + 1][j]);
+                sum[i][j] = S0_PART(out + i / S0_PARTS * pitch, j) + (use == S0_ADDS ? sum[i][j] : -sum[i][j]);
+            }
             if (use == S0_SOLVES) {
-                x = a[i * down + i * across] - (s0_row){0};
+                const double *pivot = a + i / S0_PARTS * (down + across);
+                const s0_divisor by = S0_OWN(s0_divisor_of_)(pivot[0], S0_PARTS == 2 ? sign * pivot[1] : 0);
                 S0_UNROLLED
                 for (j = 0; j < vectors; j++)
-                    sum[i][j] /= x;
+                    sum[i][j] = S0_OWN(s0_divide_)(sum[i][j], by);
             }
         }
     }
     S0_UNROLLED
-    for (i = 0; i < rows; i++)
+    for (i = 0; i < rows; i++) {
+        if (S0_PARTS == 2 && use != S0_STORES && i % 2)
+            continue;
         S0_UNROLLED
         for (j = 0; j < vectors; j++) {
-            double *to = out + i * pitch + j * S0_ROW;
+            double *to = out + (use == S0_STORES ? i : i / S0_PARTS) * pitch + j * S0_ROW;
             if (j < vectors - 1 || rest == S0_ROW)
                 *(s0_row_anywhere *)to = sum[i][j];
             else
                 S0_STORE_FIRST_f64(to, sum[i][j], rest);
         }
+    }
+#undef S0_LEFT
 #undef S0_PART
 }
 
 /* `s0_sum_tile` by the function of its size. */
-static __attribute__((noinline)) void s0_sum_one(const double *a, Py_ssize_t down, Py_ssize_t across, const double *b, Py_ssize_t line,
-                                                 double *out, Py_ssize_t pitch, Py_ssize_t width, Py_ssize_t n, s0_use use, int rows)
+static __attribute__((noinline)) void S0_OWN(s0_sum_one_)(const double *a, Py_ssize_t down, Py_ssize_t across, int conjugate, const double *b,
+                                                          Py_ssize_t line, double *out, Py_ssize_t pitch, Py_ssize_t width, Py_ssize_t n,
+                                                          s0_use use, int rows)
 {
 #define S0_CASE(r, v) \
-    case 4 * r + v: s0_sum_tile(a, down, across, b, line, out, pitch, width, n, use, r, v); break;
+    case 4 * r + v: S0_OWN(s0_sum_tile_)(a, down, across, conjugate, b, line, out, pitch, width, n, use, r, v); break;
 #define S0_CASES(r) S0_CASE(r, 1) S0_CASE(r, 2) S0_CASE(r, 3)
     switch (4 * rows + (int)((width + S0_ROW - 1) / S0_ROW)) {
 #if S0_TALL_OF > 4
         S0_CASES(8)
 #endif
-        S0_CASES(4) S0_CASES(2) S0_CASES(1)
+#if S0_PARTS == 1
+        S0_CASES(1)
+#endif
+        S0_CASES(4) S0_CASES(2)
     }
 #undef S0_CASES
 #undef S0_CASE
 }
 
-enum { S0_TILE_COLUMNS = 3 * S0_ROW }; /* columns of the widest tile */
-
 /* `s0_sum_one` for any number of columns. */
-S0_INLINE void s0_sum_all(const double *a, Py_ssize_t down, Py_ssize_t across, const double *b, Py_ssize_t line, double *out,
-                          Py_ssize_t pitch, Py_ssize_t width, Py_ssize_t n, s0_use use, int rows)
+S0_INLINE void S0_OWN(s0_sum_all_)(const double *a, Py_ssize_t down, Py_ssize_t across, int conjugate, const double *b, Py_ssize_t line,
+                                   double *out, Py_ssize_t pitch, Py_ssize_t width, Py_ssize_t n, s0_use use, int rows)
 {
     for (; width > 0; width -= S0_TILE_COLUMNS, b += S0_TILE_COLUMNS, out += S0_TILE_COLUMNS)
-        s0_sum_one(a, down, across, b, line, out, pitch, width < S0_TILE_COLUMNS ? width : S0_TILE_COLUMNS, n, use, rows);
+        S0_OWN(s0_sum_one_)(a, down, across, conjugate, b, line, out, pitch, width < S0_TILE_COLUMNS ? width : S0_TILE_COLUMNS, n, use, rows);
 }
 
-static void s0_solve_block(const s0_triangle *all, Py_ssize_t first, Py_ssize_t last)
+static void S0_OWN(s0_solve_block_)(const s0_triangle *all, Py_ssize_t first, Py_ssize_t last)
 {
     const Py_ssize_t down = all->down, pitch = all->pitch;
     for (; first < last; first += S0_TILE_COLUMNS) {
         double *x = all->x + first;
         int rows;
-        for (Py_ssize_t i = 0; i < all->n; i += rows) {
-            rows = s0_height_f64(all->n - i, 1);
-            s0_sum_one(all->a + i * down, down, all->across, x, pitch, x + i * pitch, pitch,
-                       last - first < S0_TILE_COLUMNS ? last - first : S0_TILE_COLUMNS, i, all->unit ? S0_SOLVES_UNIT : S0_SOLVES, rows);
+        for (Py_ssize_t i = 0; i < all->n; i += rows / S0_PARTS) {
+            rows = s0_height_f64(all->n - i, S0_PARTS);
+            S0_OWN(s0_sum_one_)(all->a + i * down, down, all->across, all->conjugate, x, pitch, x + i * pitch, pitch,
+                                last - first < S0_TILE_COLUMNS ? last - first : S0_TILE_COLUMNS, i, all->unit ? S0_SOLVES_UNIT : S0_SOLVES, rows);
         }
     }
 }
 
-static int s0_factor_block(double *a, Py_ssize_t pitch, Py_ssize_t n)
+static int S0_OWN(s0_factor_block_)(double *a, Py_ssize_t pitch, Py_ssize_t n)
 {
     double sums[8 * 8];
     int rows;
-    for (Py_ssize_t c = 0; c < n; c += rows) {
-        double *corner = a + c * pitch + c;
-        int i, j, k;
-        rows = s0_height_f64(n - c, 1);
-        s0_sum_one(a + c, 1, pitch, a + c, pitch, sums, 8, rows, c, S0_STORES, rows);
-        for (i = 0; i < rows; i++) {
-            double *row = corner + i * pitch, *sum = sums + i * 8;
-            for (j = 0; j < i; j++)
-                for (k = i; k < rows; k++)
-                    sum[k] = fma(corner[j * pitch + i], corner[j * pitch + k], sum[k]);
-            row[i] = sqrt(row[i] - sum[i]);
+    for (Py_ssize_t c = 0; c < n; c += rows / S0_PARTS) {
+        double *top = a + c * S0_PARTS, *corner = top + c * pitch;
+        int i, j, p;
+        rows = s0_height_f64(n - c, S0_PARTS);
+        S0_OWN(s0_sum_one_)(top, S0_PARTS, pitch, 1, top, pitch, sums, 8, rows, c, S0_STORES, rows);
+        for (i = 0; i < rows; i += S0_PARTS) {
+            double *row = corner + i / S0_PARTS * pitch;
+            for (j = 0; j < i; j += S0_PARTS)
+                for (p = i; p < i + S0_PARTS; p++)
+                    s0_add_scaled_row(sums + p * 8, corner[j / S0_PARTS * pitch + p], corner + j / S0_PARTS * pitch, i, rows);
+            S0_OWN(s0_subtract_sums_)(row, sums + i * 8, 8, i, rows, 1);
+            row[i] = sqrt(row[i]);
             if (!(row[i] > 0))
                 return 0;
-            for (k = i + 1; k < rows; k++)
-                row[k] = (row[k] - sum[k]) / row[i];
+            if (S0_PARTS == 2)
+                row[i + 1] = 0; /* the diagonal is real */
+            S0_OWN(s0_divide_row_)(row, i + S0_PARTS, rows, S0_OWN(s0_divisor_of_)(row[i], 0));
         }
-        s0_sum_all(a + c, 1, pitch, a + c + rows, pitch, corner + rows, pitch, n - c - rows, c, S0_SOLVES, rows);
+        S0_OWN(s0_sum_all_)(top, S0_PARTS, pitch, 1, top + rows, pitch, corner + rows, pitch, (n - c) * S0_PARTS - rows, c, S0_SOLVES, rows);
     }
     return 1;
 }
 
 /* -- elimination -------------------------------------------------------------------------------------------------- */
 
-/* Of elements `first` to `last`, the position of the first one with the largest magnitude; `first` if it is NaN. Other NaNs are skipped. */
-static Py_ssize_t s0_find_pivot(const double *x, Py_ssize_t first, Py_ssize_t last)
+/* The magnitude of an element, or of a complex one the sum of the magnitudes of its parts, as in LAPACK. */
+S0_INLINE double S0_OWN(s0_size_)(const double *x)
 {
-    const int64_t infinity = 0x7ff0000000000000;
-    const int64_t *bits = (const int64_t *)x;
-    int64_t best = -1;
-    Py_ssize_t i;
-    if (x[first] != x[first])
+    return S0_PARTS == 2 ? fabs(x[0]) + fabs(x[1]) : fabs(x[0]);
+}
+
+/* Of elements `first` to `last`, the position of the first one with the largest magnitude; `first` if it is NaN. Other NaNs are skipped. */
+static Py_ssize_t S0_OWN(s0_find_pivot_)(const double *x, Py_ssize_t first, Py_ssize_t last)
+{
+    const s0_row_bits magnitude = INT64_MAX - (s0_row_bits){0};
+    double lanes[S0_ROW], best = -1;
+    s0_row most = -1 - (s0_row){0};
+    Py_ssize_t i = first * S0_PARTS;
+    int k;
+    if (isnan(S0_OWN(s0_size_)(x + i)))
         return first;
-    for (i = first; i < last; i++) {
-        const int64_t size = bits[i] & INT64_MAX, number = size > infinity ? -1 : size;
-        best = number > best ? number : best;
+    for (; i + S0_ROW <= last * S0_PARTS; i += S0_ROW) {
+        s0_row size = (s0_row)((s0_row_bits)*(const s0_row_anywhere *)(x + i) & magnitude);
+        s0_row_bits larger;
+        if (S0_PARTS == 2)
+            size += S0_SWAP_PAIRS_f64(size);
+        larger = (s0_row_bits)(size > most);
+        most = (s0_row)(((s0_row_bits)size & larger) | ((s0_row_bits)most & ~larger));
     }
-    for (i = first; (bits[i] & INT64_MAX) != best; i++);
+    memcpy(lanes, &most, sizeof(lanes));
+    for (k = 0; k < S0_ROW; k++)
+        best = lanes[k] > best ? lanes[k] : best;
+    for (; i < last * S0_PARTS; i += S0_PARTS)
+        best = S0_OWN(s0_size_)(x + i) > best ? S0_OWN(s0_size_)(x + i) : best;
+    for (i = first; S0_OWN(s0_size_)(x + i * S0_PARTS) != best; i++);
     return i;
 }
 
-S0_INLINE void s0_exchange(double *x, Py_ssize_t i, Py_ssize_t k)
+S0_INLINE void S0_OWN(s0_exchange_)(double *x, Py_ssize_t i, Py_ssize_t k)
 {
-    const double held = x[i];
-    x[i] = x[k];
-    x[k] = held;
-}
-
-/* Add a multiple of y to x, for elements `first` to `last`. */
-S0_INLINE void s0_add_scaled_row(double *restrict x, double factor, const double *restrict y, Py_ssize_t first, Py_ssize_t last)
-{
-    for (Py_ssize_t i = first; i < last; i++)
-        x[i] = fma(factor, y[i], x[i]);
+    for (int p = 0; p < S0_PARTS; p++) {
+        const double held = x[i * S0_PARTS + p];
+        x[i * S0_PARTS + p] = x[k * S0_PARTS + p];
+        x[k * S0_PARTS + p] = held;
+    }
 }
 
 /* Eliminate columns `c` to `end`, given the sums of the products of the columns before `c`. 0 if a pivot is 0. */
-static int s0_eliminate_narrow(double *columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t c, Py_ssize_t end, double *sums,
-                               Py_ssize_t *exchanges)
+static int S0_OWN(s0_eliminate_narrow_)(double *columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t c, Py_ssize_t end, double *sums,
+                                        Py_ssize_t *exchanges)
 {
-    int regular = 1;
+    int regular = 1, p;
     for (Py_ssize_t j = c; j < end; j++) {
-        double *own = columns + j * pitch, *sum = sums + (j - c) * pitch, pivot;
-        Py_ssize_t best, i, k;
+        double *own = columns + j * pitch, *sum = sums + (j - c) * S0_PARTS * pitch;
+        Py_ssize_t best, k;
         for (k = c; k < j; k++) {
-            own[k] -= sum[k];
-            s0_add_scaled_row(sum, own[k], columns + k * pitch, k + 1, m);
+            S0_OWN(s0_subtract_sums_)(own, sum, pitch, k * S0_PARTS, (k + 1) * S0_PARTS, 0);
+            for (p = 0; p < S0_PARTS; p++)
+                s0_add_scaled_row(sum + p * pitch, own[k * S0_PARTS + p], columns + k * pitch, (k + 1) * S0_PARTS, m * S0_PARTS);
         }
-        for (i = j; i < m; i++)
-            own[i] -= sum[i];
-        best = exchanges[j] = s0_find_pivot(own, j, m);
-        if (own[best] == 0) {
+        S0_OWN(s0_subtract_sums_)(own, sum, pitch, j * S0_PARTS, m * S0_PARTS, 0);
+        best = exchanges[j] = S0_OWN(s0_find_pivot_)(own, j, m);
+        if (S0_OWN(s0_size_)(own + best * S0_PARTS) == 0) {
             regular = 0;
             continue;
         }
-        for (k = c; k < end; k++) {
-            s0_exchange(columns + k * pitch, j, best);
-            s0_exchange(sums + (k - c) * pitch, j, best);
-        }
-        pivot = own[j];
-        for (i = j + 1; i < m; i++)
-            own[i] /= pivot;
+        for (k = c; k < end; k++)
+            S0_OWN(s0_exchange_)(columns + k * pitch, j, best);
+        for (k = 0; k < (end - c) * S0_PARTS; k++)
+            S0_OWN(s0_exchange_)(sums + k * pitch, j, best);
+        S0_OWN(s0_divide_row_)(own, (j + 1) * S0_PARTS, m * S0_PARTS,
+                               S0_OWN(s0_divisor_of_)(own[j * S0_PARTS], S0_PARTS == 2 ? own[j * S0_PARTS + 1] : 0));
     }
     return regular;
 }
 
-static int s0_eliminate_block(double *columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t *exchanges)
+static int S0_OWN(s0_eliminate_block_)(double *columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t *exchanges)
 {
-    double upper[S0_BLOCK_ROWS * S0_NARROW_COLUMNS], *sums = columns + S0_BLOCK_ROWS * pitch;
+    enum { NARROW = S0_NARROW_COLUMNS * S0_PARTS };
+    double upper[S0_BLOCK_ROWS * NARROW], *sums = columns + S0_BLOCK_ROWS * pitch;
     int regular = 1;
     Py_ssize_t c, end, j, k;
     for (c = 0; c < n; c = end) {
-        const s0_triangle above = {columns, 1, pitch, c, 1, upper, S0_NARROW_COLUMNS, S0_NARROW_COLUMNS};
+        const s0_triangle above = {columns, S0_PARTS, pitch, c, 1, 0, upper, NARROW, NARROW};
         int rows;
         end = c + S0_NARROW_COLUMNS < n ? c + S0_NARROW_COLUMNS : n;
         /* The rows above: exchanged, and solved for the columns before. */
         for (j = c; j < end; j++) {
             double *own = columns + j * pitch;
             for (k = 0; k < c; k++)
-                s0_exchange(own, k, exchanges[k]);
+                S0_OWN(s0_exchange_)(own, k, exchanges[k]);
             for (k = 0; k < c; k++)
-                upper[k * S0_NARROW_COLUMNS + j - c] = own[k];
+                memcpy(upper + k * NARROW + (j - c) * S0_PARTS, own + k * S0_PARTS, S0_PARTS * sizeof(double));
         }
-        s0_solve_block(&above, 0, end - c);
-        for (j = c; j < end; j += rows) {
-            rows = s0_height_f64(end - j, 1);
-            for (int i = 0; i < rows; i++)
-                for (k = 0; k < c; k++)
-                    columns[(j + i) * pitch + k] = upper[k * S0_NARROW_COLUMNS + j - c + i];
-            s0_sum_all(upper + j - c, 1, S0_NARROW_COLUMNS, columns + c, pitch, sums + (j - c) * pitch + c, pitch,
-                       m - c, c, S0_STORES, rows);
+        S0_OWN(s0_solve_block_)(&above, 0, (end - c) * S0_PARTS);
+        for (j = c; j < end; j++)
+            for (k = 0; k < c; k++)
+                memcpy(columns + j * pitch + k * S0_PARTS, upper + k * NARROW + (j - c) * S0_PARTS, S0_PARTS * sizeof(double));
+        for (j = c; j < end; j += rows / S0_PARTS) {
+            rows = s0_height_f64(end - j, S0_PARTS);
+            S0_OWN(s0_sum_all_)(upper + (j - c) * S0_PARTS, S0_PARTS, NARROW, 0, columns + c * S0_PARTS, pitch,
+                                sums + (j - c) * S0_PARTS * pitch + c * S0_PARTS, pitch, (m - c) * S0_PARTS, c, S0_STORES, rows);
         }
-        regular &= s0_eliminate_narrow(columns, pitch, m, c, end, sums, exchanges);
+        regular &= S0_OWN(s0_eliminate_narrow_)(columns, pitch, m, c, end, sums, exchanges);
         for (j = 0; j < c; j++)
             for (k = c; k < end; k++)
-                s0_exchange(columns + j * pitch, k, exchanges[k]);
+                S0_OWN(s0_exchange_)(columns + j * pitch, k, exchanges[k]);
     }
     return regular;
 }
 
-static void s0_exchange_rows(double *a, Py_ssize_t pitch, const Py_ssize_t *exchanges, Py_ssize_t first, Py_ssize_t last, Py_ssize_t columns)
-{
-    for (Py_ssize_t k = first; k < last; k++) {
-        double *x = a + k * pitch, *y = a + exchanges[k] * pitch;
-        for (Py_ssize_t j = 0; j < columns && x != y; j++) {
-            const double held = x[j];
-            x[j] = y[j];
-            y[j] = held;
-        }
-    }
-}
-
 #include "reflector_kernels.h"
 
-static const struct s0_block_steps s0_the_block_steps = {
-    s0_solve_block, s0_factor_block, s0_eliminate_block, s0_exchange_rows, s0_reflect_block, s0_apply_block,
-};
-
-#undef s0_lanes
-#endif
+#undef s0_divisor
+#undef S0_OWN
+#undef S0_PASTED
+#undef S0_PASTE
+#undef S0_PARTS

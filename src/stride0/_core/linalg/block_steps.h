@@ -7,19 +7,23 @@
 
 enum { S0_BLOCK_ROWS = 64, S0_NARROW_COLUMNS = 8 /* eliminated one by one */ };
 
-/* Rows of a lower triangular matrix of at most S0_BLOCK_ROWS rows, and the right-hand sides, which the solutions replace. Strides count
- * elements; elements of a right-hand side lie `pitch` apart, and the rows themselves are contiguous. */
+/* An element is a number, or two numbers that are its real and its imaginary part. Strides, and columns of right-hand sides, count numbers; other
+ * sizes count elements. */
+
+/* Rows of a lower triangular matrix of at most S0_BLOCK_ROWS rows, and the right-hand sides, which the solutions replace. Elements of a
+ * right-hand side lie `pitch` apart, and the rows themselves are contiguous. */
 typedef struct {
     const double *a;
     Py_ssize_t down, across, n;
     int unit;                   /* whether the diagonal counts as 1 */
+    int conjugate;              /* whether the matrix is the conjugate of `a` */
     double *x;
     Py_ssize_t pitch, columns;
 } s0_triangle;
 
 /* A panel of at most S0_PANEL_COLUMNS columns, with at least as many rows, and its reflectors I - tau v v': the vectors, as rows `line` apart,
- * padded to multiples of 8 elements; and `gram`, S0_PANEL_COLUMNS apart, with their products below the diagonal and 1 / tau on it, which
- * is infinity if nothing had to be eliminated. */
+ * padded to multiples of 8 numbers; and `gram`, S0_PANEL_COLUMNS elements apart, with their products below the diagonal and 1 / conj(tau) on
+ * it, which is infinity if nothing had to be eliminated. */
 enum { S0_PANEL_COLUMNS = 32 };
 typedef struct {
     double *a, *reflectors, *gram, *taus;
@@ -37,13 +41,14 @@ typedef struct {
 struct s0_block_steps {
     /* Solve for columns `first` to `last` of the right-hand sides. */
     void (*solve)(const s0_triangle *all, Py_ssize_t first, Py_ssize_t last);
-    /* Replace the upper triangle of a positive definite matrix of n rows by its factor. 0 if a pivot is not positive. */
+    /* Replace the upper triangle of a positive definite matrix of n rows by its factor U, of U'U. 0 if a pivot is not positive. */
     int (*factor_definite)(double *a, Py_ssize_t pitch, Py_ssize_t n);
     /* Factor m rows of n columns, which are given as rows `pitch` apart, by elimination. Row j is exchanged with row exchanges[j]. 0 if
-     * a pivot is 0. Behind S0_BLOCK_ROWS rows there is memory for S0_NARROW_COLUMNS more. */
+     * a pivot is 0. Behind S0_BLOCK_ROWS rows there is memory for S0_NARROW_COLUMNS more, for each part
+     * of an element. */
     int (*eliminate)(double *columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t *exchanges);
     /* Exchange each row k from `first` to `last` with row exchanges[k]. */
-    void (*exchange_rows)(double *a, Py_ssize_t pitch, const Py_ssize_t *exchanges, Py_ssize_t first, Py_ssize_t last, Py_ssize_t columns);
+    void (*exchange_rows)(double *a, Py_ssize_t pitch, const Py_ssize_t *exchanges, Py_ssize_t first, Py_ssize_t last, Py_ssize_t numbers);
     /* Eliminate the columns of a panel by reflectors. The upper triangle is replaced; what is below it is undefined. */
     void (*reflect)(const s0_columns *all);
     /* Apply reflectors to columns, as their product or, if `inverse`, as its inverse: I - V T V', with the triangle of `gram` in the place of T. */
@@ -68,6 +73,43 @@ static inline void s0_multiply_diagonal(const double *a, Py_ssize_t step, Py_ssi
         sum -= 1;
     }
     *factor = product;
+    *exponent = sum;
+}
+
+/* Multiply both parts of a number by a power of 2, so that the greater magnitude is from 1/2 to 1, and return the power's opposite. */
+static inline int s0_scale_parts(double *x)
+{
+    const double most = fmax(fabs(x[0]), fabs(x[1]));
+    int power = 0;
+    if (!(most < INFINITY))
+        return 0;
+    frexp(most, &power);
+    x[0] = ldexp(x[0], -power);
+    x[1] = ldexp(x[1], -power);
+    return power;
+}
+
+/* `s0_multiply_diagonal` of complex numbers. */
+static inline void s0_multiply_complex_diagonal(const double *a, Py_ssize_t step, Py_ssize_t n, int sign, double *factor, double *exponent)
+{
+    int sum = 0;
+    factor[0] = sign;
+    factor[1] = 0;
+    if (!sign)
+        n = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        double x[2] = {a[i * step], a[i * step + 1]}, re;
+        sum += s0_scale_parts(x);
+        re = fma(-factor[1], x[1], factor[0] * x[0]);
+        factor[1] = fma(factor[1], x[0], factor[0] * x[1]);
+        factor[0] = re;
+        sum += s0_scale_parts(factor);
+    }
+    if (fma(factor[0], factor[0], factor[1] * factor[1]) < 0.5) {
+        factor[0] *= 2;
+        factor[1] *= 2;
+        sum -= 1;
+    }
     *exponent = sum;
 }
 

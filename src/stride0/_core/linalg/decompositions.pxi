@@ -1,6 +1,6 @@
-# Decompositions, solutions and inverses: LAPACK, called from C. Declared in `linalg/_decompositions.py`.
+# Decompositions, solutions and inverses, by kernels of our own or by LAPACK. Declared in `linalg/_decompositions.py`.
 #
-# LAPACK computes in float64 and complex128; float32 and complex64 are cast, which is exact, and results are rounded back.
+# Both compute in float64 and complex128; float32 and complex64 are cast, which is exact, and results are rounded back.
 
 cdef extern from *:
     """
@@ -112,7 +112,7 @@ cdef int wide_code(int code) noexcept:
 
 
 cdef Array widened(Array x, int code):
-    """x cast to the dtype in which LAPACK computes."""
+    """x cast to the dtype in which its matrices are computed."""
     return x if x.code == code else copy_array(x, code, False)
 
 
@@ -148,78 +148,80 @@ cdef bint is_finite(Array x) except -1:
 # --- one result
 
 
-cdef Array compute_square(int routine, Array x):
-    """The results of a routine for square matrices: a matrix, a vector or a number for each; None if LAPACK failed."""
+cdef Array compute_values(int routine, Array x):
+    """Eigenvalues, by EIGVALS or EIGVALSH; None if the iteration failed."""
     cdef int code = wide_code(x.code)
     cdef Py_ssize_t n = x.shape_[x.ndim - 1]
     cdef Array a = widened(x, code), out
-    if routine == EIGVALS:
-        if not is_finite(a):
-            return None
-        out = per_matrix(a, COMPLEX128, 1, n, 0)
-        if has_own_eigenvalues(a):
-            return narrowed(out, x.code) if run_spectra(TABLE.general, False, a, out) else None
-    elif routine == EIGVALSH:
-        out = per_matrix(a, FLOAT64, 1, n, 0)
-        if has_own_values(a):
-            return narrowed(out, x.code) if run_spectra(TABLE.symmetric, False, a, out) else None
-    else:
-        out = per_matrix(a, code, 0 if routine == DET else 2, n, n)
-        if is_ours(a) and routine == INV:
-            return narrowed(out, x.code) if solve_systems(a, None, out) else None
-        if is_ours(a) and (routine == CHOLESKY_LOWER or routine == CHOLESKY_UPPER):
-            return narrowed(out, x.code) if triangular_factors(a, out, routine == CHOLESKY_UPPER) else None
-        if is_ours(a) and routine == DET:
-            return narrowed(rounded_determinants(a, out), x.code)
-    failed = run_lapack(routine, (a, out))
-    # For determinants the failure flag does not count: it only means overflow.
-    return None if failed and routine != DET else narrowed(out, x.code)
+    cdef bint general = routine == EIGVALS
+    if general and not is_finite(a):
+        return None
+    out = per_matrix(a, COMPLEX128 if general else FLOAT64, 1, n, 0)
+    if has_own_eigenvalues(a) if general else has_own_values(a):
+        return narrowed(out, x.code) if run_spectra(TABLE.general if general else TABLE.symmetric, False, a, out) else None
+    return None if run_lapack(routine, (a, out)) else narrowed(out, x.code)
 
 
-cdef Array rounded_determinants(Array a, Array out):
-    cdef Array exponents = new_like(out, FLOAT64)
+cdef Array compute_inverses(Array x):
+    """None if a matrix is singular."""
+    cdef Py_ssize_t n = x.shape_[x.ndim - 1]
+    cdef Array a = widened(x, wide_code(x.code)), out = per_matrix(a, a.code, 2, n, n)
+    return narrowed(out, x.code) if solve_systems(a, None, out) else None
+
+
+cdef Array compute_triangles(Array x, bint upper):
+    """Triangular factors; None if a matrix is not positive definite."""
+    cdef Py_ssize_t n = x.shape_[x.ndim - 1]
+    cdef Array a = widened(x, wide_code(x.code)), out = per_matrix(a, a.code, 2, n, n)
+    return narrowed(out, x.code) if triangular_factors(a, out, upper) else None
+
+
+cdef Array rounded_determinants(Array a):
+    """The determinants of matrices of float64 or complex128."""
+    cdef Array out = per_matrix(a, a.code, 0, 0, 0), exponents = new_like(out, FLOAT64)
     cdef double* factor = <double*>data_of(out)
-    cdef Py_ssize_t k
+    cdef Py_ssize_t parts = parts_of(a.code), k
     determinants(a, out, exponents)
-    for k in range(out.size):
-        factor[k] = ldexp(factor[k], <int>(<double*>data_of(exponents))[k])
+    for k in range(out.size * parts):
+        factor[k] = ldexp(factor[k], <int>(<double*>data_of(exponents))[k // parts])
     return out
 
 
-cdef object one_result(str op, int routine, Array x):
-    out = compute_square(routine, x)
+cdef object found_or_failure(str op, Array out, Array x):
     return raise_failure(op, x, "x") if out is None else out
 
 
 cdef object det(str name, PyObject** given):
-    return one_result("det", DET, square_argument(given[0], "det", "x"))
+    cdef Array x = square_argument(given[0], "det", "x"), a = widened(x, wide_code(x.code))
+    return narrowed(rounded_determinants(a), x.code)
 
 
 cdef object inv(str name, PyObject** given):
-    return one_result("inv", INV, square_argument(given[0], "inv", "x"))
+    return inverse("inv", square_argument(given[0], "inv", "x"))
 
 
-def inverse(str op, Array x not None):
+cpdef Array inverse(str op, Array x):
     """The inverses of square matrices of a floating-point dtype."""
     refuse_storage_dtypes(op, x)
-    return one_result(op, INV, x)
+    return found_or_failure(op, compute_inverses(x), x)
 
 
 cdef object cholesky(str name, PyObject** given):
     """`given`: x, upper."""
     cdef Array x = square_argument(given[0], "cholesky", "x")
     cdef bint upper = flag_argument(given[1], "cholesky", "upper")
-    out = compute_square(CHOLESKY_UPPER if upper else CHOLESKY_LOWER, x)
     # The error examines lower triangles, so pass the transpose for upper ones.
-    return raise_failure("cholesky", swapped_matrix(x) if upper else x, "x") if out is None else out
+    return found_or_failure("cholesky", compute_triangles(x, upper), swapped_matrix(x) if upper else x)
 
 
 cdef object eigvals(str name, PyObject** given):
-    return one_result("eigvals", EIGVALS, square_argument(given[0], "eigvals", "x"))
+    cdef Array x = square_argument(given[0], "eigvals", "x")
+    return found_or_failure("eigvals", compute_values(EIGVALS, x), x)
 
 
 cdef object eigvalsh(str name, PyObject** given):
-    return one_result("eigvalsh", EIGVALSH, square_argument(given[0], "eigvalsh", "x"))
+    cdef Array x = square_argument(given[0], "eigvalsh", "x")
+    return found_or_failure("eigvalsh", compute_values(EIGVALSH, x), x)
 
 
 cdef Array compute_svdvals(Array x):
@@ -237,8 +239,7 @@ cdef Array compute_svdvals(Array x):
 cpdef Array singular_values(str op, Array x):
     """The singular values of matrices of a floating-point dtype."""
     refuse_storage_dtypes(op, x)
-    out = compute_svdvals(x)
-    return raise_failure(op, x, "x") if out is None else out
+    return found_or_failure(op, compute_svdvals(x), x)
 
 
 cdef object svdvals(str name, PyObject** given):
@@ -264,7 +265,7 @@ cdef Array compute_solve(Array x1, Array x2):
         k = <int>len(batch)
         shape[k], shape[k + 1] = b.shape_[b.ndim - 2], b.shape_[b.ndim - 1]
         out = new_array(wide, k + 2, shape, NULL, False)
-    if not solve_systems(a, b, out) if is_ours(a) else run_lapack(SOLVE, (a, b, out)):
+    if not solve_systems(a, b, out):
         return None
     if x2.ndim == 1:
         out = without_axes(out, (out.ndim - 1,))

@@ -30,26 +30,26 @@ cdef object eigh(str name, PyObject** given):
 
 cdef int split_determinants(Array factors, Array exponents) except -1:
     """Replace factors by signs, and exponents of 2 by logarithms of the magnitudes: factor * 2**exponent is a determinant."""
-    cdef Array logarithms = <Array>unary_raw(OP_LOG, <Array>unary_raw(OP_ABS, factors, "abs"), "log")
+    cdef Array magnitudes = <Array>unary_raw(OP_ABS, factors, "abs")
+    cdef Array logarithms = <Array>unary_raw(OP_LOG, magnitudes, "log")
     cdef const double* logarithm = <const double*>data_of(logarithms)
+    cdef const double* magnitude = <const double*>data_of(magnitudes)
     cdef double* factor = <double*>data_of(factors)
     cdef double* exponent = <double*>data_of(exponents)
-    cdef Py_ssize_t k
+    cdef Py_ssize_t parts = parts_of(factors.code), k
     for k in range(factors.size):
         exponent[k] = exponent[k] * LOG_2 + logarithm[k]
-        factor[k] = 1 if factor[k] > 0 else -1 if factor[k] < 0 else factor[k]
+    for k in range(factors.size * parts):
+        if magnitude[k // parts] != 0:
+            factor[k] /= magnitude[k // parts]
     return 0
 
 
 cdef object slogdet(str name, PyObject** given):
     cdef Array x = square_argument(given[0], "slogdet", "x"), a = widened(x, wide_code(x.code))
     cdef Array sign = per_matrix(a, a.code, 0, 0, 0), logabsdet = per_matrix(a, FLOAT64, 0, 0, 0)
-    if is_ours(a):
-        determinants(a, sign, logabsdet)
-        split_determinants(sign, logabsdet)
-    else:
-        # LAPACK does not fail: a singular matrix has a sign of 0.
-        run_lapack(SLOGDET, (a, sign, logabsdet))
+    determinants(a, sign, logabsdet)
+    split_determinants(sign, logabsdet)
     return Slogdet(narrowed(sign, x.code), narrowed(logabsdet, x.code))
 
 
@@ -110,9 +110,9 @@ cdef object qr(str name, PyObject** given):
         q = tall.multiplied(None)
         if q is not None:
             return QR(q, narrowed(upper_triangles(tall.squares(), columns, columns), x.code))
-    # LAPACK decides which elements are NaN.
     a = widened(x, code)
-    if code == FLOAT64 and x.size and is_finite(a):
+    # If elements are not finite, LAPACK decides which results are NaN.
+    if is_reproducible() or is_finite(a):
         q, r = orthogonal_factors(a, complete)
         return QR(narrowed(q, x.code), narrowed(r, x.code))
     if not has_loop(QR_RAW, code) or not has_loop(QR_COMPLETE if complete else QR_REDUCED, code):
@@ -223,15 +223,15 @@ def least_squares(Array x1 not None, Array x2 not None, limit):
 
 
 def fails(str op, Array x not None):
-    """Whether LAPACK fails in `op` for a matrix of x, a part of the stack for which it raised."""
+    """Whether `op` fails for a matrix of x, a part of the stack for which it failed."""
     if op == "cholesky":
-        return compute_square(CHOLESKY_LOWER, x) is None
+        return compute_triangles(x, False) is None
     if op == "eig" or op == "eigvals":
-        return compute_square(EIGVALS, x) is None
+        return compute_values(EIGVALS, x) is None
     if op == "eigh" or op == "eigvalsh":
-        return compute_square(EIGVALSH, x) is None
+        return compute_values(EIGVALSH, x) is None
     if op == "inv" or op == "solve" or op == "matrix_power":
-        return compute_square(INV, x) is None
+        return compute_inverses(x) is None
     return compute_svdvals(x) is None
 
 

@@ -1,7 +1,7 @@
 # cython: wraparound=True
 """Decompositions, systems of equations, and norms.
 
-One compiled module, read in this order: `blocks.pxi`, `triangular.pxi`, `systems.pxi`, `tall_matrices.pxi`, `orthogonal.pxi`, `spectra.pxi`, `decompositions.pxi`, `factors.pxi`, `norms.pxi`.
+One compiled module, read in this order: `blocks.pxi`, `systems.pxi`, `triangular.pxi`, `tall_matrices.pxi`, `orthogonal.pxi`, `spectra.pxi`, `decompositions.pxi`, `factors.pxi`, `norms.pxi`.
 """
 
 from cpython.object cimport PyObject
@@ -15,7 +15,7 @@ from stride0._core.memory.dtype cimport (
     COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT32, INT64, UINT8, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes,
 )
 from stride0._core.plan.operations cimport OP_ABS, OP_DIVIDE, OP_LOG, OP_POW
-from stride0._core.plan.loops cimport S0_FEW_ROWS, S0_MOST_COLUMNS, s0_decomposition, s0_spectra, s0_spectra_size, s0_systems, s0_tall
+from stride0._core.plan.loops cimport S0_FEW_ROWS, S0_MOST_COLUMNS, s0_decomposition, s0_spectra, s0_spectra_size, s0_systems, s0_tall, s0_transpose
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport ALIGNMENT, MAX_NDIM, TABLE, aligned, chunks_for, run_shared, threads_for, tuning
 from stride0._core.array.modes cimport is_reproducible
@@ -24,8 +24,7 @@ from stride0._core.elementwise.elementwise cimport assign_array, binary_raw, cop
 from stride0._core.call.binding cimport array_argument, axes_tuple, flag_argument, implement
 from stride0._core.reduce.reduce cimport accumulate, reduce_whole
 from stride0._core.matmul.matmul cimport (
-    CHOLESKY_LOWER, CHOLESKY_UPPER, DET, EIG, EIGH, EIGVALS, EIGVALSH, INV, LSTSQ, QR_COMPLETE, QR_RAW, QR_REDUCED, SLOGDET, SOLVE, SVD,
-    SVD_FULL, SVD_REDUCED, Panels, aligned_copy, has_loop, panel_bytes, panel_product, refuse_within_mode, run_lapack,
+    EIG, EIGH, EIGVALS, EIGVALSH, LSTSQ, QR_COMPLETE, QR_RAW, QR_REDUCED, SVD, SVD_FULL, SVD_REDUCED, Panels, aligned_copy, has_loop, panel_bytes, panel_product, parts_of, refuse_within_mode, run_lapack,
 )
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, DTypeError, ShapeError, counted, shown
@@ -34,8 +33,8 @@ from stride0._core.call.checks import as_float, as_scalar, check_array
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, quiet, to_numpy
 
 include "blocks.pxi"
-include "triangular.pxi"
 include "systems.pxi"
+include "triangular.pxi"
 include "tall_matrices.pxi"
 include "orthogonal.pxi"
 include "spectra.pxi"

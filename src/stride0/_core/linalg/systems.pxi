@@ -1,9 +1,9 @@
-# Stacks of systems of linear equations, inverses, determinants and triangular factors of real matrices.
+# Stacks of systems of linear equations, inverses, determinants and triangular factors.
 #
 # Note [Few rows]
-#     Matrices of at most S0_FEW_ROWS rows are eliminated by the kernels in `systems.h`, larger ones in blocks (`blocks.pxi`). Both
+#     Real matrices of at most S0_FEW_ROWS rows are eliminated by the kernels in `systems.h`, others in blocks (`blocks.pxi`). Both
 #     compute what Note [Blocked decompositions] defines, with the same bits. The threads of the pool share the matrices of a stack,
-#     or each matrix if it has SHARED_ROWS rows. LAPACK computes complex matrices.
+#     or each matrix if it has SHARED_ROWS rows.
 
 cdef enum:
     SHARED_ROWS = 256       # of a matrix from which threads share it, rather than the matrices of a stack
@@ -12,8 +12,13 @@ cdef struct Job:
     s0_systems all
     Py_ssize_t count        # number of all matrices
     Py_ssize_t matrices     # number of matrices in a chunk
+    int code                # float64 or complex128
     bint definite           # whether triangular factors of positive definite matrices are computed
     int singular, no_memory
+
+
+cdef bint has_few_rows(const Job* job) noexcept nogil:
+    return job.code == FLOAT64 and job.all.n <= S0_FEW_ROWS
 
 
 cdef void compute_some(void* context, int chunk) noexcept nogil:
@@ -21,22 +26,17 @@ cdef void compute_some(void* context, int chunk) noexcept nogil:
     cdef Py_ssize_t first = chunk * job.matrices, last = min(first + job.matrices, job.count)
     cdef char* memory
     cdef bint done
-    if job.all.n <= S0_FEW_ROWS:
+    if has_few_rows(job):
         done = (TABLE.factor_definite if job.definite else TABLE.solve_systems)(&job.all, first, last)
     else:
-        memory = <char*>malloc(workspace_bytes(job.all.n, job.all.columns))
+        memory = <char*>malloc(workspace_bytes(job.code, job.all.n, job.all.columns))
         if memory is NULL:
             s0_write_int(job.no_memory, True)
             return
-        done = run_blocked(&job.all, job.definite, first, last, memory, True)
+        done = run_blocked(&job.all, job.code, job.definite, first, last, memory, True)
         free(memory)
     if not done:
         s0_write_int(job.singular, True)
-
-
-cdef bint is_ours(Array x) noexcept:
-    """Note [Blocked decompositions]: whether the square matrices of x are eliminated here."""
-    return x.code == FLOAT64 and 0 < x.shape_[x.ndim - 1]
 
 
 cdef Array stack_of(Array x, Array like, Py_ssize_t* strides):
@@ -74,22 +74,22 @@ cdef Array stack_of(Array x, Array like, Py_ssize_t* strides):
 
 cdef bint run_systems(Job* job, Array a, Array like) except -1:
     """Run a job; False if a matrix is singular. Its determinant is 0."""
-    cdef Py_ssize_t n = a.shape_[a.ndim - 1], bytes
+    cdef Py_ssize_t n = a.shape_[a.ndim - 1], bytes, parts = parts_of(a.code)
     cdef int64_t work
     cdef Array memory
     cdef char* workspace
     a = stack_of(a, like, job.all.a_strides)
-    job.all.a, job.all.n, job.singular, job.no_memory = data_of(a), n, False, False
+    job.all.a, job.all.n, job.code, job.singular, job.no_memory = data_of(a), n, a.code, False, False
     if job.count == 0:
         return True
-    if n >= SHARED_ROWS or (job.count == 1 and n > S0_FEW_ROWS):
-        bytes = workspace_bytes(n, job.all.columns)
+    if n >= SHARED_ROWS or (job.count == 1 and not has_few_rows(job)):
+        bytes = workspace_bytes(job.code, n, job.all.columns)
         memory = new_array(UINT8, 1, &bytes, NULL, False)
         workspace = data_of(memory)
         with nogil:
-            return run_blocked(&job.all, job.definite, 0, job.count, workspace, False)
+            return run_blocked(&job.all, job.code, job.definite, 0, job.count, workspace, False)
     # A rough estimate, in nanoseconds.
-    work = job.count * (40 + n * n * (n + 3 * job.all.columns) // (3 if n <= S0_FEW_ROWS else 48))
+    work = job.count * (40 + n * n * (n + 3 * job.all.columns) // (3 if has_few_rows(job) else 48)) * parts * parts
     run_shared(compute_some, job, &job.matrices, job.count, work)
     if job.no_memory:
         raise MemoryError()
@@ -124,7 +124,9 @@ cdef bint triangular_factors(Array a, Array out, bint upper) except -1:
     False if a matrix is not positive definite.
     """
     cdef Job job
-    cdef Py_ssize_t n = a.shape_[a.ndim - 1], size = itemsize_at(FLOAT64)
+    cdef Py_ssize_t n = a.shape_[a.ndim - 1], size = itemsize_at(a.code)
+    if out.size == 0:
+        return True
     job.definite = True
     job.all.b, job.all.x, job.all.factor, job.all.columns = NULL, <double*>data_of(out), NULL, 0
     # The kernels compute upper factors; the lower factor is its transpose.
@@ -134,7 +136,7 @@ cdef bint triangular_factors(Array a, Array out, bint upper) except -1:
 
 
 cdef int determinants(Array a, Array factors, Array exponents) except -1:
-    """Write the determinants of matrices as factors from 0.7 to 1.5 and exponents of 2, to arrays in C order."""
+    """Write the determinants of matrices as factors of a magnitude from 0.7 to 1.5 and exponents of 2, to arrays in C order."""
     cdef Job job
     job.definite = False
     job.all.b, job.all.x, job.all.columns = NULL, NULL, 0

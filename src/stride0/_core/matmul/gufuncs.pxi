@@ -304,14 +304,13 @@ cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy,
 cdef bint call_lapack(int routine, const Operand* operands, Array a) except -1:
     """Call the loop of a routine for matrices `a`: on one thread each if they have few rows or columns, which several threads share."""
     cdef const Loop* loop = &LOOPS[routine][slot_of(a.code)]
-    cdef bint solves = routine == INV or routine == SOLVE or routine == DET or routine == SLOGDET
     cdef Py_ssize_t rows = a.shape_[a.ndim - 2], columns = a.shape_[a.ndim - 1], side = max(rows, columns)
     # A rough estimate for the routines that are fast, in nanoseconds.
     cdef int64_t time = 25 * side + side * min(rows, columns) * min(rows, columns) // 2
     # Too few elements for more than one thread of OpenBLAS anyway.
     if side <= tuning.shared_loop_side:
         return call_loop(loop, operands, a.size, time, 1, True)
-    if min(rows, columns) > (tuning.lapack_alone_solve_side if solves else tuning.lapack_alone_side) or not begin_alone():
+    if min(rows, columns) > tuning.lapack_alone_side or not begin_alone():
         return call_loop(loop, operands, a.size, time, 1, False)
     try:
         return call_loop(loop, operands, a.size, time, 1, True)

@@ -43,8 +43,9 @@ cdef struct Panels:
 
 cdef Py_ssize_t panel_bytes(int code, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p) noexcept nogil
 cdef int panel_product(
-    Panels* whole, const double* left, Py_ssize_t down, Py_ssize_t across, const double* right, Py_ssize_t line, Py_ssize_t column,
-    double* out, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p, bint subtracts) except -1 nogil
+    Panels* whole, const double* left, Py_ssize_t down, Py_ssize_t across, const double* right, Py_ssize_t line,
+    double* out, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p, bint subtracts, bint conjugate) except -1 nogil
+cdef Py_ssize_t parts_of(int code) noexcept nogil
 
 
 cdef enum:
@@ -55,20 +56,14 @@ cdef enum:
 
 # In the order of `ROUTINES` in `numpy_loops.py`.
 cdef enum Routine:
-    CHOLESKY_LOWER
-    CHOLESKY_UPPER
-    DET
     EIG
     EIGH
     EIGVALS
     EIGVALSH
-    INV
     LSTSQ
     QR_RAW          # leaves both factors in its operand
     QR_REDUCED
     QR_COMPLETE
-    SLOGDET
-    SOLVE
     SVD
     SVD_REDUCED
     SVD_FULL

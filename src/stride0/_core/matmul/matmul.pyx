@@ -17,7 +17,8 @@ from stride0._core.memory.dtype cimport (
 from stride0._core.plan.threads cimport may_raise, run_chunks, run_equal_chunks, s0_chunk
 from stride0._core.plan.operations cimport OP_BITWISE_AND, OP_MULTIPLY, OP_NOT_EQUAL
 from stride0._core.plan.loops cimport (
-    BLOCK_DOUBLES, BLOCK_FLOATS, LONG_TERMS, PANEL_ROWS, PANEL_VECTORS, PANELS_TOGETHER, SUM_TERMS, s0_bit_length,
+    BLOCK_DOUBLES, BLOCK_FLOATS, LONG_TERMS, NEGATES_IMAGINARY, NEGATES_REAL, PANEL_ROWS, PANEL_VECTORS, PANELS_TOGETHER, SUM_TERMS,
+    s0_bit_length,
 )
 from stride0._core.plan.plan cimport ALIGNMENT, MAX_NDIM, Operand, TABLE, aligned, chunks_for, run_shared, threads_for, tuning
 from stride0._core.array.modes cimport guarding, is_reproducible

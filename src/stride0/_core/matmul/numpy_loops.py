@@ -68,20 +68,14 @@ _SVD = ("d->ddd", "D->DdD")
 _LSTSQ = ("fff->ffif", "ddd->ddid", "FFf->Ffif", "DDd->Ddid")
 
 ROUTINES: Final = (
-    Routine("cholesky", _linalg("cholesky_lo"), "(m,m)->(m,m)", _ONE, _public("linalg.cholesky")),
-    Routine("cholesky", _linalg("cholesky_up"), "(m,m)->(m,m)", _ONE, _public("linalg.cholesky", upper=True)),
-    Routine("det", _linalg("det"), "(m,m)->()", _ONE, _public("linalg.det")),
     Routine("eig", _linalg("eig"), "(m,m)->(m),(m,m)", ("d->DD", "D->DD"), _public("linalg.eig")),
     Routine("eigh", _linalg("eigh_lo"), "(m,m)->(m),(m,m)", ("d->dd", "D->dD"), _public("linalg.eigh")),
     Routine("eigvals", _linalg("eigvals"), "(m,m)->(m)", ("d->D", "D->D"), _public("linalg.eigvals")),
     Routine("eigvalsh", _linalg("eigvalsh_lo"), "(m,m)->(m)", ("d->d", "D->d"), _public("linalg.eigvalsh")),
-    Routine("inv", _linalg("inv"), "(m,m)->(m,m)", _ONE, _public("linalg.inv")),
     Routine("lstsq", _linalg("lstsq"), "(m,n),(m,k),()->(n,k),(k),(),(p)", _LSTSQ),
     Routine("qr", _linalg("qr_r_raw", "qr_r_raw_m"), "(m,n)->(p)", _ONE),
     Routine("qr", _linalg("qr_reduced"), "(m,n),(k)->(m,k)", _TWO),
     Routine("qr", _linalg("qr_complete"), "(m,n),(n)->(m,m)", _TWO),
-    Routine("slogdet", _linalg("slogdet"), "(m,m)->(),()", ("d->dd", "D->Dd"), _public("linalg.slogdet")),
-    Routine("solve", _linalg("solve"), "(m,m),(m,n)->(m,n)", _TWO, _public("linalg.solve")),
     Routine(
         "svd",
         _linalg("svd", "svd_m"),

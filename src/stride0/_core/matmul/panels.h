@@ -200,9 +200,12 @@ S0_INLINE void S0_REAL(s0_pack_units_)(const s0_panels *all, Py_ssize_t first, P
             rows = S0_REAL(s0_height_)(all->m - row, parts);
             S0_REAL(s0_pack_)(all->left + row * all->left_strides[0], all->left_strides[0], all->left_strides[1],
                             left + row * parts * line, rows / parts, rows, all->n, parts);
-            if (all->negates)
+            if (all->negates) {
+                /* Parts alternate. */
+                const S0_TYPE signs[2] = {all->negates & S0_NEGATES_REAL ? -1 : 1, all->negates & S0_NEGATES_IMAGINARY ? -1 : 1};
                 for (Py_ssize_t k = row * parts * all->n; k < (row * parts + rows) * all->n; k++)
-                    ((S0_TYPE *)left)[k] = -((S0_TYPE *)left)[k];
+                    ((S0_TYPE *)left)[k] *= signs[parts == 2 ? k % 2 : 0];
+            }
         }
     }
 }
@@ -220,7 +223,7 @@ S0_INLINE void S0_REAL(s0_multiply_units_)(const s0_panels *all, Py_ssize_t firs
         for (Py_ssize_t j = column; j < edge; j += S0_BROAD) {
             const Py_ssize_t width = edge - j < S0_BROAD ? edge - j : S0_BROAD, lanes = (width + S0_LANES - 1) / S0_LANES * S0_LANES;
             int rows;
-            for (Py_ssize_t i = row; i < bottom && i + all->below < j + width; i += rows / parts) {
+            for (Py_ssize_t i = row; i < bottom && i * parts + all->below < j + width; i += rows / parts) {
                 rows = S0_REAL(s0_height_)(all->m - i, parts);
                 for (Py_ssize_t k = 0; k < all->n; k += all->terms)
                     S0_REAL(s0_packed_tile_)(left + i * parts * line + k * rows * size, all->memory + j * line + k * lanes * size,

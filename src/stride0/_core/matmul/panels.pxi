@@ -71,7 +71,7 @@ cdef void mirror(Real* c, Py_ssize_t p) noexcept nogil:
                 c[j * p + i] = c[i * p + j]
 
 
-cdef inline Py_ssize_t parts_of(int code) noexcept nogil:
+cdef Py_ssize_t parts_of(int code) noexcept nogil:
     """The real numbers of an element."""
     return 2 if letter_at(code) == c"c" else 1
 
@@ -134,12 +134,12 @@ cdef int compute_panels(Panels* whole, const Product* product) except -1 nogil:
     for matrix in range(product.count):
         for j from 0 <= j < columns by width:
             for k from 0 <= k < product.n by SUM_TERMS:
-                for i from 0 <= i < (min(product.m, j + width) if whole.upper else product.m) by height:
+                for i from 0 <= i < (min(product.m, (j + width) // parts) if whole.upper else product.m) by height:
                     block.left = product.left + matrix * product.strides1[0] + i * product.strides1[1] + k * product.strides1[2]
                     block.right = product.right + matrix * product.strides2[0] + k * product.strides2[1] + j // parts * product.strides2[2]
                     block.out = product.out + (matrix * product.m + i) * block.pitch + j * size
                     block.m, block.n, block.p = min(height, product.m - i), min(<Py_ssize_t>SUM_TERMS, product.n - k), min(width, columns - j)
-                    block.below, block.fresh = i - j if whole.upper else -product.m - columns, k == 0 and not block.negates
+                    block.below, block.fresh = i * parts - j if whole.upper else -product.m * parts - columns, k == 0 and not block.negates & NEGATES_REAL
                     panels, rows = (block.p + broad - 1) // broad, (block.m + group - 1) // group
                     if not run_units(pack_some, whole, panels + rows, (block.m * parts + block.p) * block.n * size // 16):
                         return -1    # with the exception of a signal handler
@@ -172,20 +172,24 @@ cdef int run_panels(Product* product) except -1:
 
 
 cdef int panel_product(
-        Panels* whole, const double* left, Py_ssize_t down, Py_ssize_t across, const double* right, Py_ssize_t line, Py_ssize_t column,
-        double* out, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p, bint subtracts) except -1 nogil:
+        Panels* whole, const double* left, Py_ssize_t down, Py_ssize_t across, const double* right, Py_ssize_t line,
+        double* out, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p, bint subtracts, bint conjugate) except -1 nogil:
     """
-    Write the product of a matrix of m x n and a matrix of n x p to `out`, or subtract it. Strides count elements; rows of `out` are contiguous.
+    Write the product of a matrix of m x n, or of its conjugate, and a matrix of n rows to `out`, or subtract it.
 
-    `whole` is set to zeros, except for `block.memory`, `block.terms`, and its options.
+    Strides count numbers, and `p` is the number of numbers in a row of the result. Rows are contiguous, except of the left matrix. `whole` is
+    set to zeros, except for `code`, `block.memory`, `block.terms`, and its options.
     """
     cdef Product product
-    cdef Py_ssize_t size = sizeof(double)
+    cdef Py_ssize_t size = sizeof(double), parts = parts_of(whole.code)
     if m == 0 or n == 0 or p == 0:
         return 0
-    product.code, product.count, product.m, product.n, product.p = FLOAT64, 1, m, n, p
+    product.code, product.count, product.m, product.n, product.p = whole.code, 1, m, n, p // parts
     product.left, product.right, product.out = <const char*>left, <const char*>right, <char*>out
     product.strides1[0], product.strides1[1], product.strides1[2] = 0, down * size, across * size
-    product.strides2[0], product.strides2[1], product.strides2[2] = 0, line * size, column * size
-    whole.block.negates, whole.block.pitch = subtracts, pitch * size
+    product.strides2[0], product.strides2[1], product.strides2[2] = 0, line * size, parts * size
+    whole.block.negates = NEGATES_REAL | NEGATES_IMAGINARY if subtracts else 0
+    if conjugate and parts == 2:
+        whole.block.negates ^= NEGATES_IMAGINARY
+    whole.block.pitch = pitch * size
     return compute_panels(whole, &product)

@@ -126,7 +126,10 @@ cdef extern from "kernels.h":
         char* memory
         bint fresh
         Py_ssize_t terms
-        bint negates
+        int negates
+    enum:
+        NEGATES_REAL "S0_NEGATES_REAL"
+        NEGATES_IMAGINARY "S0_NEGATES_IMAGINARY"
     enum:
         S0_LIMITS
     ctypedef struct s0_limit:
