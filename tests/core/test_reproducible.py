@@ -12,7 +12,6 @@ import subprocess
 import sys
 
 import machine_bits
-import numpy as np
 import pytest
 
 import stride0 as xp
@@ -57,20 +56,3 @@ def test_refused_functions() -> None:
     assert caught.value.accepts.startswith(
         "write bins as an integer, or write `with stride0.reproducible(False):`"
     )
-
-
-@pytest.mark.parametrize("dtype", ["complex64", "complex128", "float32", "float64"])
-@pytest.mark.parametrize("n", [13, 17, 26, 97, 1009, 4099, 13 * 2048, 13**3])
-def test_transforms_of_any_length(n: int, dtype: str) -> None:
-    """Lengths that pocketfft transforms outside of the mode, compared with NumPy in double precision."""
-    rng = np.random.default_rng(n)
-    a = rng.standard_normal((2, n)).astype(dtype)
-    if "complex" in dtype:
-        a += 1j * rng.standard_normal((2, n)).astype(a.real.dtype)
-    names = ["fft", "ifft", "irfft", "hfft"] if "complex" in dtype else ["fft", "ifft", "rfft", "ihfft"]
-    for name in names:
-        with xp.reproducible():
-            found = np.asarray(getattr(xp.fft, name)(xp.asarray(a), n=n))
-        exact = getattr(np.fft, name)(a.astype("complex128" if "complex" in dtype else "float64"), n=n)
-        error = np.abs(found - exact).max() / np.abs(exact).max()
-        assert error < (2e-7 if dtype in ("float32", "complex64") else 5e-15), name

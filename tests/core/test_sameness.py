@@ -9,7 +9,7 @@ result: no result depends on the position of an element.
     python tests/core/test_sameness.py --record sin cos   # only these functions
 
 All NaNs are replaced by one NaN first: their signs and payloads are unspecified. Complex matrices are
-in the record with products, eigenvalues and singular values only. Fourier transforms are not.
+in the record with products, eigenvalues and singular values only.
 """
 
 from __future__ import annotations
@@ -225,7 +225,19 @@ def spectra(dtype: str) -> Iterator[Any]:
                 yield from (xp.linalg.eigvalsh(x), xp.linalg.eigvals(x))
 
 
-MATRICES = {"matmul": products, "spectra": spectra}
+def transforms(dtype: str) -> Iterator[Any]:
+    """Fourier transforms of short lanes, of matrices, and by convolutions, of one lane and of many."""
+    v = Stream(13).below(2**21, 40_000).astype(np.int64) - 2**20
+    for n in (2, 15, 61, 77, 127, 131, 262, 1000, 1009, 4001):
+        for lanes in (1, 9):
+            x = xp.asarray(v[: lanes * n].reshape(lanes, n).astype(dtype))
+            z = xp.fft.fft(x)
+            yield from (z, xp.fft.ifft(z), xp.fft.irfft(z, n=n), xp.fft.fft(z[:, ::-1].T, axis=0))
+            if dtype.startswith("float"):
+                yield xp.fft.rfft(x)
+
+
+MATRICES = {"fft": transforms, "matmul": products, "spectra": spectra}
 
 
 def decompositions(call: Any, dtype: str) -> Iterator[Any]:

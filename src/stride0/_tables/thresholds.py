@@ -441,7 +441,8 @@ FOURIER = (
     Threshold(
         "transform_numbers",
         1 << 20,
-        "maximum length of a transform by kernels of our own: its roots of unity take 16 MB; order of sums",
+        "maximum length of a transform or convolution by one matrix: its roots of unity take 16 MB; order of "
+        "sums",
         ROWS,
     ),
     Threshold(
@@ -479,12 +480,6 @@ FOURIER = (
         "lane_pitch_bytes",
         192,
         "bytes between copies of long lanes, so that the copies do not share cache sets",
-        ROWS,
-    ),
-    Threshold(
-        "long_lane_numbers",
-        1 << 16,
-        "minimum length of a lane with a large prime factor that pocketfft does not transform; order of sums",
         ROWS,
     ),
     Threshold(

@@ -1,4 +1,4 @@
-"""The FFT extension of the standard: NumPy's pocketfft, called from C, and kernels of stride0.
+"""The FFT extension of the standard, computed by kernels of stride0.
 
 References
 ----------

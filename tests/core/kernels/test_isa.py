@@ -307,9 +307,9 @@ def tall() -> Iterator[tuple[str, Any]]:
 
 
 def fourier() -> Iterator[tuple[str, Any]]:
-    """Transforms of lanes side by side, and of lanes as matrices: of every radix."""
+    """Transforms of lanes side by side, of lanes as matrices, and by convolutions: of every kind of radix."""
     rng = np.random.default_rng(11)
-    for n, lanes in itertools.product((2, 7, 9, 30, 64, 99, 240, 350, 4096, 18018), (1, 10)):
+    for n, lanes in itertools.product((2, 7, 9, 30, 61, 64, 99, 137, 240, 350, 1009, 4096, 18018), (1, 10)):
         a = rng.standard_normal((lanes, n))
         for dtype in ("float32", "float64"):
             x = xp.asarray(a.astype(dtype))

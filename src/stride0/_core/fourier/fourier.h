@@ -79,6 +79,16 @@ S0_INLINE s0_complexes s0_backward(s0_complexes x)
     return (s0_complexes){__builtin_shufflevector(x.re, x.re, S0_EACH_LANE(S0_BACKWARD)),
                           __builtin_shufflevector(x.im, x.im, S0_EACH_LANE(S0_BACKWARD))};
 }
+/* Read `count` numbers, at most S0_LANES; the other lanes are 0. */
+S0_INLINE s0_complexes s0_read_some(const char *p, Py_ssize_t count, int single)
+{
+    char all[2 * S0_VECTOR] = {0};
+    if (count >= S0_LANES)
+        return s0_read_complexes(p, single);
+    if (count > 0)
+        memcpy(all, p, count * (single ? 8 : 16));
+    return s0_read_complexes(all, single);
+}
 /* Write the first `count` numbers from p on; or, `backward`, from p towards lower addresses. */
 S0_INLINE void s0_write_some(char *p, s0_complexes x, Py_ssize_t count, int single, int backward)
 {
@@ -141,21 +151,27 @@ S0_INLINE void s0_transform_8(s0_complexes *t)
     for (int j = 0; j < 4; j++)
         t[j] = s0_plus(even[j], odd[j]), t[j + 4] = s0_minus(even[j], odd[j]);
 }
-/* Transforms of odd lengths: sums and differences of opposite numbers have real factors, the cosines and sines of multiples of an angle. */
+/* Transforms of odd lengths: sums and differences of opposite numbers have real factors, the cosines and sines of multiples of an angle.
+ * Products are added in pairs, for half as many roundings. */
 S0_INLINE void s0_transform_odd(s0_complexes *t, const int radix, const double *angles)
 {
+    const int half = radix / 2;
     s0_complexes sums[S0_MOST_RADIX / 2], differences[S0_MOST_RADIX / 2], total = t[0];
-    _Pragma("GCC unroll 8") for (int b = 1; b <= radix / 2; b++) {
-        sums[b - 1] = s0_plus(t[b], t[radix - b]), differences[b - 1] = s0_minus(t[b], t[radix - b]);
-        total = s0_plus(total, sums[b - 1]);
+    _Pragma("GCC unroll 8") for (int b = 0; b < half; b++) {
+        sums[b] = s0_plus(t[b + 1], t[radix - 1 - b]), differences[b] = s0_minus(t[b + 1], t[radix - 1 - b]);
+        total = s0_plus(total, sums[b]);
     }
-    _Pragma("GCC unroll 8") for (int j = 1; j <= radix / 2; j++) {
-        s0_complexes x = {t[0].re + sums[0].re * angles[2 * j], t[0].im + sums[0].im * angles[2 * j]};
-        s0_complexes y = {differences[0].re * angles[2 * j + 1], differences[0].im * angles[2 * j + 1]};
-        _Pragma("GCC unroll 8") for (int b = 2; b <= radix / 2; b++) {
-            const int m = j * b % radix;
-            x.re += sums[b - 1].re * angles[2 * m], x.im += sums[b - 1].im * angles[2 * m];
-            y.re += differences[b - 1].re * angles[2 * m + 1], y.im += differences[b - 1].im * angles[2 * m + 1];
+    _Pragma("GCC unroll 8") for (int j = 1; j <= half; j++, angles += 2 * half) {
+        s0_complexes x = t[0], y = {{0}, {0}};
+        if (half % 2) {
+            x.re += sums[0].re * angles[0], x.im += sums[0].im * angles[0];
+            y.re = differences[0].re * angles[1], y.im = differences[0].im * angles[1];
+        }
+        _Pragma("GCC unroll 8") for (int b = half % 2; b < half; b += 2) {
+            const double *const w = angles + 2 * b;
+            x.re += sums[b].re * w[0] + sums[b + 1].re * w[2], x.im += sums[b].im * w[0] + sums[b + 1].im * w[2];
+            y.re += differences[b].re * w[1] + differences[b + 1].re * w[3];
+            y.im += differences[b].im * w[1] + differences[b + 1].im * w[3];
         }
         t[j] = (s0_complexes){x.re - y.im, x.im + y.re}, t[radix - j] = (s0_complexes){x.re + y.im, x.im - y.re};
     }
@@ -192,15 +208,15 @@ S0_INLINE void s0_pass(const s0_complexes *from, s0_complexes *to, const int rad
     }
 }
 #define S0_PASS(radix)                                                                                               \
-    static void s0_pass_##radix(const s0_complexes *from, s0_complexes *to, Py_ssize_t count, Py_ssize_t run,        \
-                                const double *angles, const double *twiddles)                                        \
+    static void s0_pass_##radix(const s0_complexes *from, s0_complexes *to, int given, Py_ssize_t count,             \
+                                Py_ssize_t run, const double *angles, const double *twiddles)                        \
     {                                                                                                                \
         if (run == 1)                                                                                                \
             s0_pass(from, to, radix, count, 1, angles, twiddles);                                                    \
         else                                                                                                         \
             s0_pass(from, to, radix, count, run, angles, twiddles);                                                  \
     }
-S0_PASS(2) S0_PASS(3) S0_PASS(4) S0_PASS(5) S0_PASS(7) S0_PASS(8) S0_PASS(11)
+S0_PASS(2) S0_PASS(3) S0_PASS(4) S0_PASS(5) S0_PASS(7) S0_PASS(8) S0_PASS(11) S0_PASS(given)
 
 /* Transform the lanes of `from`. Returns where the result is: `to`, `other`, or `from` itself for transforms of length 1. */
 static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_complexes *from, s0_complexes *to, s0_complexes *other)
@@ -212,7 +228,7 @@ static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_com
         const double *const angles = twiddles;
         s0_complexes *const done = to;
         if (radix % 2)
-            twiddles += 2 * radix;
+            twiddles += 2 * (radix / 2) * (radix / 2);
         run /= radix;
         (radix == 2   ? s0_pass_2
          : radix == 3 ? s0_pass_3
@@ -220,7 +236,8 @@ static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_com
          : radix == 5 ? s0_pass_5
          : radix == 7 ? s0_pass_7
          : radix == 8 ? s0_pass_8
-                      : s0_pass_11)(from, to, count, run, angles, twiddles);
+         : radix == 11 ? s0_pass_11
+                      : s0_pass_given)(from, to, radix, count, run, angles, twiddles);
         if (run > 1)
             twiddles += 2 * (radix - 1) * run;
         count *= radix;
@@ -354,7 +371,8 @@ static void s0_fourier_short(const s0_fourier *all, s0_fourier_kind kind, const 
 
 /* -- a long transform, as the transform of a matrix ------------------------------------------------------------------------ */
 
-/* Units of S0_LANES columns: transform them, multiply by the turns, and write them to units of rows. */
+/* Units of S0_LANES columns: multiply them by the chirp of a convolution, transform them, multiply by the turns, and write them to
+ * units of rows. */
 static void s0_fourier_columns(const s0_fourier *all, const char *in, int single, double *middle, Py_ssize_t first, Py_ssize_t last,
                                double *scratch)
 {
@@ -363,14 +381,17 @@ static void s0_fourier_columns(const s0_fourier *all, const char *in, int single
     s0_complexes *const one = (s0_complexes *)scratch, *const two = one + rows, *const three = two + rows;
     s0_lanes re[S0_LANES], im[S0_LANES];
     for (Py_ssize_t unit = first; unit < last; unit++) {
-        /* The last unit overlaps the unit before; those columns are not written again. */
+        /* A convolution has whole units only. Otherwise the last unit overlaps the unit before; those columns are not written again. */
         const Py_ssize_t c = (unit + 1) * S0_LANES <= columns ? unit * S0_LANES : columns - S0_LANES;
         const Py_ssize_t old = unit * S0_LANES - c;
-        const char *from = in + c * size;
         const s0_complexes *done;
-        for (Py_ssize_t r = 0; r < rows; r++, from += columns * size) {
-            const s0_complexes x = s0_read_complexes(from, single);
+        for (Py_ssize_t r = 0, k = c; r < rows; r++, k += columns) {
+            const s0_complexes x = s0_read_some(in + k * size, all->numbers - k, single);
             one[r] = all->inverse ? S0_EXCHANGED(x) : x;
+            if (all->chirp) {
+                const s0_complexes w = s0_read_some((const char *)(all->chirp + 2 * k), all->numbers - k, 0);
+                one[r] = S0_TURNED(one[r], w.re, w.im);
+            }
         }
         done = s0_transform_lanes(&all->columns, one, two, three);
         for (Py_ssize_t r = 0; r < rows; r += S0_LANES) {
@@ -404,6 +425,59 @@ static void s0_fourier_rows(const s0_fourier *all, const double *middle, char *o
         for (Py_ssize_t c = 0; c < columns; c++, to += rows * size) {
             const s0_complexes x = {done[c].re * factor, done[c].im * factor};
             s0_write_some(to, all->inverse ? S0_EXCHANGED(x) : x, some, single, 0);
+        }
+    }
+}
+
+/* -- a convolution: the spectrum of the matrix stays in the order of `middle`, which neither step has to change ---------------- */
+
+/* Units of S0_LANES rows: transform them, multiply by the spectrum, and transform them again, with real and imaginary parts exchanged.
+ * Without a spectrum transform them once. */
+static void s0_fourier_convolve(const s0_fourier *all, double *middle, Py_ssize_t first, Py_ssize_t last, double *scratch)
+{
+    const Py_ssize_t columns = all->rows.length;
+    for (Py_ssize_t unit = first; unit < last; unit++) {
+        s0_complexes *const at = (s0_complexes *)middle + unit * columns, *const one = (s0_complexes *)scratch, *const two = one + columns;
+        const double *by = all->spectrum + 2 * S0_LANES * unit * columns;
+        const s0_complexes *done = s0_transform_lanes(&all->rows, at, one, two);
+        if (all->spectrum) {
+            s0_complexes *const product = done == one ? two : one;
+            for (Py_ssize_t c = 0; c < columns; c++, by += 2 * S0_LANES) {
+                const s0_complexes x = S0_TURNED(done[c], s0_lanes_at((const char *)by, 0), s0_lanes_at((const char *)(by + S0_LANES), 0));
+                product[c] = S0_EXCHANGED(x);
+            }
+            done = s0_transform_lanes(&all->rows, product, product == one ? two : one, at);
+        }
+        if (done != at)
+            memcpy(at, done, columns * sizeof(s0_complexes));
+    }
+}
+
+/* Units of S0_LANES columns: multiply them by the turns, transform them, and multiply the results by the chirp. */
+static void s0_fourier_back(const s0_fourier *all, const double *middle, char *out, int single, double factor, Py_ssize_t first,
+                            Py_ssize_t last, double *scratch)
+{
+    const Py_ssize_t rows = all->columns.length, columns = all->rows.length, size = single ? 8 : 16;
+    const double *turns = all->turns + 2 * first * rows * S0_LANES;
+    s0_complexes *const one = (s0_complexes *)scratch, *const two = one + rows, *const three = two + rows;
+    s0_lanes re[S0_LANES], im[S0_LANES];
+    for (Py_ssize_t c = first * S0_LANES; c < last * S0_LANES; c += S0_LANES) {
+        const s0_complexes *done;
+        for (Py_ssize_t r = 0; r < rows; r += S0_LANES) {
+            const s0_complexes *const from = (const s0_complexes *)middle + r / S0_LANES * columns + c;
+            _Pragma("GCC unroll 8") for (int v = 0; v < S0_LANES; v++) re[v] = from[v].re, im[v] = from[v].im;
+            s0_transpose_lanes(re), s0_transpose_lanes(im);
+            _Pragma("GCC unroll 8") for (int u = 0; u < S0_LANES; u++, turns += 2 * S0_LANES)
+                one[r + u] = S0_TURNED(((s0_complexes){re[u], im[u]}), s0_lanes_at((const char *)turns, 0),
+                                       s0_lanes_at((const char *)(turns + S0_LANES), 0));
+        }
+        done = s0_transform_lanes(&all->columns, one, two, three);
+        for (Py_ssize_t r = 0, k = c; k < all->numbers; r++, k += columns) {
+            const Py_ssize_t some = all->numbers - k < S0_LANES ? all->numbers - k : S0_LANES;
+            const s0_complexes w = s0_read_some((const char *)(all->chirp + 2 * k), some, 0);
+            s0_complexes x = S0_TURNED(S0_EXCHANGED(done[r]), w.re, w.im);
+            x = (s0_complexes){x.re * factor, x.im * factor};
+            s0_write_some(out + k * size, all->inverse ? S0_EXCHANGED(x) : x, some, single, 0);
         }
     }
 }

@@ -17,17 +17,17 @@ from stride0._core.memory.dtype cimport (
 )
 from stride0._core.plan.operations cimport OP_CONJ, OP_COS, OP_SIN
 from stride0._core.plan.loops cimport (
-    ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, S0_MOST_RADIX, TO_REAL, s0_bit_length, s0_fourier, s0_fourier_kind, s0_passes,
+    ALL_OF_REAL, HALF_OF_REAL, OF_COMPLEX, S0_MOST_RADIX, S0_UNROLLED_RADIX, TO_REAL, s0_bit_length, s0_fourier, s0_fourier_kind,
+    s0_passes,
 )
 from stride0._core.plan.plan cimport ALIGNMENT, MAX_NDIM, TABLE, aligned, loops_of, op_kernel, run_shared, tuning
-from stride0._core.array.modes cimport is_reproducible
 from stride0._core.array.array cimport Array, component, data_of, guard_gradient, new_array, swapped_matrix, view_of
 from stride0._core.elementwise.elementwise cimport UNARY_NAMES, apply, assign_array, copy_array
 from stride0._core.call.binding cimport (
     array_argument, axes_argument, check_device_argument, convert_axis, implement, read_axis, read_float, read_int,
 )
 from stride0._core.manipulation.manipulation cimport rolled
-from stride0._core.matmul.matmul cimport FFT, IFFT, IRFFT, RFFT_EVEN, RFFT_ODD, aligned_copy, run_fft
+from stride0._core.matmul.matmul cimport aligned_copy
 
 from collections.abc import Sequence
 

@@ -67,34 +67,18 @@ cdef int check_shape(str op, Array x, tuple axes, list lengths) except -1:
 # --- transforms along one axis
 
 
-cdef double factor_of(Py_ssize_t n, char norm, bint inverse, int code) noexcept:
-    """The factor of a normalised transform, rounded to the precision of a dtype."""
-    cdef bint single = code == FLOAT32 or code == COMPLEX64
+cdef double factor_of(Py_ssize_t n, char norm, bint inverse) noexcept:
+    """The factor of a normalised transform."""
     if norm == c"o":
-        return <float>1.0 / <float>sqrt(<float>n) if single else 1.0 / sqrt(<double>n)
-    if (norm == c"f") != inverse:
-        return <float>1.0 / <float>n if single else 1.0 / <double>n
-    return 1.0
+        return 1.0 / sqrt(<double>n)
+    return 1.0 / <double>n if (norm == c"f") != inverse else 1.0
 
 
-cdef Array moved_last(Array x, int axis):
-    """A view with the transformed axis moved to the end."""
-    cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t strides[MAX_NDIM]
-    cdef int k, last = x.ndim - 1
-    if axis == last:
-        return x
-    for k in range(last):
-        shape[k], strides[k] = x.shape_[k + (k >= axis)], x.strides_[k + (k >= axis)]
-    shape[last], strides[last] = x.shape_[axis], x.strides_[axis]
-    return view_of(x, data_of(x), x.ndim, shape, strides)
-
-
-cdef Array shortened(Array x, Py_ssize_t size):
-    """The first `size` elements along the last axis, as a view."""
+cdef Array shortened(Array x, int axis, Py_ssize_t size):
+    """The first `size` elements along an axis, as a view."""
     cdef Py_ssize_t shape[MAX_NDIM]
     memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
-    shape[x.ndim - 1] = size
+    shape[axis] = size
     return view_of(x, data_of(x), x.ndim, shape, x.strides_)
 
 
@@ -105,39 +89,33 @@ cdef Array result_for(Array x, int code, int axis, Py_ssize_t size):
     return new_array(code, x.ndim, shape, NULL, False)
 
 
-cdef int compute(s0_fourier_kind kind, int routine, Array x, int axis, Py_ssize_t n, bint inverse, char norm, Array out) except -1:
-    """Compute a transform along an axis by our kernels, or by a pocketfft routine for shorter lengths without a kernel."""
-    cdef double factor = factor_of(n, norm, inverse, FLOAT64)
-    if run_fourier(kind, x, axis, n, inverse, factor, out):
-        return 0
-    if is_by_pocketfft(n):
-        run_fft(routine, moved_last(x, axis), factor_of(n, norm, inverse, x.code), moved_last(out, axis))
-    else:
-        run_long(kind, x, axis, n, inverse, factor, out)
-    return 0
+cdef int compute(s0_fourier_kind kind, Array x, int axis, Py_ssize_t n, bint inverse, char norm, Array out) except -1:
+    """Compute a transform along an axis."""
+    cdef double factor = factor_of(n, norm, inverse)
+    return 0 if run_fourier(kind, x, axis, n, inverse, factor, out) else run_long(kind, x, axis, n, inverse, factor, out)
 
 
 cdef Array transform(Array x, int kind, bint inverse, int axis, Py_ssize_t n, char norm, bint in_place):
     """The transform of length n along an axis. With `in_place`, the memory of x is reused if x is a complex array in C order."""
-    cdef int code = promote_codes(x.code, COMPLEX64), of_real = RFFT_ODD if n % 2 else RFFT_EVEN, k
+    cdef int code = promote_codes(x.code, COMPLEX64), k
     cdef Py_ssize_t outer = 1, inner = 1
     cdef Array out
     if kind == TO_REAL:
         if x.code != code:
             x = copy_array(x, code, False)
         out = result_for(x, FLOAT32 if code == COMPLEX64 else FLOAT64, axis, n)
-        compute(TO_REAL, IRFFT, x, axis, n, inverse, norm, out)
+        compute(TO_REAL, x, axis, n, inverse, norm, out)
     elif kind == HALF_OF_REAL:
         out = result_for(x, code, axis, n // 2 + 1)
-        compute(HALF_OF_REAL, of_real, x, axis, n, inverse, norm, out)
+        compute(HALF_OF_REAL, x, axis, n, inverse, norm, out)
     elif x.code == code:
         out = x if in_place and x.shape_[axis] == n else result_for(x, code, axis, n)
-        compute(OF_COMPLEX, IFFT if inverse else FFT, x, axis, n, inverse, norm, out)
+        compute(OF_COMPLEX, x, axis, n, inverse, norm, out)
     else:
         out = result_for(x, code, axis, n)
-        if not run_fourier(ALL_OF_REAL, x, axis, n, inverse, factor_of(n, norm, inverse, FLOAT64), out):
+        if not run_fourier(ALL_OF_REAL, x, axis, n, inverse, factor_of(n, norm, inverse), out):
             # Half of the spectrum is computed; the other half mirrors it.
-            compute(HALF_OF_REAL, of_real, moved_last(x, axis), x.ndim - 1, n, inverse, norm, shortened(moved_last(out, axis), n // 2 + 1))
+            compute(HALF_OF_REAL, x, axis, n, inverse, norm, shortened(out, axis, n // 2 + 1))
             for k in range(x.ndim):
                 if k < axis:
                     outer *= x.shape_[k]

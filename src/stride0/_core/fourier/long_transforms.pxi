@@ -1,25 +1,21 @@
-# Fourier transforms of long lanes whose lengths our kernels do not take, composed of transforms of other lengths.
+# Fourier transforms of lanes that are too long for the tables of our kernels, composed of transforms of other lengths.
 #
 # Note [Long transforms]
-#     pocketfft transforms a lane in one call, which a signal cannot interrupt: some millions of numbers take a second. So lanes of
-#     at least `long_lane_numbers` are transformed here. If a length is n = a b and neither factor is small, the lane is a matrix of
-#     a rows and b columns: the columns are transformed, multiplied by roots of unity, and transformed along the rows, as in Note
-#     [Fourier transforms]. For any other length, a prime number for example, the transform is a convolution with a chirp,
-#     exp(-i pi k k / n), by three transforms of a length of at least 2 n - 1 with small factors (L. I. Bluestein, "A linear
-#     filtering approach to the computation of discrete Fourier transform", IEEE Transactions on Audio and Electroacoustics 18,
-#     1970). Roots are computed from exact angles, not from other roots. All arithmetic is in complex128. Times on one thread of an
-#     AVX-512 server, compared with NumPy 2.4, in milliseconds:
+#     If a length is n = a b and neither factor is small, the lane is a matrix of a rows and b columns, whose columns and rows are
+#     transformed as in Note [Fourier transforms]. For any other length, a prime number for example, the transform is the
+#     convolution described there, by three transforms. No table holds the roots: they are computed in blocks, from exact angles.
+#     All arithmetic is in complex128. Signals are checked between steps. Times on one thread of an AVX-512 server, compared with
+#     NumPy 2.4, in milliseconds:
 #
-#     numbers   65,537  500,009  1,000,003  2^22  2^24
-#     here         3.2       33        115    63   269
-#     NumPy        8.6       95        276   138   908
+#     numbers   1,000,003  2^22  2^24
+#     here            115    63   269
+#     NumPy           276   138   908
 #
-#     An inverse transform is the transform of the lane in reverse order. Within `reproducible`, shorter lanes are computed here, too.
+#     An inverse transform is the transform of the lane in reverse order.
 
 cdef enum:
     BLOCK = 512             # roots computed in one step
     NUMBER = 16             # bytes of a complex number
-    STEP = 64               # the length of a convolution is a multiple of it
 
 cdef enum Factors:
     NONE
@@ -111,20 +107,6 @@ cdef Py_ssize_t largest_factor(Py_ssize_t n) noexcept nogil:
     return 1
 
 
-cdef Py_ssize_t convolution_of(Py_ssize_t n) noexcept:
-    """The least length with small factors for the convolution of n numbers with 2 n - 1 numbers."""
-    cdef s0_passes passes
-    cdef Py_ssize_t steps = (2 * n - 1 + STEP - 1) // STEP
-    while not factor_into(steps, &passes):
-        steps += 1
-    return STEP * steps
-
-
-cdef bint is_by_pocketfft(Py_ssize_t n) except -1:
-    """Whether pocketfft computes a transform that `run_fourier` refuses: shorter than Note [Long transforms], and not within `reproducible`."""
-    return n < tuning.long_lane_numbers and not is_reproducible()
-
-
 cdef Array lane_of(Array x, char* first, Py_ssize_t count, Py_ssize_t stride):
     """A view of one axis."""
     return view_of(x, first, 1, &count, &stride)
@@ -138,8 +120,6 @@ cdef int transform_matrix(Array x, int axis) except -1:
     if run_fourier(OF_COMPLEX, x, axis, n, False, 1, x):
         return 0
     x = x if axis == 1 else swapped_matrix(x)
-    if is_by_pocketfft(n):
-        return run_fft(FFT, x, 1, x)
     for k in range(x.shape_[0]):
         lane = lane_of(x, data_of(x) + k * x.strides_[0], n, x.strides_[1])
         own = new_array(COMPLEX128, 1, &n, NULL, False)
@@ -152,9 +132,6 @@ cdef Array transformed(Array x):
     """The transform of a contiguous lane of complex128; may overwrite the lane."""
     cdef Py_ssize_t n = x.shape_[0], rows
     if run_fourier(OF_COMPLEX, x, 0, n, False, 1, x):
-        return x
-    if is_by_pocketfft(n):
-        run_fft(FFT, x, 1, x)
         return x
     rows = largest_factor(n)
     return by_rows(x, rows) if rows >= tuning.long_lane_rows else by_convolution(x)

@@ -6,8 +6,8 @@ cdef enum:
 cdef double EIGHTH = 0.78539816339744830962    # of a turn, in radians
 
 
-cdef int factor_into(Py_ssize_t n, s0_passes* passes) noexcept:
-    """Write the radices of the passes over n numbers; 0 if a prime factor is larger than the radices."""
+cdef bint factor_into(Py_ssize_t n, s0_passes* passes, int most=S0_MOST_RADIX) noexcept:
+    """Write the radices of the passes over n numbers; False if a prime factor is larger than `most`."""
     cdef int twos = 0, radix
     passes.length, passes.passes = n, 0
     while n % 2 == 0:
@@ -19,7 +19,7 @@ cdef int factor_into(Py_ssize_t n, s0_passes* passes) noexcept:
         passes.radix[passes.passes] = <unsigned char>(1 << radix)
         passes.passes += 1
         twos -= radix
-    for radix in range(3, S0_MOST_RADIX + 1, 2):
+    for radix in range(3, most + 1, 2):
         while n % radix == 0:
             passes.radix[passes.passes] = <unsigned char>radix
             passes.passes += 1
@@ -31,17 +31,22 @@ cdef Py_ssize_t padded(Py_ssize_t n) noexcept:
     return (n + SQUARE - 1) // SQUARE * SQUARE
 
 
-cdef Py_ssize_t square_rows(Py_ssize_t n) noexcept:
-    """The number of rows for a matrix that is nearly square and consists of whole vectors."""
-    cdef Py_ssize_t d, best = 1, area, least = 0
-    for d in range(1, n):
+cdef Py_ssize_t rows_within(Py_ssize_t n, Py_ssize_t longest) noexcept:
+    """The number of rows for a matrix of whole vectors with at most `longest` columns for each row; 0 if there is none."""
+    cdef Py_ssize_t d, best = 0, area, least = 0
+    for d in range(2, n):
         if d * d > n:
             break
-        if n % d == 0 and d * S0_MOST_RADIX >= n // d:
+        if n % d == 0 and d * longest >= n // d:
             area = padded(d) * padded(n // d)
             if area <= least or least == 0:
                 least, best = area, d
     return best
+
+
+cdef Py_ssize_t rows_of(Py_ssize_t n) noexcept:
+    """The number of rows of a lane as a matrix, which is nearly square if possible; n for a prime number."""
+    return rows_within(n, S0_UNROLLED_RADIX) or rows_within(n, n) or n
 
 
 cdef Py_ssize_t numbers_of(const s0_passes* passes) noexcept:
@@ -51,20 +56,21 @@ cdef Py_ssize_t numbers_of(const s0_passes* passes) noexcept:
     for p in range(passes.passes):
         radix = passes.radix[p]
         run //= radix
-        count += (radix if radix % 2 else 0) + ((radix - 1) * run if run > 1 else 0)
+        count += ((radix // 2) * (radix // 2) if radix % 2 else 0) + ((radix - 1) * run if run > 1 else 0)
     return count
 
 
 cdef int64_t* list_passes(const s0_passes* passes, int64_t* to, Py_ssize_t n) noexcept:
     """Write the numbers of the n-th roots of unity in the table of `passes`; returns the end."""
     cdef Py_ssize_t run = passes.length, count = 1, i, every = n // passes.length
-    cdef int p, radix, j
+    cdef int p, radix, j, b
     for p in range(passes.passes):
         radix = passes.radix[p]
         if radix % 2:
-            for j in range(radix):
-                to[j] = j * (n // radix)
-            to += radix
+            for j in range(1, radix // 2 + 1):
+                for b in range(1, radix // 2 + 1):
+                    to[b - 1] = j * b % radix * (n // radix)
+                to += radix // 2
         run //= radix
         if run > 1:
             for i in range(run):
@@ -75,7 +81,7 @@ cdef int64_t* list_passes(const s0_passes* passes, int64_t* to, Py_ssize_t n) no
     return to
 
 
-cdef int64_t* list_turns(Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t lanes, int64_t* to, Py_ssize_t every) noexcept:
+cdef int64_t* list_turns(Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t lanes, int64_t* to) noexcept:
     """The same for the turns of a matrix, for each unit of columns and each row. The last unit overlaps the unit before."""
     cdef Py_ssize_t first, r, c
     for first in range(0, columns, lanes):
@@ -84,12 +90,21 @@ cdef int64_t* list_turns(Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t lanes, 
             to[c] = 0
         for r in range(1, rows):
             for c in range(lanes):
-                to[lanes + c] = to[c] + (first + c) * every
-                if to[lanes + c] >= rows * columns * every:
-                    to[lanes + c] -= rows * columns * every
+                to[lanes + c] = to[c] + first + c
+                if to[lanes + c] >= rows * columns:
+                    to[lanes + c] -= rows * columns
             to += lanes
         to += lanes
     return to
+
+
+cdef Py_ssize_t convolution_of(Py_ssize_t n) noexcept:
+    """The length for the convolution of n numbers with 2 n - 1 numbers, a multiple of SQUARE * SQUARE with small factors."""
+    cdef s0_passes passes
+    cdef Py_ssize_t steps = (2 * n - 1 + SQUARE * SQUARE - 1) // (SQUARE * SQUARE)
+    while not factor_into(steps, &passes, S0_UNROLLED_RADIX):
+        steps += 1
+    return SQUARE * SQUARE * steps
 
 
 cdef void find_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, double* cosines, double* sines, double* angles) noexcept nogil:
@@ -118,6 +133,34 @@ cdef void find_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, doubl
             sines[k] = -sines[k]
 
 
+cdef void write_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, Py_ssize_t together, double* to, double* scratch) noexcept nogil:
+    """Write roots to a table: `together` cosines, then as many sines. `scratch` holds 3 * count numbers."""
+    cdef Py_ssize_t k
+    find_roots(which, count, n, scratch, scratch + count, scratch + 2 * count)
+    for k in range(count // together):
+        memcpy(to + 2 * k * together, scratch + k * together, together * sizeof(double))
+        memcpy(to + (2 * k + 1) * together, scratch + count + k * together, together * sizeof(double))
+
+
+cdef int add_convolution(s0_fourier* all, Py_ssize_t n, double* chirp, double* spectrum) except -1:
+    """Make a convolution of the transform, given the first n factors of the chirp: write the spectrum of their reciprocals."""
+    cdef Py_ssize_t length = all.numbers, lanes = TABLE.vector // sizeof(double), k
+    cdef Py_ssize_t count = 4 * length + 6 * lanes * max(all.columns.length, all.rows.length) + ALIGNMENT // sizeof(double)
+    cdef Array memory = new_array(FLOAT64, 1, &count, NULL, True)
+    cdef double* middle = <double*>aligned(data_of(memory))
+    cdef double* numbers = middle + 2 * length
+    cdef double* scratch = numbers + 2 * length
+    for k in range(n):
+        numbers[2 * k], numbers[2 * k + 1] = chirp[2 * k], -chirp[2 * k + 1]
+    for k in range(1, n):
+        memcpy(numbers + 2 * (length - k), numbers + 2 * k, 2 * sizeof(double))
+    TABLE.fourier_columns(all, <char*>numbers, False, middle, 0, all.rows.length // lanes, scratch)
+    TABLE.fourier_convolve(all, middle, 0, all.columns.length // lanes, scratch)
+    memcpy(spectrum, middle, 2 * length * sizeof(double))
+    all.numbers, all.chirp, all.spectrum = n, chirp, spectrum
+    return 0
+
+
 cdef class Tables:
     """The tables for transforms of n complex numbers, or of 2 n real numbers."""
 
@@ -134,48 +177,57 @@ cdef Tables tables_of(Py_ssize_t n, bint of_real, bint beside):
     cdef Tables made = <Tables>TABLES.get(key)
     cdef s0_fourier* all
     cdef Py_ssize_t size = n // 2 if of_real else n, lanes = TABLE.vector // sizeof(double)
-    cdef Py_ssize_t rows, columns, count, begin, turns = 0, halves, k
+    cdef Py_ssize_t length = size, rows, columns, count, begin, turns = 0, halves, chirp = 0, k
     cdef double* to
-    cdef double* cosines
+    cdef double* unused
     cdef int64_t* which
     cdef Array scratch
     if made is not None:
         return made
     made = Tables.__new__(Tables)
     all = &made.all
-    if size > tuning.transform_numbers or not factor_into(size, &all.columns):
+    if not factor_into(size, &all.columns):
+        length, chirp, beside = convolution_of(size), size, False
+    if length > tuning.transform_numbers:
         return None
-    rows = size if beside or size < tuning.transform_matrix_numbers else square_rows(size)
-    columns = size // rows
+    rows = length if beside or length < tuning.transform_matrix_numbers else rows_of(length)
+    columns = length // rows
     factor_into(rows, &all.columns)
     factor_into(columns, &all.rows)
     if columns > 1:
         turns = (columns + lanes - 1) // lanes * rows * lanes
     all.half = size if of_real else 0
+    all.numbers = length
     halves = size // 2 + 1 if of_real else 0
     begin = numbers_of(&all.columns) + numbers_of(&all.rows)
     # Kernels read whole vectors of halves.
-    count = 2 * (begin + turns + halves + SQUARE)
+    count = 2 * (begin + turns + halves + SQUARE + chirp + (length if chirp else 0))
     made.memory = new_array(FLOAT64, 1, &count, NULL, True)
-    count = 4 * (begin + turns + halves)
+    count = 4 * (begin + turns + halves + chirp)
     scratch = new_array(FLOAT64, 1, &count, NULL, False)
-    count = begin + turns + halves
-    which = <int64_t*>data_of(scratch)
-    list_passes(&all.rows, list_passes(&all.columns, which, n), n)
+    count = begin + turns
+    which, unused = <int64_t*>data_of(scratch), <double*>data_of(scratch) + begin + turns + halves + chirp
+    list_passes(&all.rows, list_passes(&all.columns, which, length), length)
     if turns:
-        list_turns(rows, columns, lanes, which + begin, n // size)
-    for k in range(halves):
-        which[begin + turns + k] = k
-    cosines = <double*>which + count
-    find_roots(which, count, n, cosines, cosines + count, cosines + 2 * count)
+        list_turns(rows, columns, lanes, which + begin)
     to = <double*>data_of(made.memory)
     all.columns.twiddles, all.rows.twiddles = to, to + 2 * numbers_of(&all.columns)
-    all.turns, all.halves = to + 2 * begin, to + 2 * (begin + turns)
-    for k in range(count):
-        to[2 * k], to[2 * k + 1] = cosines[k], cosines[count + k]
-    for k in range(begin, begin + turns, lanes):
-        memcpy(to + 2 * k, cosines + k, lanes * sizeof(double))
-        memcpy(to + 2 * k + lanes, cosines + count + k, lanes * sizeof(double))
+    all.turns, all.halves = to + 2 * begin, to + 2 * count
+    write_roots(which, begin, length, 1, to, unused)
+    write_roots(which + begin, turns, length, lanes, to + 2 * begin, unused)
+    for k in range(halves):
+        which[k] = k
+    write_roots(which, halves, 2 * size, 1, to + 2 * count, unused)
+    if chirp:
+        to += 2 * (count + halves + SQUARE)
+        which[0] = 0
+        for k in range(1, chirp):
+            # The squares, modulo the number of roots.
+            which[k] = which[k - 1] + 2 * k - 1
+            if which[k] >= 2 * size:
+                which[k] -= 2 * size
+        write_roots(which, chirp, 2 * size, 1, to, unused)
+        add_convolution(all, size, to, to + 2 * chirp)
     TABLES[key] = made
     # The oldest tables are freed first; `empty_cache` frees all.
     while len(TABLES) > tuning.kept_tables or (len(TABLES) > 1 and sum([(<Tables>kept).memory.nbytes for kept in list(TABLES.values())]) > tuning.kept_table_bytes):

@@ -430,7 +430,7 @@ class Emitter:
         self.add(ALGORITHMS, ["block_steps"], "s0_the_block_steps")
 
     def fourier(self) -> None:
-        for step in ("short", "columns", "rows", "untangle", "tangle", "copy"):
+        for step in ("short", "columns", "rows", "convolve", "back", "untangle", "tangle", "copy"):
             self.add(FOURIER, [f"fourier_{step}"], f"s0_fourier_{step}")
 
 

@@ -171,9 +171,9 @@ static inline Py_ssize_t s0_spectra_size(const s0_spectra *all, int is_symmetric
     return parts * ((m + 2 * n + 5) * s0_pitch(n) + (n + columns) * s0_pitch(m)) + 2 * pairs + m;
 }
 
-/* Passes of Fourier transforms of a length, and the transforms of lanes: `fourier.h`. For odd radices the table begins with the
- * cosines and sines of the multiples of an angle. */
-enum { S0_MOST_PASSES = 24, S0_MOST_RADIX = 11 };
+/* Passes of Fourier transforms of a length, and the transforms of lanes: `fourier.h`. For odd radices the table begins with a matrix
+ * of cosines and sines, of radix / 2 rows and columns. */
+enum { S0_MOST_PASSES = 24, S0_UNROLLED_RADIX = 11, S0_MOST_RADIX = 127 };
 typedef struct {
     Py_ssize_t length;
     int passes;
@@ -187,6 +187,9 @@ typedef struct {
     Py_ssize_t half;            /* half the number of real numbers */
     int inverse, conjugate;     /* whether the complex transform is inverse; whether the spectrum of real numbers is conjugated */
     double factor;              /* factor of the results */
+    Py_ssize_t numbers;         /* of a lane, less than the matrix has if the transform is a convolution */
+    const double *chirp;        /* for a convolution: factors of the numbers and of the results */
+    const double *spectrum;     /* for a convolution: factors of the transform of the matrix, in units of rows */
 } s0_fourier;
 /* Complex numbers to complex numbers; real numbers to half a spectrum; to the whole spectrum; half a spectrum to real numbers. */
 typedef enum { S0_OF_COMPLEX, S0_HALF_OF_REAL, S0_ALL_OF_REAL, S0_TO_REAL } s0_fourier_kind;
@@ -258,6 +261,10 @@ typedef struct {
     s0_decomposition symmetric, singular, general;
     /* Of linalg/block_steps.h: for elements of one number, and of two. */
     const struct s0_block_steps *block_steps;
+    /* Of fourier.h, the last steps of a convolution: ranges of units of rows, and of units of columns. */
+    void (*fourier_convolve)(const s0_fourier *all, double *middle, Py_ssize_t first, Py_ssize_t last, double *scratch);
+    void (*fourier_back)(const s0_fourier *all, const double *middle, char *out, int single, double factor, Py_ssize_t first,
+                         Py_ssize_t last, double *scratch);
 } s0_kernels;
 
 /* The table to which the loops of a module are written; loops that call other loops read it. */

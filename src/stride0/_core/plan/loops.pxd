@@ -57,7 +57,8 @@ cdef extern from "kernels.h":
         S0_BESIDE
         S0_FEW_ROWS     # most rows of a matrix in `solve_systems`
         S0_MOST_COLUMNS # most columns of a matrix in `tall_factor`
-        S0_MOST_RADIX   # largest radix of a pass of Fourier transforms
+        S0_MOST_RADIX   # largest radix of a pass of Fourier transforms, and the largest one with a pass of its own
+        S0_UNROLLED_RADIX
         FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
     int s0_bit_length(unsigned long long value) noexcept nogil
     ctypedef struct s0_systems:
@@ -103,6 +104,9 @@ cdef extern from "kernels.h":
         Py_ssize_t half
         bint inverse, conjugate
         double factor
+        Py_ssize_t numbers
+        const double* chirp
+        const double* spectrum
     ctypedef enum s0_fourier_kind:
         OF_COMPLEX "S0_OF_COMPLEX"
         HALF_OF_REAL "S0_HALF_OF_REAL"
@@ -176,3 +180,5 @@ cdef extern from "kernels.h":
         s0_decomposition singular
         s0_decomposition general
         const s0_block_steps* block_steps
+        void (*fourier_convolve)(const s0_fourier* all, double* middle, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
+        void (*fourier_back)(const s0_fourier* all, const double* middle, char* out, bint single, double factor, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil

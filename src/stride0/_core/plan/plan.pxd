@@ -197,8 +197,7 @@ cdef struct Tuning:
     int64_t tall_ratio, tall_columns, tall_block_rows, tall_narrow_columns, tall_sections, tall_section_rows
     int64_t tall_section_ratio
     int64_t transform_numbers, transform_matrix_numbers, kept_tables, kept_table_bytes, lanes_aside_numbers, lanes_aside
-    int64_t lanes_together_numbers, shared_lanes, lane_pitch_bytes, long_lane_numbers, long_lane_rows, root_product_ns
-    int64_t long_copy_numbers
+    int64_t lanes_together_numbers, shared_lanes, lane_pitch_bytes, long_lane_rows, root_product_ns, long_copy_numbers
     int64_t sorted_saved_values, folded_writes, folded_key_writes, folded_sources
     int64_t own_spectra_rows, most_own_spectra_rows, own_eigen_rows
 
