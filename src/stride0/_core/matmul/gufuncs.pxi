@@ -1,7 +1,7 @@
-# LAPACK and pocketfft as NumPy brings them: the inner loops of its generalised ufuncs, called from C.
+# LAPACK as NumPy brings it: the inner loops of its generalised ufuncs, called from C.
 #
 # Note [Loops of NumPy]
-#     `numpy.linalg` and `numpy.fft` are Python around generalised ufuncs, each of which has one inner loop for each dtype: a
+#     `numpy.linalg` is Python around generalised ufuncs, each of which has one inner loop for each dtype: a
 #     C function that takes pointers, sizes and strides. `PyUFuncObject`, the public structure of a ufunc, points to these
 #     loops. Called from here they compute the same bits on views of our memory, with NumPy's LAPACK, whichever that is
 #     (OpenBLAS, Accelerate, MKL, its own `lapack_lite`), and without NumPy's Python, which takes ten times as long as
@@ -14,7 +14,6 @@
 #
 #     A loop of LAPACK reports failure by the floating-point status "invalid", as it does to NumPy, and writes NaN.
 #
-#     Lanes that are transformed are shared among the threads of the pool; pocketfft keeps its tables behind a lock of its own.
 #     Matrices of at most shared_loop_side rows and columns are shared among the threads of the pool if a stack has many: each
 #     has the bits of a call with this matrix only. eigh of 100 matrices of 4x4 takes 149 microseconds on one thread and 85 on two, eigvalsh 80 and
 #     51. Larger ones, of few rows or columns, only where OpenBLAS can be kept from waking threads of its own, which would contend
@@ -49,7 +48,6 @@ cdef enum:
     MOST_OPERANDS = 7
     MOST_AXES = 2           # of an operand that a loop computes with: its last ones
     # Rows or columns of those that are computed on one thread each: by a second one OpenBLAS gains nothing up to there.
-    LANES = 8               # that pocketfft transforms at once, at most: a chunk has a multiple of them
     REFUSED = 1 << 30       # status of a loop that lacks memory
     DTYPES = 4
 
@@ -81,8 +79,7 @@ def set_gufuncs(load, by_functions):
         Called on first use; returns for each routine None or ``(ufunc, axes, types)``: which sizes the axes of each
         operand have, and the types of its loops.
     by_functions : callable
-        Called with the number of a routine, operands, the factor of a transform, and the result or a tuple of them;
-        returns whether LAPACK failed.
+        Called with the number of a routine, and a list of operands and results; returns whether LAPACK failed.
     """
     global load_gufuncs, compute, has_routines
     load_gufuncs, compute, has_routines = load, by_functions, False
@@ -154,9 +151,7 @@ cdef struct Batch:
     Py_ssize_t steps[MOST_OPERANDS][MAX_NDIM]
     Py_ssize_t counts[MAX_NDIM]
     int outer
-    # A chunk: so many units of so many items along the last of these axes.
-    Py_ssize_t extent
-    Py_ssize_t unit
+    Py_ssize_t extent       # of a chunk along the last of these axes
     char* left              # by chunk: whether it is left to the caller
     int failed
     int refused
@@ -205,7 +200,7 @@ cdef int run_items(const Batch* batch, Py_ssize_t start, Py_ssize_t stop) noexce
 cdef void run_some(void* context, int chunk) noexcept nogil:
     """A chunk of a batch."""
     cdef Batch* batch = <Batch*>context
-    cdef Py_ssize_t each = batch.extent * batch.unit
+    cdef Py_ssize_t each = batch.extent
     # A loop that gets no memory raises an error in the thread that runs it.
     batch.left[chunk] = not may_raise()
     if batch.left[chunk]:
@@ -219,18 +214,17 @@ cdef void run_some(void* context, int chunk) noexcept nogil:
 
 
 cdef int run_loop(
-    const Loop* loop, const Operand* operands, int lead, const Py_ssize_t* shape, int64_t time, Py_ssize_t unit, bint shared
+    const Loop* loop, const Operand* operands, int lead, const Py_ssize_t* shape, int64_t time, bint shared
 ) noexcept nogil:
     """
-    Call a loop for all matrices or lanes of a batch of `shape`, to which the leading axes of the operands broadcast.
+    Call a loop for all matrices of a batch of `shape`, to which the leading axes of the operands broadcast.
 
-    `time` is an estimate for one of them, in nanoseconds: signals are checked in between, in units of `unit`, and if the batch may be
-    `shared`, threads share it. Returns a status: whether LAPACK failed for one of them, or REFUSED.
+    `time` is an estimate for one of them, in nanoseconds: signals are checked in between, and if the batch may be `shared`, threads
+    share it. Returns a status: whether LAPACK failed for one of them, or REFUSED.
     """
     cdef Batch batch
     cdef Py_ssize_t sizes[1 + MOST_OPERANDS * MOST_AXES]
     cdef Py_ssize_t strides[MOST_OPERANDS * (1 + MOST_AXES)]
-    cdef Py_ssize_t units
     cdef char* first[MOST_OPERANDS]
     cdef const Operand* operand
     cdef Py_ssize_t chunks
@@ -269,12 +263,10 @@ cdef int run_loop(
     if chunks < 2:
         return run_items(&batch, 0, batch.counts[outer - 1] if outer else 1)
     batch.failed = batch.refused = False
-    batch.unit = unit if outer == 1 else 1
-    units = (batch.counts[outer - 1] + batch.unit - 1) // batch.unit
     batch.left = <char*>calloc(chunks, 1)
     if batch.left is NULL:
         return REFUSED
-    done = run_equal_chunks(run_some, &batch, &batch.extent, units, chunks, threads)
+    done = run_equal_chunks(run_some, &batch, &batch.extent, batch.counts[outer - 1], chunks, threads)
     for k in range(<int>chunks):
         if done and batch.left[k]:
             run_some(&batch, k)
@@ -283,16 +275,16 @@ cdef int run_loop(
     return 0 if not done else REFUSED if batch.refused else batch.failed
 
 
-cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy, int64_t time, Py_ssize_t unit, bint shared) except -1:
+cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy, int64_t time, bint shared) except -1:
     """`run_loop`, for the batch of the last operand."""
     cdef const Operand* last = &operands[loop.operands - 1]
     cdef int lead = last.ndim - loop.axes[loop.operands - 1]
     cdef int status
     if heavy >= tuning.released_loop_elements:
         with nogil:
-            status = run_loop(loop, operands, lead, last.shape, time, unit, shared)
+            status = run_loop(loop, operands, lead, last.shape, time, shared)
     else:
-        status = run_loop(loop, operands, lead, last.shape, 0, 1, False)
+        status = run_loop(loop, operands, lead, last.shape, 0, False)
     # That memory was refused, or that of a signal handler.
     if PyErr_Occurred() is not NULL:
         return -1
@@ -309,11 +301,11 @@ cdef bint call_lapack(int routine, const Operand* operands, Array a) except -1:
     cdef int64_t time = 25 * side + side * min(rows, columns) * min(rows, columns) // 2
     # Too few elements for more than one thread of OpenBLAS anyway.
     if side <= tuning.shared_loop_side:
-        return call_loop(loop, operands, a.size, time, 1, True)
+        return call_loop(loop, operands, a.size, time, True)
     if min(rows, columns) > tuning.lapack_alone_side or not begin_alone():
-        return call_loop(loop, operands, a.size, time, 1, False)
+        return call_loop(loop, operands, a.size, time, False)
     try:
-        return call_loop(loop, operands, a.size, time, 1, True)
+        return call_loop(loop, operands, a.size, time, True)
     finally:
         end_alone()
 
@@ -344,36 +336,10 @@ cdef bint run_lapack(int routine, tuple arrays) except -1:
     cdef int k
     refuse_within_mode(routine)
     if not has_loop(routine, (<Array>arrays[0]).code):
-        return compute(routine, list(arrays), 1.0)
+        return compute(routine, list(arrays))
     for k, each in enumerate(arrays):
         guard_gradient(each, "linalg")
         each = aligned_copy(each)
         held.append(each)
         read_operand(&operands[k], each)
     return call_lapack(routine, operands, <Array>held[0])
-
-
-cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
-    """
-    Compute transforms of the lanes along the last axis of x, times a factor, into the last axis of `out`.
-
-    Their dtypes are those of one loop. A complex transform of the same length may be in place.
-    """
-    cdef Operand operands[3]
-    cdef Py_ssize_t n
-    cdef float single = <float>factor
-    cdef int slot = slot_of(x.code)
-    if not has_loop(routine, x.code):
-        compute(routine, [x, out], factor)
-        return 0
-    guard_gradient(x, "fft")
-    x = aligned_copy(x)
-    read_operand(&operands[0], x)
-    read_operand(&operands[2], out)
-    operands[1].data = <char*>&single if slot == 0 or slot == 2 else <char*>&factor
-    operands[1].ndim = 0
-    operands[1].shape = operands[1].strides = NULL
-    n = max(x.shape_[x.ndim - 1], out.shape_[out.ndim - 1])
-    # The time for lengths with a large prime factor, which are usual here.
-    call_loop(&LOOPS[routine][slot], operands, x.size + out.size, 4 * n * s0_bit_length(n), LANES, True)
-    return 0

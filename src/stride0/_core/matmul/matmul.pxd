@@ -52,7 +52,7 @@ cdef enum:
     MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
 
 
-# Inner loops of NumPy's LAPACK and FFT: see `gufuncs.pxi`.
+# Inner loops of NumPy's LAPACK: see `gufuncs.pxi`.
 
 # In the order of `ROUTINES` in `numpy_loops.py`.
 cdef enum Routine:
@@ -67,18 +67,12 @@ cdef enum Routine:
     SVD
     SVD_REDUCED
     SVD_FULL
-    FFT
-    IFFT
-    RFFT_EVEN
-    RFFT_ODD
-    IRFFT
     N_ROUTINES
 
 cdef bint has_loop(int routine, int code) except -1
 cdef int refuse_within_mode(int routine) except -1
 cdef Array aligned_copy(Array x)
 cdef bint run_lapack(int routine, tuple arrays) except -1
-cdef int run_fft(int routine, Array x, double factor, Array out) except -1
 
 
 # Products of matrices: see `product.pxi`.

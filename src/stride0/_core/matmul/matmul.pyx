@@ -1,5 +1,5 @@
 # cython: wraparound=True
-"""Products of matrices, contractions and einsum; inner loops of NumPy's LAPACK and pocketfft.
+"""Products of matrices, contractions and einsum; inner loops of NumPy's LAPACK.
 
 One compiled module, read in this order: `blas_threads.pxi`, `packing.pxi`, `gufuncs.pxi`, `product.pxi`, `stacks.pxi`, `panels.pxi`, `own_products.pxi`, `contraction.pxi`, `einsum.pxi`, `functions.pxi`.
 """
@@ -18,7 +18,6 @@ from stride0._core.plan.threads cimport may_raise, run_chunks, run_equal_chunks,
 from stride0._core.plan.operations cimport OP_BITWISE_AND, OP_MULTIPLY, OP_NOT_EQUAL
 from stride0._core.plan.loops cimport (
     BLOCK_DOUBLES, BLOCK_FLOATS, LONG_TERMS, NEGATES_IMAGINARY, NEGATES_REAL, PANEL_ROWS, PANEL_VECTORS, PANELS_TOGETHER, SUM_TERMS,
-    s0_bit_length,
 )
 from stride0._core.plan.plan cimport ALIGNMENT, MAX_NDIM, Operand, TABLE, aligned, chunks_for, run_shared, threads_for, tuning
 from stride0._core.array.modes cimport guarding, is_reproducible

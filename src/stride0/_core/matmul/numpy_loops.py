@@ -1,4 +1,4 @@
-"""What NumPy brings for linear algebra and transforms: inner loops of ufuncs, and the threads of its BLAS.
+"""What NumPy brings for linear algebra: inner loops of ufuncs, and the threads of its BLAS.
 
 `matmul.pyx` calls both from C, and asks for them when it first needs one.
 """
@@ -35,8 +35,7 @@ def functions_of_blas() -> tuple[int, ...]:
 class Routine(NamedTuple):
     """A computation by a NumPy ufunc or, if the ufunc is not as expected, by a public NumPy function.
 
-    Within `reproducible` all except transforms are refused. A row is deleted when a kernel of ours takes its
-    place.
+    Within `reproducible` all are refused. A row is deleted when a kernel of ours takes its place.
     """
 
     operation: str
@@ -46,15 +45,11 @@ class Routine(NamedTuple):
     signature: str
     types: tuple[str, ...]
     function: Callable[..., Any] | None = None
-    """Takes the operands, and of transforms the length; returns the result or a tuple of them."""
+    """Takes the operands; returns the result or a tuple of them."""
 
 
 def _linalg(*names: str) -> tuple[str, ...]:
     return tuple(f"linalg._umath_linalg.{name}" for name in names)
-
-
-def _fft(name: str) -> tuple[str, ...]:
-    return (f"fft._pocketfft_umath.{name}",)
 
 
 def _public(name: str, **options: Any) -> Callable[..., Any]:
@@ -63,7 +58,6 @@ def _public(name: str, **options: Any) -> Callable[..., Any]:
 
 
 _ONE, _TWO = ("d->d", "D->D"), ("dd->d", "DD->D")
-_COMPLEX, _REAL = ("Ff->F", "Dd->D"), ("ff->F", "dd->D")
 _SVD = ("d->ddd", "D->DdD")
 _LSTSQ = ("fff->ffif", "ddd->ddid", "FFf->Ffif", "DDd->Ddid")
 
@@ -91,11 +85,6 @@ ROUTINES: Final = (
         _public("linalg.svd", full_matrices=False),
     ),
     Routine("svd", _linalg("svd_f", "svd_m_f"), "(m,n)->(m,m),(p),(n,n)", _SVD, _public("linalg.svd")),
-    Routine("fft", _fft("fft"), "(n),()->(m)", _COMPLEX, _public("fft.fft")),
-    Routine("ifft", _fft("ifft"), "(n),()->(m)", _COMPLEX, _public("fft.ifft", norm="forward")),
-    Routine("rfft", _fft("rfft_n_even"), "(n),()->(m)", _REAL, _public("fft.rfft")),
-    Routine("rfft", _fft("rfft_n_odd"), "(n),()->(m)", _REAL, _public("fft.rfft")),
-    Routine("irfft", _fft("irfft"), "(n),()->(m)", ("Ff->f", "Dd->d"), _public("fft.irfft", norm="forward")),
 )
 """In the order of the enumeration in `matmul/matmul.pxd`."""
 
@@ -130,7 +119,7 @@ def refuse(number: int) -> None:
     refuse_library(ROUTINES[number].operation, "LAPACK")
 
 
-def compute(number: int, arrays: list[Array], factor: float) -> bool:
+def compute(number: int, arrays: list[Array]) -> bool:
     """Compute what a routine does by a public function of NumPy; return whether LAPACK failed.
 
     The last of the arrays are the results.
@@ -141,14 +130,6 @@ def compute(number: int, arrays: list[Array], factor: float) -> bool:
     views = [to_numpy(x) for x in arrays]
     count = routine.signature.partition("->")[0].count("(")
     with quiet():
-        if len(views) < routine.signature.count("("):
-            # A transform: its factor is given as a number.
-            size = views[1].shape[-1]
-            length = {_fft("rfft_n_even"): 2 * size - 2, _fft("rfft_n_odd"): 2 * size - 1}.get(
-                routine.ufuncs, size
-            )
-            numpy().multiply(function(views[0], length), factor, out=views[1])
-            return False
         try:
             found = function(*views[:count])
         except numpy().linalg.LinAlgError:
