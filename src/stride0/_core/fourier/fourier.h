@@ -62,6 +62,18 @@ S0_INLINE void s0_put_lanes(char *p, s0_lanes x, int single)
         memcpy(p, &x, sizeof(x));
 }
 
+/* Write the first `count` numbers. */
+S0_INLINE void s0_put_some(char *p, s0_lanes x, Py_ssize_t count, int single)
+{
+    char all[S0_VECTOR];
+    if (count == S0_LANES) {
+        s0_put_lanes(p, x, single);
+        return;
+    }
+    s0_put_lanes(all, x, single);
+    memcpy(p, all, count * (single ? 4 : 8));
+}
+
 /* Read as many adjacent complex numbers as there are lanes. */
 S0_INLINE s0_complexes s0_read_complexes(const char *p, int single)
 {
@@ -218,15 +230,16 @@ S0_INLINE void s0_pass(const s0_complexes *from, s0_complexes *to, const int rad
     }
 S0_PASS(2) S0_PASS(3) S0_PASS(4) S0_PASS(5) S0_PASS(7) S0_PASS(8) S0_PASS(11) S0_PASS(given)
 
-/* Transform the lanes of `from`. Returns where the result is: `to`, `other`, or `from` itself for transforms of length 1. */
-static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_complexes *from, s0_complexes *to, s0_complexes *other)
+/* Transform the lanes of `from`. Returns where the result is: `last` after several passes, `to` after one, or else `from`. */
+static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_complexes *from, s0_complexes *to, s0_complexes *other,
+                                              s0_complexes *last)
 {
     const double *twiddles = all->twiddles;
     Py_ssize_t count = 1, run = all->length;
     for (int p = 0; p < all->passes; p++) {
         const int radix = all->radix[p];
         const double *const angles = twiddles;
-        s0_complexes *const done = to;
+        s0_complexes *const done = p > 0 && p == all->passes - 1 ? last : to;
         if (radix % 2)
             twiddles += 2 * (radix / 2) * (radix / 2);
         run /= radix;
@@ -237,7 +250,7 @@ static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_com
          : radix == 7 ? s0_pass_7
          : radix == 8 ? s0_pass_8
          : radix == 11 ? s0_pass_11
-                      : s0_pass_given)(from, to, radix, count, run, angles, twiddles);
+                      : s0_pass_given)(from, done, radix, count, run, angles, twiddles);
         if (run > 1)
             twiddles += 2 * (radix - 1) * run;
         count *= radix;
@@ -266,107 +279,148 @@ S0_INLINE void s0_untangle(s0_complexes *low, s0_complexes *high, s0_lanes c, s0
 }
 #define S0_CONJUGATE(x) ((s0_complexes){(x).re, -(x).im})
 
-/* -- short transforms: several lanes together, which are adjacent in memory ---------------------------- */
+/* -- short transforms: several lanes together, each of which is contiguous, or whose first elements are contiguous ------------- */
 
-/* Read `m` complex numbers of each of S0_LANES lanes, which are `line` bytes apart. */
-S0_INLINE void s0_read_lanes(s0_complexes *to, const char *from, Py_ssize_t line, Py_ssize_t m, int single)
+/* Read `m` complex numbers of each of S0_LANES lanes, which are `line` bytes apart; `exchange` real and imaginary parts. */
+S0_INLINE void s0_read_lanes(s0_complexes *to, const char *from, Py_ssize_t line, Py_ssize_t m, int exchange, int single)
 {
     const Py_ssize_t size = single ? 8 : 16;
-    if (m < S0_LANES) {
-        for (Py_ssize_t e = 0; e < m; e++)
-            to[e] = (s0_complexes){s0_apart(from + e * size, line, single), s0_apart(from + e * size + size / 2, line, single)};
+    if (m < S0_LANES / 2) {
+        for (Py_ssize_t e = 0; e < m; e++, from += size)
+            to[e] = (s0_complexes){s0_apart(from + exchange * size / 2, line, single), s0_apart(from + !exchange * size / 2, line, single)};
         return;
     }
-    for (Py_ssize_t e = 0; e < m; e += S0_LANES) {
-        const Py_ssize_t at = e <= m - S0_LANES ? e : m - S0_LANES; /* the last block overlaps the previous one */
-        s0_lanes re[S0_LANES], im[S0_LANES];
-        _Pragma("GCC unroll 8") for (int u = 0; u < S0_LANES; u++) {
-            const s0_complexes x = s0_read_complexes(from + u * line + at * size, single);
-            re[u] = x.re, im[u] = x.im;
-        }
-        s0_transpose_lanes(re), s0_transpose_lanes(im);
-        _Pragma("GCC unroll 8") for (int v = 0; v < S0_LANES; v++) to[at + v] = (s0_complexes){re[v], im[v]};
+    for (Py_ssize_t e = 0; e < m; e += S0_LANES / 2) {
+        const Py_ssize_t at = e <= m - S0_LANES / 2 ? e : m - S0_LANES / 2; /* the last block overlaps the previous one */
+        s0_lanes x[S0_LANES];
+        _Pragma("GCC unroll 8") for (int u = 0; u < S0_LANES; u++) x[u] = s0_lanes_at(from + u * line + at * size, single);
+        s0_transpose_lanes(x);
+        _Pragma("GCC unroll 8") for (int v = 0; v < S0_LANES; v += 2)
+            to[at + v / 2] = exchange ? (s0_complexes){x[v + 1], x[v]} : (s0_complexes){x[v], x[v + 1]};
     }
 }
-S0_INLINE void s0_write_lanes(char *to, Py_ssize_t line, const s0_complexes *from, Py_ssize_t m, Py_ssize_t lanes, int single)
+/* Write the first `lanes` lanes, times a factor. */
+S0_INLINE void s0_write_lanes(char *to, Py_ssize_t line, const s0_complexes *from, Py_ssize_t m, Py_ssize_t lanes, double factor,
+                              int exchange, int single)
 {
     const Py_ssize_t size = single ? 8 : 16;
-    for (Py_ssize_t e = 0; e < m; e += S0_LANES) {
-        const Py_ssize_t some = m - e < S0_LANES ? m - e : S0_LANES;
-        s0_lanes re[S0_LANES], im[S0_LANES];
-        _Pragma("GCC unroll 8") for (int v = 0; v < S0_LANES; v++) {
-            const s0_complexes x = from[e + v];
-            re[v] = x.re, im[v] = x.im;
+    for (Py_ssize_t e = 0; e < m; e += S0_LANES / 2) {
+        const Py_ssize_t some = m - e < S0_LANES / 2 ? m - e : S0_LANES / 2;
+        s0_lanes x[S0_LANES];
+        _Pragma("GCC unroll 8") for (int v = 0; v < S0_LANES; v += 2) {
+            const s0_complexes y = {from[e + v / 2].re * factor, from[e + v / 2].im * factor};
+            x[v] = exchange ? y.im : y.re, x[v + 1] = exchange ? y.re : y.im;
         }
-        s0_transpose_lanes(re), s0_transpose_lanes(im);
+        s0_transpose_lanes(x);
         _Pragma("GCC unroll 8") for (int u = 0; u < S0_LANES; u++) if (u < lanes)
-            s0_write_some(to + u * line + e * size, ((s0_complexes){re[u], im[u]}), some, single, 0);
+            s0_put_some(to + u * line + e * size, x[u], 2 * some, single);
+    }
+}
+/* The same for `units` vectors of lanes whose buffers are `room` numbers apart. Elements e of all lanes are contiguous, and `step` bytes
+ * from the next elements. Complex number e of `real` lanes consists of elements 2 e and 2 e + 1. */
+S0_INLINE void s0_read_across(s0_complexes *to, Py_ssize_t room, Py_ssize_t units, const char *from, Py_ssize_t step, Py_ssize_t m,
+                              int real, int exchange, int single)
+{
+    const Py_ssize_t width = S0_LANES * (single ? 4 : 8);
+    for (Py_ssize_t e = 0; e < m; e++)
+        for (Py_ssize_t u = 0; u < units; u++) {
+            const char *const at = from + (real ? 2 * e * step + u * width : e * step + 2 * u * width);
+            const s0_complexes x = real ? (s0_complexes){s0_lanes_at(at, single), s0_lanes_at(at + step, single)}
+                                        : s0_read_complexes(at, single);
+            to[u * room + e] = exchange ? S0_EXCHANGED(x) : x;
+        }
+}
+S0_INLINE void s0_write_across(char *to, Py_ssize_t step, const s0_complexes *from, Py_ssize_t room, Py_ssize_t units, Py_ssize_t m,
+                               int real, double factor, int exchange, int single)
+{
+    const Py_ssize_t width = S0_LANES * (single ? 4 : 8);
+    for (Py_ssize_t e = 0; e < m; e++)
+        for (Py_ssize_t u = 0; u < units; u++) {
+            s0_complexes x = {from[u * room + e].re * factor, from[u * room + e].im * factor};
+            char *const at = to + (real ? 2 * e * step + u * width : e * step + 2 * u * width);
+            x = exchange ? S0_EXCHANGED(x) : x;
+            if (real)
+                s0_put_lanes(at, x.re, single), s0_put_lanes(at + step, x.im, single);
+            else
+                s0_write_complexes(at, x, single);
+        }
+}
+
+/* Transform the lanes in `one`, in place. The caller multiplies complex and real results by the factor, and exchanges their parts. */
+S0_INLINE void s0_transform_unit(const s0_fourier *all, s0_fourier_kind kind, s0_complexes *one, s0_complexes *two, s0_complexes *three)
+{
+    const Py_ssize_t n = all->columns.length, half = all->half;
+    const s0_lanes zero = {0};
+    s0_complexes *from = one, first;
+    const s0_complexes *done;
+    if (kind == S0_TO_REAL) {
+        two[0] = (s0_complexes){one[0].re - one[half].re, one[0].re + one[half].re};
+        for (Py_ssize_t k = 1; k <= half / 2; k++) {
+            s0_complexes low = one[k], high = one[half - k];
+            s0_untangle(&low, &high, zero + all->halves[2 * k], zero + all->halves[2 * k + 1], 1, 1);
+            two[k] = S0_EXCHANGED(low), two[half - k] = S0_EXCHANGED(high);
+        }
+        from = two;
+    }
+    done = s0_transform_lanes(&all->columns, from, from == one ? two : three, from == one ? three : two, one);
+    if (kind == S0_OF_COMPLEX || kind == S0_TO_REAL) {
+        if (done != one)
+            memcpy(one, done, n * sizeof(s0_complexes));
+        return;
+    }
+    first = done[0];
+    one[0] = (s0_complexes){(first.re + first.im) * all->factor, zero};
+    one[half] = (s0_complexes){(first.re - first.im) * all->factor, zero};
+    for (Py_ssize_t k = 1; k <= half / 2; k++) {
+        s0_complexes low = done[k], high = done[half - k];
+        s0_untangle(&low, &high, zero + all->halves[2 * k], zero + all->halves[2 * k + 1], 0, all->factor / 2);
+        one[k] = all->conjugate ? S0_CONJUGATE(low) : low, one[half - k] = all->conjugate ? S0_CONJUGATE(high) : high;
+        if (kind == S0_ALL_OF_REAL) {
+            one[2 * half - k] = all->conjugate ? low : S0_CONJUGATE(low);
+            one[half + k] = all->conjugate ? high : S0_CONJUGATE(high);
+        }
     }
 }
 
-S0_INLINE void s0_short(const s0_fourier *all, s0_fourier_kind kind, const char *in, char *out, const int single, Py_ssize_t count,
-                        double *scratch)
+/* Lanes are contiguous, or they fill vectors and their elements are in_step or out_step bytes apart. */
+S0_INLINE void s0_short(const s0_fourier *all, s0_fourier_kind kind, const char *in, Py_ssize_t in_step, char *out, Py_ssize_t out_step,
+                        const int single, Py_ssize_t count, double *scratch)
 {
     const Py_ssize_t n = all->columns.length, half = all->half, size = single ? 8 : 16;
     const Py_ssize_t read = kind == S0_TO_REAL ? half + 1 : n;
     const Py_ssize_t written = kind == S0_HALF_OF_REAL ? half + 1 : kind == S0_ALL_OF_REAL ? 2 * half : n;
     const Py_ssize_t room = (kind == S0_OF_COMPLEX ? n : 2 * half + 1) + S0_LANES;
-    s0_complexes *const one = (s0_complexes *)scratch, *const two = one + room, *const three = two + room;
-    const s0_lanes zero = {0};
-    for (; count > 0; count -= S0_LANES, in += S0_LANES * read * size, out += S0_LANES * written * size) {
-        const Py_ssize_t lanes = count < S0_LANES ? count : S0_LANES;
-        s0_complexes *from = one, *to;
-        const s0_complexes *done;
-        if (lanes < S0_LANES) {
-            char *const copy = (char *)(three + room);
-            memset(copy, 0, S0_LANES * read * size);
-            memcpy(copy, in, lanes * read * size);
-            s0_read_lanes(one, copy, read * size, read, single);
-        } else {
-            s0_read_lanes(one, in, read * size, read, single);
-        }
-        if (kind == S0_TO_REAL) {
-            two[0] = (s0_complexes){one[0].re - one[half].re, one[0].re + one[half].re};
-            for (Py_ssize_t k = 1; k <= half / 2; k++) {
-                s0_complexes low = one[k], high = one[half - k];
-                s0_untangle(&low, &high, zero + all->halves[2 * k], zero + all->halves[2 * k + 1], 1, 1);
-                two[k] = S0_EXCHANGED(low), two[half - k] = S0_EXCHANGED(high);
+    const Py_ssize_t units = (count + S0_LANES - 1) / S0_LANES, apart = in_step || out_step ? room : 0;
+    const int of_real = kind == S0_HALF_OF_REAL || kind == S0_ALL_OF_REAL, to_real = kind == S0_TO_REAL;
+    const int opposite = kind == S0_OF_COMPLEX && all->inverse;
+    const double factor = of_real ? 1 : all->factor;
+    s0_complexes *const two = (s0_complexes *)scratch, *const three = two + room, *one = three + room;
+    if (in_step)
+        s0_read_across(one, room, units, in, in_step, read, of_real, opposite, single);
+    for (Py_ssize_t first = 0; first < count; first += S0_LANES, one += apart) {
+        const Py_ssize_t lanes = count - first < S0_LANES ? count - first : S0_LANES;
+        if (!in_step) {
+            const char *from = in + first * read * size;
+            if (lanes < S0_LANES) {
+                from = memcpy(two, from, lanes * read * size);
+                memset((char *)two + lanes * read * size, 0, (S0_LANES - lanes) * read * size);
             }
-            from = two;
-        } else if (all->inverse) {
-            for (Py_ssize_t e = 0; e < n; e++)
-                one[e] = S0_EXCHANGED(one[e]);
+            s0_read_lanes(one, from, read * size, read, opposite, single);
         }
-        done = s0_transform_lanes(&all->columns, from, from == one ? two : one, three);
-        to = done == one ? two : one;
-        if (kind == S0_OF_COMPLEX || kind == S0_TO_REAL) {
-            for (Py_ssize_t e = 0; e < n; e++) {
-                const s0_complexes x = {done[e].re * all->factor, done[e].im * all->factor};
-                to[e] = all->inverse ? S0_EXCHANGED(x) : x;
-            }
-        } else {
-            to[0] = (s0_complexes){(done[0].re + done[0].im) * all->factor, zero};
-            to[half] = (s0_complexes){(done[0].re - done[0].im) * all->factor, zero};
-            for (Py_ssize_t k = 1; k <= half / 2; k++) {
-                s0_complexes low = done[k], high = done[half - k];
-                s0_untangle(&low, &high, zero + all->halves[2 * k], zero + all->halves[2 * k + 1], 0, all->factor / 2);
-                to[k] = all->conjugate ? S0_CONJUGATE(low) : low, to[half - k] = all->conjugate ? S0_CONJUGATE(high) : high;
-                if (kind == S0_ALL_OF_REAL) {
-                    to[2 * half - k] = all->conjugate ? low : S0_CONJUGATE(low);
-                    to[half + k] = all->conjugate ? high : S0_CONJUGATE(high);
-                }
-            }
-        }
-        s0_write_lanes(out, written * size, to, written, lanes, single);
+        s0_transform_unit(all, kind, one, two, three);
+        if (!out_step)
+            s0_write_lanes(out + first * written * size, written * size, one, written, lanes, factor, opposite || to_real, single);
     }
+    if (out_step)
+        s0_write_across(out, out_step, one - units * room, room, units, written, to_real, factor, opposite || to_real, single);
 }
-static void s0_fourier_short(const s0_fourier *all, s0_fourier_kind kind, const char *in, char *out, int single, Py_ssize_t count,
-                             double *scratch)
+static void s0_fourier_short(const s0_fourier *all, s0_fourier_kind kind, const char *in, Py_ssize_t in_step, char *out,
+                             Py_ssize_t out_step, int single, Py_ssize_t count, double *scratch)
 {
     if (single)
-        s0_short(all, kind, in, out, 1, count, scratch);
+        s0_short(all, kind, in, in_step, out, out_step, 1, count, scratch);
     else
-        s0_short(all, kind, in, out, 0, count, scratch);
+        s0_short(all, kind, in, in_step, out, out_step, 0, count, scratch);
 }
 
 /* -- a long transform, as the transform of a matrix ------------------------------------------------------------------------ */
@@ -393,7 +447,7 @@ static void s0_fourier_columns(const s0_fourier *all, const char *in, int single
                 one[r] = S0_TURNED(one[r], w.re, w.im);
             }
         }
-        done = s0_transform_lanes(&all->columns, one, two, three);
+        done = s0_transform_lanes(&all->columns, one, two, three, one);
         for (Py_ssize_t r = 0; r < rows; r += S0_LANES) {
             s0_complexes *const to = (s0_complexes *)middle + r / S0_LANES * columns + c;
             _Pragma("GCC unroll 8") for (int u = 0; u < S0_LANES; u++)
@@ -420,7 +474,7 @@ static void s0_fourier_rows(const s0_fourier *all, const double *middle, char *o
     for (Py_ssize_t r = first * S0_LANES; r < rows && r < last * S0_LANES; r += S0_LANES) {
         const Py_ssize_t some = rows - r < S0_LANES ? rows - r : S0_LANES;
         const s0_complexes *const unit = (const s0_complexes *)middle + r / S0_LANES * columns;
-        const s0_complexes *const done = s0_transform_lanes(&all->rows, unit, one, one + columns);
+        const s0_complexes *const done = s0_transform_lanes(&all->rows, unit, one, one + columns, one + 2 * columns);
         char *to = out + r * size;
         for (Py_ssize_t c = 0; c < columns; c++, to += rows * size) {
             const s0_complexes x = {done[c].re * factor, done[c].im * factor};
@@ -439,14 +493,13 @@ static void s0_fourier_convolve(const s0_fourier *all, double *middle, Py_ssize_
     for (Py_ssize_t unit = first; unit < last; unit++) {
         s0_complexes *const at = (s0_complexes *)middle + unit * columns, *const one = (s0_complexes *)scratch, *const two = one + columns;
         const double *by = all->spectrum + 2 * S0_LANES * unit * columns;
-        const s0_complexes *done = s0_transform_lanes(&all->rows, at, one, two);
+        const s0_complexes *done = s0_transform_lanes(&all->rows, at, one, two, at);
         if (all->spectrum) {
-            s0_complexes *const product = done == one ? two : one;
             for (Py_ssize_t c = 0; c < columns; c++, by += 2 * S0_LANES) {
                 const s0_complexes x = S0_TURNED(done[c], s0_lanes_at((const char *)by, 0), s0_lanes_at((const char *)(by + S0_LANES), 0));
-                product[c] = S0_EXCHANGED(x);
+                at[c] = S0_EXCHANGED(x);
             }
-            done = s0_transform_lanes(&all->rows, product, product == one ? two : one, at);
+            done = s0_transform_lanes(&all->rows, at, one, two, at);
         }
         if (done != at)
             memcpy(at, done, columns * sizeof(s0_complexes));
@@ -471,7 +524,7 @@ static void s0_fourier_back(const s0_fourier *all, const double *middle, char *o
                 one[r + u] = S0_TURNED(((s0_complexes){re[u], im[u]}), s0_lanes_at((const char *)turns, 0),
                                        s0_lanes_at((const char *)(turns + S0_LANES), 0));
         }
-        done = s0_transform_lanes(&all->columns, one, two, three);
+        done = s0_transform_lanes(&all->columns, one, two, three, one);
         for (Py_ssize_t r = 0, k = c; k < all->numbers; r++, k += columns) {
             const Py_ssize_t some = all->numbers - k < S0_LANES ? all->numbers - k : S0_LANES;
             const s0_complexes w = s0_read_some((const char *)(all->chirp + 2 * k), some, 0);

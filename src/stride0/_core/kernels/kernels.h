@@ -237,8 +237,8 @@ typedef struct {
     int (*tall_spread)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, const double *by, double *scratch);
     void (*tall_apply)(const s0_tall *all, Py_ssize_t first, Py_ssize_t last, int unrolled, double *scratch);
     /* Of fourier.h: `count` lanes; ranges of units of columns, of units of rows, and of elements. */
-    void (*fourier_short)(const s0_fourier *all, s0_fourier_kind kind, const char *in, char *out, int single, Py_ssize_t count,
-                          double *scratch);
+    void (*fourier_short)(const s0_fourier *all, s0_fourier_kind kind, const char *in, Py_ssize_t in_step, char *out,
+                          Py_ssize_t out_step, int single, Py_ssize_t count, double *scratch);
     void (*fourier_columns)(const s0_fourier *all, const char *in, int single, double *middle, Py_ssize_t first, Py_ssize_t last,
                             double *scratch);
     void (*fourier_rows)(const s0_fourier *all, const double *middle, char *out, int single, double factor, Py_ssize_t first,

@@ -163,7 +163,7 @@ cdef extern from "kernels.h":
         int (*tall_join)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         int (*tall_spread)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, const double* by, double* scratch) noexcept nogil
         void (*tall_apply)(const s0_tall* all, Py_ssize_t first, Py_ssize_t last, bint unrolled, double* scratch) noexcept nogil
-        void (*fourier_short)(const s0_fourier* all, s0_fourier_kind kind, const char* in_, char* out, bint single, Py_ssize_t count, double* scratch) noexcept nogil
+        void (*fourier_short)(const s0_fourier* all, s0_fourier_kind kind, const char* in_, Py_ssize_t in_step, char* out, Py_ssize_t out_step, bint single, Py_ssize_t count, double* scratch) noexcept nogil
         void (*fourier_columns)(const s0_fourier* all, const char* in_, bint single, double* middle, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
         void (*fourier_rows)(const s0_fourier* all, const double* middle, char* out, bint single, double factor, Py_ssize_t first, Py_ssize_t last, double* scratch) noexcept nogil
         void (*fourier_untangle)(const s0_fourier* all, s0_fourier_kind kind, const double* in_, char* out, bint single, Py_ssize_t first, Py_ssize_t last) noexcept nogil
