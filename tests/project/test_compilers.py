@@ -60,7 +60,7 @@ GROUPS = {
             "products.h",
             "real_products.h",
         ),
-        *("tall_matrices.h", "systems.h", "block_kernels.h", "hermitian.h", "complex_singular.h"),
+        *("tall_matrices.h", "systems.h", "block_elements.h", "hermitian.h", "complex_singular.h"),
         *("complex_schur.h", "machine_limits.h"),
         *("folding.h", "finding.h", "flags.h", "scanning.h", "sorting.h"),
         *("scalars.h", "realmath.h", "complexmath.h"),
