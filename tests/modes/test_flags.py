@@ -217,7 +217,6 @@ LATER: dict[str, tuple[str, Callable[[], Any], Callable[[], Any]]] = {
     ),
     "version of DLPack": ("2023.12", lambda: xp.ones(2).__dlpack__(max_version=(1, 0)), lambda: None),
     "device of DLPack": ("2023.12", lambda: xp.ones(2).__dlpack__(dl_device=(1, 0)), lambda: None),
-    "iteration": ("2024.12", lambda: list(xp.ones(2)), lambda: xp.ones(2)[0]),
     "complex scalar": ("2024.12", lambda: 1j - xp.ones(2), lambda: xp.ones(2) * 2),
     "complex results": ("2022.12", lambda: xp.asarray([1j]) * 1j, lambda: xp.asarray([1.0])),
     "complex dtype": ("2022.12", lambda: xp.zeros(2, dtype=COMPLEX), lambda: xp.zeros(2)),

@@ -226,11 +226,10 @@ class Configuration(NamedTuple):
             raise self._newer(name, f"{what} is of dtype {dtype.name}", COMPLEX_SINCE)
 
     def check_method(self, name: str, given: dict[str, Any]) -> None:
-        """Refuse a method of arrays, or its arguments, if newer than the configuration's version."""
+        """Refuse arguments of a method of arrays that are newer than the configuration's version."""
         for parameter, since in METHODS_LATER[name].items():
             if since > self.api_version and given[parameter] is not None:
-                fact = f"{parameter} is given" if parameter else "the method is called"
-                raise self._newer(name, fact, since)
+                raise self._newer(name, f"{parameter} is given", since)
 
     def _missing(self, name: str, fact: str, sentence: str, flag: str) -> StrictError:
         shown = {"extensions": self.extensions}.get(flag, False)

@@ -241,11 +241,8 @@ ROWS: Final[dict[str, Row]] = {
 EXTENSIONS: Final = {"linalg": "2021.12", "fft": "2022.12"}
 """The extensions of the standard, and the version that added them."""
 
-METHODS_LATER: Final = {
-    "__dlpack__": dict.fromkeys(("max_version", "dl_device", "copy"), "2023.12"),
-    "iter": {"": "2024.12"},
-}
-"""Parameters of array methods that were added later than the method, and their version; "" is the method."""
+METHODS_LATER: Final = {"__dlpack__": dict.fromkeys(("max_version", "dl_device", "copy"), "2023.12")}
+"""Parameters of array methods that were added later than the method, and their version."""
 
 COMPLEX_SINCE: Final = "2022.12"
 """The version that added complex dtypes."""
