@@ -1,8 +1,9 @@
 """Sparse Jacobians and Hessians: patterns, colours and times of stride0, and of asdex and sparsejac on JAX.
 
 For each pattern and size: the number of colours, the time to find pattern and colouring (`plan`), the time of
-one matrix with a plan (`warm`), and the time of the dense matrix where it fits into memory. asdex finds the
-pattern of a JAX function; sparsejac gets the pattern that stride0 found. Both are compiled by `jax.jit`.
+one matrix with a plan (`warm`), the same with `replay=True` (`replay`), and the time of the dense matrix if
+it fits into memory. asdex finds the pattern of a JAX function; sparsejac gets the pattern that stride0 found.
+Both are compiled by `jax.jit`.
 """
 
 from __future__ import annotations
@@ -94,7 +95,16 @@ def ours(function: Callable[..., Any], kind: str, numbers: Any, seconds: float) 
     made = timeit.timeit(make, number=1)
     pattern = getattr(plan, f"{kind}_sparsity")
     warm = fastest(lambda: getattr(plan, kind)(x), seconds)
-    found = {"plan": made, "warm": warm, "colors": getattr(plan, f"{kind}_colors"), "nnz": pattern.nnz}
+    recorded = xp.autograd.sparse_plan(lambda x: function(xp, x), x, replay=True)
+    getattr(recorded, kind)(x)
+    replay = fastest(lambda: getattr(recorded, kind)(x), seconds)
+    found = {
+        "plan": made,
+        "warm": warm,
+        "replay": replay,
+        "colors": getattr(plan, f"{kind}_colors"),
+        "nnz": pattern.nnz,
+    }
     if len(numbers) <= DENSE:
         dense = getattr(xp.autograd, kind)(lambda x: function(xp, x))
         found["dense"] = timeit.timeit(lambda: dense(x), number=1)
@@ -160,9 +170,9 @@ def main() -> None:
     import numpy
 
     others = {name: others[name] for name in installed([*others], options.without)}
-    heads = ["matrix", "n", "entries", "stride0: colours", "plan", "warm", "dense / warm"]
+    heads = ["matrix", "n", "entries", "stride0: colours", "plan", "warm", "replay", "dense / warm"]
     for name in others:
-        heads += [f"{name}: colours", "plan", "warm", "warm / stride0"]
+        heads += [f"{name}: colours", "plan", "warm", "warm / stride0", "warm / replay"]
     print(heading(heads), flush=True)
     rows = []
     for case, (function, kind) in CASES.items():
@@ -174,15 +184,15 @@ def main() -> None:
             pattern = mine.pop("pattern")
             ratio = f"{mine['dense'] / mine['warm']:.0f}" if "dense" in mine else ""
             cells = [case, f"{n:,}", f"{mine['nnz']:,}", str(mine["colors"])]
-            cells += [duration(mine["plan"]), duration(mine["warm"]), ratio]
+            cells += [*(duration(mine[key]) for key in ("plan", "warm", "replay")), ratio]
             row = {"case": case, "n": n, "stride0": mine}
             for name, run in others.items():
                 if (name, case) in LEFT_OUT or (name == "sparsejac" and (kind == "hessian" or n > DENSE)):
-                    cells += ["", "", "", ""]
+                    cells += [""] * 5
                     continue
                 found = row[name] = run(function, kind, numbers, options.seconds, pattern)
                 cells += [str(found["colors"] or ""), duration(found["plan"]), duration(found["warm"])]
-                cells.append(f"{found['warm'] / mine['warm']:.2f}")
+                cells += [f"{found['warm'] / mine[key]:.2f}" for key in ("warm", "replay")]
             print(line(cells), flush=True)
             rows.append(row)
     write_json(options.json, {"title": "Sparse derivatives", "threads": options.threads, "rows": rows})

@@ -302,6 +302,7 @@ def test_patterns_of_the_caller():
     right, wrong = scipy.sparse.coo_array(np.eye(4) + np.eye(4)[::-1]), np.eye(4)
     np.testing.assert_allclose(autograd.sparse_jacobian(f, sparsity=right)(X).toarray(), dense(f, X))
     autograd.sparse_plan(f, X, sparsity=right).check(X)
+    autograd.sparse_plan(lambda x: xp.sum(f(x) ** 3), X).check(X)
     with pytest.raises(autograd.GradientError, match=r"^check: the pattern of the Jacobian leaves out"):
         autograd.sparse_plan(f, X, sparsity=wrong).check(X)
     with pytest.raises(autograd.GradientError, match=r"^check: the pattern of the Hessian leaves out"):
@@ -310,6 +311,48 @@ def test_patterns_of_the_caller():
         autograd.sparse_jacobian(f, sparsity=np.eye(3))(X)
     with pytest.raises(xp.ArgumentTypeError, match=r"^sparse_jacobian: sparsity is of type str"):
         autograd.sparse_jacobian(f, sparsity="dense")
+
+
+def arrowed(x):
+    return xp.concat([xp.sum(x**2, keepdims=True), x[1:] * xp.sin(x[0])])
+
+
+@pytest.mark.parametrize("mode", ["forward", "both"])
+def test_recorded_calls(mode):
+    """Equal bits, also for other values, dtypes and variables of the function."""
+    factor = 2.0
+
+    def f(x):
+        return arrowed(x) * factor
+
+    plans = [autograd.sparse_plan(f, X, mode=mode, replay=replay) for replay in (False, True)]
+    for k in range(4):
+        one, other = (plan.jacobian(X + k) for plan in plans)
+        np.testing.assert_array_equal(one.toarray(), other.toarray())
+    factor = 3.0
+    one, other = (plan.jacobian(X) for plan in plans)
+    np.testing.assert_array_equal(one.toarray(), other.toarray())
+    for _ in range(2):
+        one, other = (plan.jacobian(xp.astype(X, xp.float32)) for plan in plans)
+        assert one.dtype == other.dtype == np.float32
+        np.testing.assert_array_equal(one.toarray(), other.toarray())
+    plans[1].check(X)
+    for _ in range(2):
+        with pytest.raises(xp.ShapeError, match="the shapes of pattern and matrix differ"):
+            plans[1].jacobian(X[:-1])
+
+
+def test_recorded_hessians_and_refusals():
+    plan = autograd.sparse_plan(lambda x, a: xp.sum(a * arrowed(x) ** 2), X, 2.0, replay=True)
+    for a in (2.0, 3.0, 4.0):
+        expected = autograd.hessian(lambda x, a=a: xp.sum(a * arrowed(x) ** 2))(X)
+        np.testing.assert_allclose(plan.hessian(X, a).toarray(), np.asarray(expected), atol=1e-12)
+    branching = autograd.sparse_plan(lambda x: x if x[0] > 0 else -x, X, replay=True)
+    branching.jacobian(X)
+    with pytest.raises(xp.ReplayError, match="the value of an array is read"):
+        branching.jacobian(X)
+    with pytest.raises(xp.GradientError, match="an argument is tracked"):
+        autograd.grad(lambda x: xp.sum(xp.asarray(plan.jacobian(x, 2.0).data)))(X)
 
 
 def test_results_belong_to_the_caller():

@@ -17,7 +17,7 @@ from stride0._core.elementwise.functions import conj
 from stride0._core.exchange.exchange import asarray
 from stride0._core.memory.dtype import DType
 from stride0.autograd._parts import FLOATING, Argnums, detached_results, numbers_of
-from stride0.autograd._tape.tape import Level, is_tracked
+from stride0.autograd._tape.tape import Level, current_recorder, is_tracked
 from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import Linearized, grad
 from stride0.linalg import diagonal as diagonal_of
@@ -225,7 +225,7 @@ def _joined(parts: list[Array], one: Array, other: Array, dtype: DType) -> Array
     shape = (*one.shape, *other.shape)
     if not parts:
         return zeros(shape, dtype=dtype)
-    return reshape(parts[0] if len(parts) == 1 else concat(parts), shape)
+    return reshape(_unshared(parts[0]) if len(parts) == 1 else concat(parts), shape)
 
 
 def batched(
@@ -233,7 +233,8 @@ def batched(
 ) -> list[Array]:
     """Return the results of a linear map for each item of batches, by one batched pass.
 
-    If a function has no batching rule, each item takes a pass.
+    If a function has no batching rule, each item takes a pass. The results may repeat their elements in
+    memory.
     """
     seeds = list(given)
     size = next(iter(batches.values())).shape[0]
@@ -241,7 +242,7 @@ def batched(
     try:
         for k, batch in batches.items():
             seeds[k] = level.wrap(batch)
-        return [_unshared(level.spread(x)) for x in apply(seeds)]
+        return [level.spread(x) for x in apply(seeds)]
     except Exception:
         # The function may have a user-defined backward pass that reads values or has no batching rules. Any
         # other error is raised again below.
@@ -257,8 +258,10 @@ def batched(
 
 
 def _unshared(x: Array) -> Array:
-    """Return an array that the caller may write to: copy an array that repeats its elements."""
-    return x if is_tracked(x) or is_writable(whole(x)) else asarray(x, copy=True)
+    """Return an array that the caller may write to: copy an array that may repeat its elements."""
+    if is_tracked(x) or (current_recorder() is None and is_writable(whole(x))):
+        return x
+    return asarray(x, copy=True)
 
 
 def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:

@@ -364,7 +364,12 @@ def _matrix(
 
 
 def sparse_plan(
-    f: Callable[..., Any], *args: Any, argnums: Argnums = 0, sparsity: Any = None, mode: str = "auto"
+    f: Callable[..., Any],
+    *args: Any,
+    argnums: Argnums = 0,
+    sparsity: Any = None,
+    mode: str = "auto",
+    replay: bool = False,
 ) -> SparsePlan:
     """
     Find pattern and colouring of the derivatives of a function, for many calls.
@@ -382,6 +387,9 @@ def sparse_plan(
         that is determined automatically.
     mode : {"auto", "forward", "reverse", "both"}
         As for `sparse_jacobian`.
+    replay : bool
+        Whether the second call of ``plan.jacobian`` or ``plan.hessian`` is recorded by `stride0.replay`, and
+        later calls run the recording. This saves the time of Python.
 
     Returns
     -------
@@ -395,7 +403,8 @@ def sparse_plan(
 
     Notes
     -----
-    A plan holds for points at which `f` makes the same calls. ``plan.check(*args)`` tests that.
+    A plan holds for points at which `f` makes the same calls. ``plan.check(*args)`` tests that. With
+    `replay`, the second call raises a `ReplayError` if `f` reads values of arrays.
 
     Examples
     --------
@@ -405,4 +414,6 @@ def sparse_plan(
     """
     check_function("sparse_plan", f)
     plans = _module("sparse_plan", "plans")
-    return SparsePlan(plans.plan_for("sparse_plan", f, argnums, mode, sparsity, args, {}))
+    # The namespace is imported already.
+    made = importlib.import_module("stride0").replay if replay else None
+    return SparsePlan(plans.plan_for("sparse_plan", f, argnums, mode, sparsity, args, made))

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from stride0._chapters.manipulation import concat, reshape
 from stride0._core.array.array import Array
 from stride0._core.exchange.exchange import asarray
-from stride0._core.exchange.numpy_calls import to_numpy
 from stride0.autograd._matrices import CHUNK, batched
 from stride0.autograd._sparse.colours import direct, greedy, star
+from stride0.autograd._tape.tape import current_recorder
 
 __all__ = ["Side", "Split", "hessian_split", "jacobian_split", "products"]
 
@@ -22,17 +23,26 @@ class Side:
 
     def __init__(self, colours: Any, count: int) -> None:
         self.colours, self.count = colours, count
-        self._kept: tuple[Any, list[dict[int, Array]]] = (None, [])
 
-    def seeds(self, given: list[Array], largest: int) -> Iterable[dict[int, Array]]:
-        """Yield batches of seeds: ones at the columns of a colour, split into parts like the arrays."""
+    def seeds(
+        self, given: list[Array], largest: int, kept: dict[Any, list[dict[int, Array]]]
+    ) -> Iterable[dict[int, Array]]:
+        """Yield batches of seeds: ones at the columns of a colour, split into parts like the arrays.
+
+        A batch of all seeds is kept.
+        """
         step = max(1, CHUNK // max(largest, len(self.colours), 1))
         if step < self.count:
             return (self._batch(given, k, min(k + step, self.count)) for k in range(0, self.count, step))
-        facts = [(x.shape, x.dtype) for x in given]
-        if self._kept[0] != facts:
-            self._kept = facts, [self._batch(given, 0, self.count)] if self.count else []
-        return self._kept[1]
+        facts = tuple((x.shape, x.dtype) for x in given)
+        found = kept.get(facts)
+        if found is None:
+            found = [self._batch(given, 0, self.count)] if self.count else []
+            # The arrays of a recording end with it.
+            if current_recorder() is None:
+                kept.clear()
+                kept[facts] = found
+        return found
 
     def _batch(self, given: list[Array], start: int, stop: int) -> dict[int, Array]:
         seeds = np.zeros((stop - start, len(self.colours)))
@@ -74,7 +84,7 @@ def jacobian_split(pattern: Any, mode: str) -> Split:
     """
     if not pattern.nnz:
         empty = Side(np.zeros(0, dtype=np.int64), 0)
-        return Split(empty, empty, np.zeros(0, dtype=np.int64))
+        return Split(empty, empty, asarray(np.zeros(0, dtype=np.int64)))
     kinds = {
         "forward": (True, False),
         "reverse": (False, False),
@@ -104,7 +114,7 @@ def jacobian_split(pattern: Any, mode: str) -> Split:
         if best is None or found.colors < best.colors:
             best = found
     assert best is not None
-    return best
+    return best._replace(places=asarray(best.places))
 
 
 def ordered_transpose(pattern: Any) -> Any:
@@ -160,15 +170,16 @@ def hessian_split(pattern: Any) -> Split:
     places = np.where(
         direct(rows, columns, colours), colours[columns] * n + rows, colours[rows] * n + columns
     )
-    return Split(Side(colours, count), Side(np.full(n, -1, dtype=np.int64), 0), places)
+    # Backward passes along a gradient write into one array, where forward passes add arrays of zeros.
+    return Split(Side(np.full(n, -1, dtype=np.int64), 0), Side(colours, count), asarray(places))
 
 
-def products(apply: Callable[[Any], list[Array]], side: Side, given: list[Array], largest: int) -> list[Any]:
-    """Return the products of a linear map with the seeds of one side, as rows."""
+def products(
+    apply: Callable[[Any], list[Array]], seeds: Iterable[dict[int, Array]], given: list[Array]
+) -> list[Array]:
+    """Return the products of a linear map with batches of seeds, row by row, in vectors."""
     found = []
-    for batches in side.seeds(given, largest):
-        rows = [to_numpy(y) for y in batched(apply, given, batches)]
-        if len(rows) > 1:
-            rows = [np.concatenate([y.reshape(len(y), -1) for y in rows], axis=1)]
-        found.append(rows[0].ravel())
+    for batch in seeds:
+        rows = [reshape(y, (y.shape[0], -1)) for y in batched(apply, given, batch)]
+        found.append(reshape(rows[0] if len(rows) == 1 else concat(rows, axis=1), (-1,)))
     return found

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError, shown
+from stride0._chapters.creation import zeros
+from stride0._chapters.data_types import result_type
+from stride0._chapters.indexing import take
+from stride0._chapters.manipulation import concat
 from stride0._core.array.array import Array
 from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import to_numpy
+from stride0._core.memory.dtype import float32
 from stride0.autograd._parts import Argnums
 from stride0.autograd._sparse.compressed import Split, hessian_split, jacobian_split, products
 from stride0.autograd._sparse.patterns import Arguments, Patterns, check_scalar, ordered
@@ -29,7 +35,13 @@ class Plan:
     """The two matrices of a function: patterns, colourings and products."""
 
     def __init__(
-        self, operation: str, f: Callable[..., Any], argnums: Argnums, mode: str, patterns: tuple[Any, Any]
+        self,
+        operation: str,
+        f: Callable[..., Any],
+        argnums: Argnums,
+        mode: str,
+        patterns: tuple[Any, Any],
+        replay: Callable[..., Any] | None = None,
     ) -> None:
         if not isinstance(mode, str) or mode not in MODES:
             raise ArgumentValueError(
@@ -37,6 +49,8 @@ class Plan:
             )
         self._f, self._argnums, self._mode = f, argnums, mode
         self.patterns = patterns
+        # The functions that compute the entries of both matrices; `replay` is None or `stride0.replay`.
+        self._replay, self._entries = replay, dict[bool, Callable[..., Any]]()
 
     @cached_property
     def of_jacobian(self) -> Split:
@@ -51,34 +65,62 @@ class Plan:
         if self.patterns[1] is None:
             raise ShapeError(operation, "the function did not return a real 0-d array", (), "return sum(y)")
 
-    def _recorded(self, operation: str, args: Any, kwargs: Any, of_gradient: bool) -> Linearized:
-        return _call(Arguments(operation, self._f, self._argnums, args, kwargs), of_gradient)
+    def _entries_of(self, operation: str, of_gradient: bool) -> Callable[..., Array]:
+        """Return a function of the arguments that computes the entries of a matrix, in their order."""
+        split = self.of_hessian if of_gradient else self.of_jacobian
+        # `replay` compares what these variables refer to.
+        f, places = self._f, split.places
+        kept: tuple[dict[Any, Any], ...] = ({}, {})
+
+        def entries(*args: Any, **kwargs: Any) -> Array:
+            call = _call(Arguments(operation, f, self._argnums, args, kwargs), of_gradient)
+            given, results, largest = call.chosen.arrays, call.values, call.largest()
+            _check_shape(operation, self.patterns[of_gradient], (_size(results), _size(given)))
+            data = products(call.push, split.forward.seeds(given, largest, kept[0]), given)
+            data += products(
+                lambda seeds: flatten(call.pull(seeds))[0],
+                split.reverse.seeds(results, largest, kept[1]),
+                results,
+            )
+            if not data:
+                return zeros(0, dtype=result_type(float32, *(y.dtype for y in results)))
+            return take(data[0] if len(data) == 1 else concat(data), places)
+
+        return entries
+
+    def _matrix(self, operation: str, of_gradient: bool, args: Any, kwargs: Any) -> Any:
+        """Compute a matrix."""
+        known = self._entries.get(of_gradient)
+        entries = known or self._entries_of(operation, of_gradient)
+        data = entries(*args, **kwargs)
+        if known is None:
+            # The second call is recorded: the first one has made the seeds.
+            self._entries[of_gradient] = self._replay(entries) if self._replay else entries
+        return self._filled(of_gradient, data)
+
+    def _filled(self, of_gradient: bool, data: Array) -> Any:
+        """Return a matrix, given its entries."""
+        # SciPy's constructor would check the indices again.
+        found = copy.copy(self.patterns[of_gradient])
+        found.data, found.indices, found.indptr = to_numpy(data), found.indices.copy(), found.indptr.copy()
+        return found
 
     def jacobian(self, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Compute the Jacobian."""
-        call = self._recorded(operation, args, kwargs, False)
-        _check_shape(operation, self.patterns[0], (_size(call.values), _size(call.chosen.arrays)))
-        split, largest = self.of_jacobian, call.largest()
-        data = products(call.push, split.forward, call.chosen.arrays, largest)
-        data += products(lambda seeds: flatten(call.pull(seeds))[0], split.reverse, call.values, largest)
-        return _filled(self.patterns[0], data, split, call.values)
+        return self._matrix(operation, False, args, kwargs)
 
     def hessian(self, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Compute the Hessian."""
         self.check_scalar(operation)
-        call = self._recorded(operation, args, kwargs, True)
-        n = _size(call.chosen.arrays)
-        _check_shape(operation, self.patterns[1], (n, n))
-        data = products(call.push, self.of_hessian.forward, call.chosen.arrays, call.largest())
-        return _filled(self.patterns[1], data, self.of_hessian, call.values)
+        return self._matrix(operation, True, args, kwargs)
 
     def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Compare products of the matrices with products of the function's derivatives."""
         for name, of_gradient in (("Jacobian", False), ("Hessian", True)):
             if self.patterns[of_gradient] is None:
                 continue
-            matrix = (self.hessian if of_gradient else self.jacobian)("check", args, kwargs)
-            call = self._recorded("check", args, kwargs, of_gradient)
+            matrix = self._filled(of_gradient, self._entries_of("check", of_gradient)(*args, **kwargs))
+            call = _call(Arguments("check", self._f, self._argnums, args, kwargs), of_gradient)
             vector = np.arange(matrix.shape[1]) * 0.6180339887498949 % 1.0 + 0.5
             parts, start = [], 0
             for x in call.chosen.arrays:
@@ -133,16 +175,6 @@ def _check_shape(operation: str, pattern: Any, shape: tuple[int, int]) -> None:
         )
 
 
-def _filled(pattern: Any, data: list[Any], split: Split, results: list[Array]) -> Any:
-    """Return a matrix, given all its products, concatenated."""
-    if not data:
-        return csr_array(
-            pattern.shape, dtype=np.result_type(*(str(y.dtype.name) for y in results), np.float32)
-        )
-    values = np.take(data[0] if len(data) == 1 else np.concatenate(data), split.places)
-    return csr_array((values, pattern.indices.copy(), pattern.indptr.copy()), shape=pattern.shape)
-
-
 def given_pattern(operation: str, sparsity: Any) -> Any:
     """Convert a pattern given by the caller: the nonzero entries of a matrix."""
     if isinstance(sparsity, Array):
@@ -160,17 +192,23 @@ def given_pattern(operation: str, sparsity: Any) -> Any:
 
 
 def plan_for(
-    operation: str, f: Callable[..., Any], argnums: Argnums, mode: str, sparsity: Any, args: Any, kwargs: Any
+    operation: str,
+    f: Callable[..., Any],
+    argnums: Argnums,
+    mode: str,
+    sparsity: Any,
+    args: Any,
+    replay: Any,
 ) -> Plan:
     """Return a plan with both patterns; `sparsity` is a pattern of the Jacobian, or of a scalar's Hessian."""
-    found = Patterns(Arguments(operation, f, argnums, args, kwargs))
+    found = Patterns(Arguments(operation, f, argnums, args, {}))
     is_scalar = found.is_scalar and found.results[0].dtype.kind == "real floating"
     patterns = (found.jacobian(), found.hessian(operation) if is_scalar else None)
     if sparsity is not None:
         own = given_pattern(operation, sparsity)
         _check_shape(operation, own, (found.size, found.size) if is_scalar else patterns[0].shape)
         patterns = (patterns[0], own) if is_scalar else (own, None)
-    return Plan(operation, f, argnums, mode, patterns)
+    return Plan(operation, f, argnums, mode, patterns, replay)
 
 
 def matrix_of(

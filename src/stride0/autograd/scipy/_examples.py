@@ -52,7 +52,7 @@ def each_example(function: Function) -> Function:
             return [x for x in results if isinstance(x, Array)]
 
         batches = iter(_looped(name, solve)(*[leaves[k] for k in at]))
-        combined = []
+        combined: list[Any] = []
         for values in zip(*examples, strict=True):
             if isinstance(values[0], Array):
                 combined.append(next(batches))
@@ -95,7 +95,7 @@ def _looped(name: str, solve: Solve) -> Solve:
         return tuple(results)
 
     found.defvjp(lambda *arrays: (found(*arrays), arrays), backward)
-    return found  # type: ignore[return-value]
+    return found
 
 
 def _for_each(name: str, solve: Solve, arrays: Sequence[Any]) -> list[Array]:

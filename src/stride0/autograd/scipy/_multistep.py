@@ -50,7 +50,8 @@ class Bdf(Explicit):
         weights = xp.asarray(_GAMMA[:order]) / _ALPHA[order - 1]
 
         def left(d: Array) -> Array:
-            return d + weights @ differences - h / _ALPHA[order - 1] * f(t + h, predicted + d)
+            rest: Array = d + weights @ differences - h / _ALPHA[order - 1] * f(t + h, predicted + d)
+            return rest
 
         d = solved(left, xp.asarray(taken.kept) - stop_gradient(predicted))
         state = xp.triu(xp.ones((order + 1, order + 1))) @ xp.concat([differences, xp.expand_dims(d, axis=0)])
@@ -59,7 +60,8 @@ class Bdf(Explicit):
 
     def between(self, step: Step, t: Array) -> Array:
         x = xp.expand_dims((t - step.t) / step.h - 1, axis=1)
-        weight, y = 1.0, step.coefficients[0]
+        weight: Any = 1.0
+        y = step.coefficients[0]
         for k in range(step.coefficients.shape[0] - 1):
             weight = weight * (x + k) / (k + 1)
             y = y + weight * step.coefficients[k + 1]
