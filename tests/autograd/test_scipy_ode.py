@@ -345,14 +345,80 @@ def test_refusals(solve, words):
         autograd.grad(solve)(ONE)
 
 
-def test_batches_are_refused():
-    def solve(a):
-        return integrate.solve_ivp(lambda t, y, a: -a * y, (0, 1), [1.0], args=(a,)).y[0, -1]
+def decay_at(a, y0, t=(0.5, 1.0), method="RK45"):
+    t = xp.stack([xp.asarray(x) for x in t])
+    found = integrate.solve_ivp(
+        *(lambda t, y, a: -a * y, (0, t[-1]), xp.stack([y0]), method, t), args=(a,), rtol=1e-9, atol=1e-10
+    )
+    return found.y[0, :]
 
-    with pytest.raises(xp.BatchingError, match="loop over the examples"):
-        autograd.vmap(solve)(xp.ones(2))
-    with pytest.raises(xp.BatchingError):
-        autograd.vmap(lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0]).y[0, -1])(xp.ones(2))
+
+BATCHED = {
+    "value": lambda f: f,
+    "gradient": lambda f: autograd.grad(lambda a: xp.sum(f(a))),
+    "second derivative": lambda f: autograd.grad(autograd.grad(lambda a: xp.sum(f(a)))),
+    "tangent of the gradient": lambda f: (
+        lambda a: autograd.jvp(autograd.grad(lambda a: xp.sum(f(a))), (a,), (a,))[1]
+    ),
+}
+
+
+@pytest.mark.parametrize("method", ["RK45", "BDF"])
+@pytest.mark.parametrize("name", BATCHED)
+def test_batches_are_solved_one_by_one(name, method):
+    """Parameters, initial values and times with a value per example, up to the order of two sums."""
+
+    def f(a):
+        return decay_at(a, 2 * a, (0.3, a), method)
+
+    derivative, a = BATCHED[name](f), xp.asarray([0.5, 1.0, 4.0])
+    expected = np.stack([np.asarray(derivative(a[k])) for k in range(3)])
+    close(autograd.vmap(derivative)(a), expected, 1e-14)
+
+
+def test_derivatives_of_batches():
+    def several(a):
+        return autograd.vmap(decay_at, in_axes=(0, None))(a, ONE)
+
+    a = xp.asarray([0.5, 1.0, 4.0])
+    t = np.asarray([0.5, 1.0])
+    slope = -t * np.exp(-np.asarray(a)[:, None] * t)
+    expected = np.einsum("kt,kj->ktj", slope, np.eye(3))
+    for mode in ("forward", "reverse"):
+        close(autograd.jacobian(several, mode=mode)(a), expected, 1e-7)
+    nested = autograd.vmap(lambda a: autograd.vmap(lambda y: decay_at(a, y))(xp.asarray([1.0, 3.0])))(a)
+    close(nested, np.exp(-np.asarray(a)[:, None, None] * t) * np.asarray([1.0, 3.0])[:, None], 1e-8)
+
+
+def test_fields_of_batches():
+    found = None
+
+    def solve(y0):
+        nonlocal found
+        found = integrate.solve_ivp(falling, (0, 99), [y0, 0.0], args=(FALL,), events=ground, **EXACT)
+        return found.t_events[0][0]
+
+    y0 = xp.asarray([1.0, 1.0])
+    close(autograd.vmap(solve)(y0), np.sqrt(2 / 9.81) * np.ones(2))
+    close(autograd.vmap(autograd.grad(solve))(y0), np.sqrt(2 / 9.81) / 2 * np.ones(2))
+    assert found.success is True and found.status == 1 and isinstance(found.nfev, int)
+
+
+@pytest.mark.parametrize(
+    ("solve", "words"),
+    [
+        (lambda a: decay_at(a, a, method="LSODA")[0], "LSODA"),
+        (lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0]).y[0, 0], "pass the array in args"),
+        (lambda a: integrate.solve_ivp(lambda t, y: -y, (0, a), [1.0]).y[0, -1], "pass t_eval"),
+        (
+            lambda a: integrate.solve_ivp(lambda t, y: -y, (0, a), [1.0], "RK45", [0.1], True).y[0, 0],
+            "dense_output",
+        ),
+    ],
+)
+def test_batches_are_refused(solve, words):
+    with pytest.raises(xp.Stride0Error, match=words):
+        autograd.vmap(autograd.grad(solve))(xp.asarray([1.0, 9.0]))
 
 
 def robertson(t, y, p):
@@ -446,6 +512,8 @@ def test_quad():
     close(autograd.grad(gamma)(a), special.gamma(2.5) * special.digamma(2.5))
     by_limit = autograd.grad(autograd.grad(lambda b: integrate.quad(lambda t: t**4, 0.0, b)[0]))
     close(by_limit(a), 4 * 2.5**3)
+    close(autograd.vmap(gamma)(xp.asarray([1.5, 2.5])), special.gamma([1.5, 2.5]))
+    close(autograd.vmap(autograd.grad(gamma))(a[None]), [special.gamma(2.5) * special.digamma(2.5)])
     close(autograd.grad(autograd.grad(by_limit))(a), 24 * 2.5)
     assert isinstance(integrate.quad(lambda t: t * t, 0, 1)[0], float)
     with patched():

@@ -7,14 +7,14 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, shown
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, GradientError, shown
 from stride0._chapters.manipulation import reshape, stack
 from stride0._core.array.array import Array
 from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 from stride0.autograd._matrices import jacobian
 from stride0.autograd._parts import FLOATING
-from stride0.autograd._tape.tape import is_tracked, newest_level
+from stride0.autograd._tape.tape import is_batched_array, is_tracked, newest_level
 from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import stop_gradient
 
@@ -85,13 +85,11 @@ def check_linear(operation: str, linear: object) -> None:
 
 
 def plain_array(operation: str, x: Any) -> Any:
-    """Return a result of the caller's function as a NumPy array; refuse a tracked result."""
-    if isinstance(x, Array) and is_tracked(x):
-        raise GradientError(
-            operation,
-            "the function uses a tracked array that is not one of its arguments",
-            accepts="pass the array as an argument: f(x, parameter)",
-        )
+    """Return a result of the caller's function as a NumPy array; refuse a tracked or batched result."""
+    if isinstance(x, Array) and (is_tracked(x) or is_batched_array(x)):
+        kind, error = ("batched", BatchingError) if is_batched_array(x) else ("tracked", GradientError)
+        problem = f"the function uses a {kind} array that is not one of its arguments"
+        raise error(operation, problem, accepts="pass the array as an argument: f(x, parameter)")
     return to_numpy(asarray(x))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, BatchingError, GradientError
+from stride0._base.errors import ArgumentTypeError, GradientError
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
 from stride0.autograd._custom import checkpoint
@@ -17,9 +17,10 @@ from stride0.autograd._transforms import stop_gradient
 from stride0.autograd.implicit._solutions import corrected
 from stride0.autograd.scipy._arguments import item
 from stride0.autograd.scipy._calls import as_event, original, scipy
+from stride0.autograd.scipy._examples import each_example
 from stride0.autograd.scipy._multistep import Bdf
 from stride0.autograd.scipy._runge_kutta import Dop853, Explicit, Radau, Step, Taken
-from stride0.autograd.scipy._solvers import Calls, as_tuple, batched, moving, updated
+from stride0.autograd.scipy._solvers import Calls, as_tuple, moving, updated
 
 # A checkpoint recomputes at least this number of steps at once.
 BLOCK_MIN_STEPS = 32
@@ -130,6 +131,7 @@ def _shift(t: Any) -> Any:
     return t - stop_gradient(t) if isinstance(t, Array) and moving(t) else 0.0
 
 
+@each_example
 def solve_ivp(
     fun: Any,
     t_span: Any,
@@ -149,7 +151,7 @@ def solve_ivp(
     does not show its steps, so it is refused if an array is tracked: pass ``method="BDF"``. SciPy chooses the
     steps, and the tape records the same steps: the gradient is exact for the computed numbers, with constant
     step sizes. Memory grows with the square root of the number of steps, and with the number of times in `t`.
-    `fun` gets stride0 arrays, also for the time.
+    `fun` gets stride0 arrays, also for the time. Within `vmap`, SciPy solves one example after another.
     """
     args = () if args is None else as_tuple(args)
     dtype = xp.asarray(y0).dtype
@@ -158,15 +160,12 @@ def solve_ivp(
     times = None if t_eval is None else xp.asarray(t_eval, dtype=xp.float64)
     span = [xp.asarray(t, dtype=xp.float64) for t in t_span]
     everything = [y0, times, span, args]
-    if batched(everything):
-        problem = "an argument is batched, but SciPy chooses steps for one example"
-        raise BatchingError("solve_ivp", problem, accepts="loop over the examples")
 
     def f(t: Array, y: Array, *given: Any) -> Array:
         slope = fun(t, xp.expand_dims(y, axis=1) if vectorized else y, *given)
         return xp.reshape(xp.asarray(slope, dtype=dtype), y.shape)
 
-    calls, plain = Calls(), stop_gradient(args)
+    calls, plain = Calls("integrate.solve_ivp"), stop_gradient(args)
     if callable(options.get("jac")):
         options["jac"] = calls.plain(options["jac"], *plain)
     watched = [_event(calls, event, plain) for event in _listed(events)]

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from stride0._base.errors import ArgumentTypeError, GradientError
+from stride0._base.errors import ArgumentTypeError, BatchingError, GradientError
 from stride0._chapters.data_types import astype
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array
@@ -25,7 +25,8 @@ DENSE_MAX_UNKNOWNS = 1000
 class Calls:
     """Functions of the caller as SciPy calls them: they get stride0 arrays, and return NumPy arrays."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
         # Whether a function used a tracked array that is not among its arguments.
         self.closing = False
 
@@ -42,7 +43,11 @@ class Calls:
         if not isinstance(y, Array):
             return y
         self.closing |= is_tracked(y)
-        found = to_numpy(stop_gradient(y))
+        try:
+            found = to_numpy(stop_gradient(y))
+        except BatchingError:
+            problem = "the function uses a batched array that is not one of its arguments"
+            raise BatchingError(f"scipy.{self.name}", problem, accepts="pass the array in args") from None
         return found if found.ndim else found[()]
 
 
@@ -87,7 +92,7 @@ def differentiated(
     `equation` takes the solution and `args`, and returns 0 at the solution. `large` says how the derivative
     solves a large linear system. `box` has the bounds of a minimum.
     """
-    calls = Calls()
+    calls = Calls(f"optimize.{name}")
     last: list[Any] = []
 
     def solver(x0: Array, *given: Any) -> Array:

@@ -24,6 +24,7 @@ from stride0.autograd._transforms import stop_gradient
 from stride0.autograd.scipy._arguments import floating, item, ratio, require
 from stride0.autograd.scipy._axes import along, axis_of, lane
 from stride0.autograd.scipy._calls import original, scipy
+from stride0.autograd.scipy._examples import each_example
 from stride0.autograd.scipy._ivp import odeint, solve_ivp
 from stride0.autograd.scipy._solvers import as_tuple
 
@@ -94,6 +95,7 @@ def _substituted(a: float, b: float) -> tuple[Callable[[float], float], Callable
     return lambda t: (1 - abs(t)) / t, lambda t: sign / (t * t)
 
 
+@each_example
 def quad_vec(f: Any, a: Any, b: Any, *args: Any, full_output: bool = False, **options: Any) -> Any:
     """Integrate a function of a number that returns an array: `scipy.integrate.quad_vec`.
 
