@@ -500,6 +500,61 @@ def test_other_methods_without_a_gradient():
         )(ONE)
 
 
+def test_integrals_over_several_variables():
+    """Values as SciPy computes them, gradients by parameters, and by limits of a triangle and a pyramid."""
+    special = pytest.importorskip("scipy.special")
+    a, p = xp.asarray(1.3), xp.asarray([2.0, 3.0])
+
+    def product(y, x, a=1.0):
+        return xp.exp(-a * x * y)
+
+    def entire(a):
+        return (special.exp1(a) + np.log(a) + np.euler_gamma) / a
+
+    slope = (1 - np.exp(-1.3)) / 1.3**2 - entire(1.3) / 1.3
+
+    def by_argument(a, module=integrate):
+        return module.dblquad(product, 0, 1, 0, 1, args=(a,))[0]
+
+    def by_closure(a, module=integrate):
+        return module.nquad(lambda y, x: product(y, x, a), [[0, 1], [0, 1]])[0]
+
+    for solve in (by_argument, by_closure):
+        close(solve(a), entire(1.3))
+        close(autograd.grad(solve)(a), slope)
+        with patched():
+            close(autograd.grad(lambda a, solve=solve: solve(a, theirs))(a), slope)
+    close(autograd.vmap(autograd.grad(by_argument))(a[None]), [slope])
+
+    def triangle(p):
+        return integrate.dblquad(lambda y, x: xp.asarray(1.0), 0.0, p[0], 0.0, lambda x: p[1] * x)[0]
+
+    close(autograd.grad(triangle)(p), [6.0, 2.0])
+    close(autograd.hessian(triangle)(p), [[3.0, 2.0], [2.0, 0.0]])
+
+    def pyramid(b, module=integrate):
+        limits = (0.0, b, 0.0, lambda x: x, lambda x, y: x - y, lambda x, y: x + 2 * y)
+        return module.tplquad(lambda z, y, x: z + x * y, *limits)[0]
+
+    # b**4 / 2 + b**5 / 5
+    close(pyramid(2.0), pyramid(2.0, theirs))
+    close(autograd.grad(pyramid)(xp.asarray(2.0)), 32.0)
+
+
+def test_fixed_quad():
+    def solve(p):
+        return integrate.fixed_quad(lambda t: xp.exp(-p[0] * t), p[1], p[2], n=9)[0]
+
+    def exact(p):
+        return (xp.exp(-p[0] * p[1]) - xp.exp(-p[0] * p[2])) / p[0]
+
+    p = xp.asarray([0.7, 0.2, 1.5])
+    close(solve(p), theirs.fixed_quad(lambda t: np.exp(-0.7 * t), 0.2, 1.5, n=9)[0])
+    close(autograd.grad(solve)(p), autograd.grad(exact)(p))
+    with pytest.raises(xp.Stride0Error, match="fixed_quad: a limit is not finite"):
+        integrate.fixed_quad(xp.exp, 0.0, np.inf)
+
+
 def test_quad():
     """Gradients by parameters and limits, finite and infinite: the gamma function and a power."""
     special = pytest.importorskip("scipy.special")

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import stride0 as xp
+from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import is_tracked
 from stride0.autograd._transforms import stop_gradient
@@ -28,7 +29,7 @@ from stride0.autograd.scipy._examples import each_example
 from stride0.autograd.scipy._ivp import odeint, solve_ivp
 from stride0.autograd.scipy._solvers import as_tuple
 
-__all__ = ["odeint", "quad", "quad_vec", "simpson", "solve_ivp"]
+__all__ = ["dblquad", "fixed_quad", "nquad", "odeint", "quad", "quad_vec", "simpson", "solve_ivp", "tplquad"]
 
 
 def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
@@ -160,3 +161,85 @@ def quad(
     options = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit, "points": points, "args": as_tuple(args)}
     found: tuple[Any, float] = quad_vec(func, a, b, **options)
     return found
+
+
+@each_example
+def fixed_quad(func: Any, a: Any, b: Any, args: Any = (), n: int = 5) -> tuple[Array, None]:
+    """Integrate by Gauss's rule: `scipy.integrate.fixed_quad`.
+
+    Differentiable by `args`, the tracked arrays that `func` uses, `a` and `b`. `func` gets a stride0 array.
+    """
+    if not all(math.isfinite(_number(x)) for x in (a, b)):
+        raise ArgumentValueError("fixed_quad", "a limit is not finite", accepts="call quad")
+    nodes, weights = (xp.asarray(x) for x in scipy("special").roots_legendre(n))
+    y = xp.asarray(func((b - a) * (nodes + 1) / 2 + a, *as_tuple(args)))
+    return (b - a) / 2 * xp.sum(weights * y, axis=-1), None
+
+
+@each_example
+def nquad(func: Any, ranges: Any, args: Any = (), opts: Any = None) -> tuple[Any, float]:
+    """Integrate over several variables, the first one innermost: `scipy.integrate.nquad`.
+
+    Differentiable by `args`, and by tracked arrays that `func` or `ranges` uses. `opts` may hold `epsabs`,
+    `epsrel`, `limit` and `points`, for all variables or one dictionary for each.
+    """
+    given, errors = () if args is None else as_tuple(args), [0.0]
+    options = [opts or {}] * len(ranges) if opts is None or isinstance(opts, dict) else list(opts)
+
+    def integral(k: int, *outer: Any) -> Any:
+        def inner(x: Any) -> Any:
+            return integral(k - 1, x, *outer) if k else func(x, *outer, *given)
+
+        limits = ranges[k](*outer, *given) if callable(ranges[k]) else ranges[k]
+        value, error = quad(inner, *limits, **options[k])
+        errors[0] = max(errors[0], error)
+        return value
+
+    return integral(len(ranges) - 1), errors[0]
+
+
+def _multiple(func: Any, limits: list[Any], args: Any, tolerances: tuple[float, float]) -> tuple[Any, float]:
+    """Integrate over variables, the last one innermost, whose limits are numbers or functions."""
+    count = len(limits) // 2
+
+    def range_of(k: int) -> Any:
+        def found(*outer: Any) -> list[Any]:
+            # SciPy passes the outer variables only, the outermost first.
+            known = outer[: count - 1 - k][::-1]
+            return [end(*known) if callable(end) else end for end in limits[2 * k : 2 * k + 2]]
+
+        return found
+
+    opts = dict(zip(("epsabs", "epsrel"), tolerances, strict=True))
+    found: tuple[Any, float] = nquad(func, [range_of(k) for k in range(count)], args, opts)
+    return found
+
+
+def dblquad(
+    func: Any,
+    a: Any,
+    b: Any,
+    gfun: Any,
+    hfun: Any,
+    args: Any = (),
+    epsabs: float = 1.49e-8,
+    epsrel: float = 1.49e-8,
+) -> tuple[Any, float]:
+    """Integrate over two variables: `scipy.integrate.dblquad`. Differentiable as `nquad`, and by limits."""
+    return _multiple(func, [gfun, hfun, a, b], args, (epsabs, epsrel))
+
+
+def tplquad(
+    func: Any,
+    a: Any,
+    b: Any,
+    gfun: Any,
+    hfun: Any,
+    qfun: Any,
+    rfun: Any,
+    args: Any = (),
+    epsabs: float = 1.49e-8,
+    epsrel: float = 1.49e-8,
+) -> tuple[Any, float]:
+    """Integrate over three variables: `scipy.integrate.tplquad`. Differentiable as `nquad`, and by limits."""
+    return _multiple(func, [qfun, rfun, gfun, hfun, a, b], args, (epsabs, epsrel))
