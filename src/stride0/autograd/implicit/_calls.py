@@ -14,7 +14,7 @@ from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 from stride0.autograd._matrices import jacobian
 from stride0.autograd._parts import FLOATING
-from stride0.autograd._tape.tape import is_batched_array, is_tracked, newest_level
+from stride0.autograd._tape.tape import Level, is_batched_array, is_tracked, newest_level
 from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import stop_gradient
 
@@ -31,6 +31,7 @@ __all__ = [
     "quietly",
     "scipy_module",
     "shaped",
+    "stacked",
     "start_of",
 ]
 
@@ -112,8 +113,12 @@ def on_flat(
     return flat
 
 
-def for_each(solve: Callable[..., Any], *args: Any) -> Any:
-    """Call a solver for each example of a batch; batches may be nested."""
+def stacked(level: Level, found: list[Array]) -> Any:
+    return level.wrap(stack(found))
+
+
+def for_each(solve: Callable[..., Any], *args: Any, join: Callable[[Level, list[Any]], Any] = stacked) -> Any:
+    """Call a solver for each example of a batch, and join the results; batches may be nested."""
     leaves, structure = flatten(list(args))
     level = newest_level(leaves)
     if level is None:
@@ -122,8 +127,8 @@ def for_each(solve: Callable[..., Any], *args: Any) -> Any:
     found = []
     for k in range(level.size):
         one = [x if value is None else value[k] for x, value in zip(leaves, values, strict=True)]
-        found.append(for_each(solve, *structure.rebuild(one)))
-    return level.wrap(stack(found))
+        found.append(for_each(solve, *structure.rebuild(one), join=join))
+    return join(level, found)
 
 
 def flat(x: Array) -> Any:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from stride0._base.errors import BatchingError
-from stride0._chapters.manipulation import stack
 from stride0._core.array.array import Array
 from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import numpy
 from stride0.autograd._custom import custom_vjp
 from stride0.autograd._parts import FLOATING
-from stride0.autograd._tape.tape import newest_level
+from stride0.autograd._tape.tape import Level, newest_level
 from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import vjp
+from stride0.autograd.implicit._calls import for_each, stacked
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Solve = Callable[..., list[Array]]
@@ -26,7 +26,6 @@ def each_example(function: Function) -> Function:
 
     Reports that differ, as the number of calls, become a NumPy array.
     """
-
     name = f"scipy.integrate.{function.__name__}"
 
     @functools.wraps(function)
@@ -51,7 +50,7 @@ def each_example(function: Function) -> Function:
             examples.append(results)
             return [x for x in results if isinstance(x, Array)]
 
-        batches = iter(_looped(name, solve)(*[leaves[k] for k in at]))
+        batches = iter(_looped(name, solve, examples.clear)(*[leaves[k] for k in at]))
         combined: list[Any] = []
         for values in zip(*examples, strict=True):
             if isinstance(values[0], Array):
@@ -69,12 +68,17 @@ def each_example(function: Function) -> Function:
     return called  # type: ignore[return-value]
 
 
-def _looped(name: str, solve: Solve) -> Solve:
-    """Return a function of batches, which calls `solve` and its derivatives for each example."""
+def _looped(name: str, solve: Solve, begin: Callable[[], None] = lambda: None) -> Solve:
+    """Return a function of batches, which calls `solve` and its derivatives for each example.
+
+    `begin` is called before each loop.
+    """
 
     @custom_vjp
     def found(*arrays: Array) -> list[Array]:
-        return _for_each(name, solve, arrays)
+        begin()
+        results: list[Array] = for_each(solve, *arrays, join=functools.partial(_joined, name))
+        return results
 
     def backward(arrays: tuple[Array, ...], cotangents: list[Array]) -> tuple[Array | None, ...]:
         at = [k for k, x in enumerate(arrays) if x.dtype.kind in FLOATING]
@@ -98,21 +102,12 @@ def _looped(name: str, solve: Solve) -> Solve:
     return found
 
 
-def _for_each(name: str, solve: Solve, arrays: Sequence[Any]) -> list[Array]:
-    level = newest_level(list(arrays))
-    if level is None:
-        return solve(*arrays)
-    values = [level.value(x) if level.has(x) else None for x in arrays]
-    examples = []
-    for k in range(level.size):
-        one = [x if value is None else value[k] for x, value in zip(arrays, values, strict=True)]
-        examples.append(_for_each(name, solve, one))
-    found = []
+def _joined(name: str, level: Level, examples: list[list[Array]]) -> list[Array]:
+    """Return batches of the results of several examples."""
     for each in zip(*examples, strict=True):
         shapes = sorted({x.shape for x in each})
         if len(shapes) > 1:
             facts = [("shapes", ", ".join(map(str, shapes)))]
             problem = "results of the examples have different shapes"
             raise BatchingError(name, problem, facts, "pass t_eval, or loop over the examples")
-        found.append(level.wrap(stack(list(each))))
-    return found
+    return [stacked(level, list(each)) for each in zip(*examples, strict=True)]
