@@ -104,9 +104,24 @@ EXACT = {
     "writes by mask": (by_mask, X),
     "matmul in place": (lambda x: _multiplied(x), X),
     "checkpoint": (autograd.checkpoint(lambda x: xp.sin(x)), X),
+    "vmap": (autograd.vmap(lambda x: xp.sin(x)), X),
+    "vmap of rows": (autograd.vmap(lambda row: xp.stack([row[0] * row[1], row[2] ** 2]), out_axes=1), A),
+    "vmap of columns": (
+        lambda x: autograd.vmap(lambda a, b: a[0] * b, in_axes=(1, None))(xp.reshape(x, (2, 2)), x[2]),
+        X,
+    ),
+    "vmap within vmap": (autograd.vmap(autograd.vmap(lambda x: x**2)), A),
+    "vmap and closure": (lambda x: autograd.vmap(lambda part: part * x[3] + x[2])(x[:2]), X),
+    "write within vmap": (lambda x: _written_in_vmap(x), X),
     "constant results": (lambda x: xp.floor(x) + x, X),
     "no axes": (lambda x: x[0] * x[2], X),
 }
+
+
+def _written_in_vmap(x):
+    y = x * 1.0
+    autograd.vmap(lambda part, v: part.__setitem__(0, v))(xp.reshape(y, (2, 2)), x[:2])
+    return y
 
 
 def _multiplied(x):
@@ -168,18 +183,10 @@ def mixing(x):
 mixing.defvjp(lambda x: (xp.sin(x), x), lambda x, g: (xp.cumulative_sum(g) * x,))
 # Their patterns are not known, so they are dense, not empty.
 UNKNOWN = {
-    "vmap": autograd.vmap(lambda x: xp.sin(x)),
     "gradient": autograd.grad(lambda x: xp.sum(x**3)),
     "derivative of the caller": mixing,
     "no rule": lambda x: xp.interp(x, xp.asarray([-2.0, 0, 3]), xp.asarray([0.0, 1, 0])),
-    "write within vmap": lambda x: _written_in_vmap(x),
 }
-
-
-def _written_in_vmap(x):
-    y = x * 1.0
-    autograd.vmap(lambda part, v: part.__setitem__(0, v))(xp.reshape(y, (2, 2)), x[:2])
-    return y
 
 
 @pytest.mark.parametrize("name", UNKNOWN)

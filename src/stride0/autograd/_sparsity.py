@@ -206,8 +206,8 @@ def jacobian_sparsity(f: Callable[..., Any], *args: Any, argnums: Argnums = 0) -
     -----
     `f` is called once. The pattern also holds for other values of the arguments if `f` makes the same calls:
     both branches of `where` count, and so do all elements that a sort or a computed index may select.
-    Functions for which stride0 has no pattern, functions within `vmap`, and gradients that `f` computes
-    depend on all elements of their operands.
+    Functions for which stride0 has no pattern, and gradients that `f` computes, depend on all elements of
+    their operands. Functions within `vmap` are traced example by example.
 
     Examples
     --------

@@ -15,14 +15,15 @@ from typing import Any
 from stride0._base.callers import refusing_form
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, ShapeError
 from stride0._base.shapes import normalize_axis
-from stride0._chapters.manipulation import broadcast_to, moveaxis
+from stride0._chapters.manipulation import broadcast_to, moveaxis, stack
 from stride0._core.array.array import Array
 from stride0._core.call.checks import check_function
 from stride0._core.elementwise.elementwise import as_array
 from stride0._core.exchange.exchange import asarray
 from stride0.autograd._batching import table as _table
+from stride0.autograd._parts import TRACE
 from stride0.autograd._tape.tape import Level
-from stride0.autograd._tape.trees import flatten
+from stride0.autograd._tape.trees import Structure, flatten
 
 __all__ = ["vmap"]
 
@@ -88,7 +89,10 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
             None if axis is None else normalize_axis("vmap", axis, x.ndim)
             for x, axis in zip(leaves, axes, strict=True)
         ]
-        level = Level(_size(leaves, places))
+        size = _size(leaves, places)
+        if TRACE.get() is not None and size:
+            return _one_by_one(f, leaves, places, structure, size, out_axes)
+        level = Level(size)
         try:
             given = [
                 x if place is None else level.wrap(moveaxis(x, place, 0) if place else x)
@@ -113,6 +117,37 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
             level.close()
 
     return batched
+
+
+def _one_by_one(
+    f: Callable[..., Any],
+    leaves: list[Any],
+    places: list[int | None],
+    structure: Structure,
+    size: int,
+    out_axes: Any,
+) -> Any:
+    """Call a function for each example: the trace of a sparsity pattern does not see into batches."""
+    examples, out = [], None
+    for k in range(size):
+        given = [
+            x if place is None else x[(slice(None),) * place + (k,)]
+            for x, place in zip(leaves, places, strict=True)
+        ]
+        positional, named = structure.rebuild(given)
+        out = f(*positional, **named)
+        results, shape = flatten(out)
+        examples.append(results)
+    axes = _axes_of(out, out_axes, "out_axes")
+    combined = [
+        each[0] if axis is None or not _is_number(each[0]) else stack([asarray(x) for x in each], axis=axis)
+        for each, axis in zip(zip(*examples, strict=True), axes, strict=True)
+    ]
+    return shape.rebuild(combined)
+
+
+def _is_number(x: Any) -> bool:
+    return _is_array(x) or isinstance(x, (bool, int, float, complex))
 
 
 def _is_array(x: Any) -> bool:
@@ -185,7 +220,7 @@ def _size(leaves: list[Any], places: list[int | None]) -> int:
 def _result(level: Level, x: Any, axis: int | None) -> Any:
     """Return a result with the axis of its examples."""
     if not level.has(x):
-        if axis is None or not (_is_array(x) or isinstance(x, (bool, int, float, complex))):
+        if axis is None or not _is_number(x):
             return x
         x = asarray(x)
         value = asarray(broadcast_to(x, (level.size, *x.shape)), copy=True)
