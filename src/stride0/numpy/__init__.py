@@ -28,11 +28,12 @@ from stride0.numpy import (  # noqa: F401
     _sets,
     _windows,
     fft,
+    lib,
     linalg,
     random,
     testing,
 )
-from stride0.numpy._functional import vectorize  # noqa: F401
+from stride0.numpy._functional import broadcast, vectorize  # noqa: F401
 from stride0.numpy._names import missing as _missing
 from stride0.numpy._names import words as _words
 from stride0.numpy._polynomials import poly1d  # noqa: F401
@@ -78,11 +79,13 @@ globals().update({_name: getattr(_numpy(), _name) for _name in _DTYPES})
 pi, e, inf, nan, newaxis = _xp.pi, _xp.e, _xp.inf, _xp.nan, None
 euler_gamma = 0.5772156649015329
 broadcast_shapes = _xp.broadcast_shapes
+__version__ = _numpy().__version__
 
 # NumPy functions that take stride0 arrays.
 _NUMPYS = _words(
     "ndindex set_printoptions get_printoptions printoptions array2string save savetxt typecodes sctypeDict "
-    "ScalarType"
+    "ScalarType False_ True_ show_config savez savez_compressed array_repr array_str base_repr binary_repr "
+    "format_float_positional format_float_scientific iterable"
 )
 
 __all__ = sorted(
@@ -93,7 +96,7 @@ __all__ = sorted(
         *(_name for _name, _other in _SAME.items() if _other),
         *_DTYPES,
         *("broadcast_shapes", "e", "euler_gamma", "fft", "inf", "linalg", "nan", "ndarray", "newaxis", "pi"),
-        *("poly1d", "random", "ufunc", "vectorize"),
+        *("broadcast", "lib", "poly1d", "random", "ufunc", "vectorize"),
     }
 )
 

@@ -50,6 +50,28 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     return xp.vecdot(array(x1), array(x2), axis=axis)
 
 
+def matrix_transpose(x: Any, /) -> Array:
+    """Exchange the last two axes."""
+    return xp.matrix_transpose(array(x))
+
+
+def matvec(x1: Any, x2: Any, /) -> Array:
+    """Multiply matrices by vectors."""
+    return xp.matmul(_matrices("matvec", x1), array(x2)[..., None])[..., 0]
+
+
+def vecmat(x1: Any, x2: Any, /) -> Array:
+    """Multiply vectors, which are conjugated, by matrices."""
+    return xp.matmul(xp.conj(array(x1))[..., None, :], _matrices("vecmat", x2))[..., 0, :]
+
+
+def _matrices(operation: str, x: Any) -> Array:
+    found: Array = array(x)
+    if found.ndim < 2:
+        raise ShapeError(operation, f"the matrix has {found.ndim} axes", (), "pass two or more axes")
+    return found
+
+
 def inner(a: Any, b: Any, /) -> Any:
     """Multiply and sum along the last axes."""
     a, b = array(a), array(b)

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.numpy._parts import SCALARS, arrays, check_order, common_dtype, converted, dtype_of, refuse
+from stride0._core.exchange.numpy_calls import numpy
+from stride0._core.memory.dtype import DType
+from stride0.numpy._parts import (
+    SCALARS,
+    arrays,
+    check_order,
+    common_dtype,
+    converted,
+    dtype_of,
+    named,
+    refuse,
+)
 from stride0.numpy._parts import array as as_array
 
 
@@ -43,6 +56,15 @@ def asarray(
 
 
 asanyarray = asarray
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Array:
+    """Convert to an array; infinities and NaN raise."""
+    found = asarray(a, dtype, order)
+    if "floating" in found.dtype.kind and not bool(xp.all(xp.isfinite(found))):
+        accepts = "call asarray, or replace the elements by nan_to_num"
+        raise ArgumentValueError("asarray_chkfinite", "an element is infinite or NaN", (), accepts)
+    return found
 
 
 def ascontiguousarray(a: Any, dtype: Any = None) -> Array:
@@ -240,6 +262,29 @@ def eye(
     """Return a matrix with ones on a diagonal."""
     check_order("eye", order)
     return xp.eye(N, M, k=k, dtype=dtype_of("eye", dtype), device=device)
+
+
+def _reading(name: str) -> Callable[..., Any]:
+    """Return a NumPy function that reads text, memory or a file, with stride0 arrays as results."""
+    theirs = getattr(numpy(), name)
+
+    @functools.wraps(theirs, assigned=())
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(kwargs.get("dtype"), DType):
+            kwargs["dtype"] = kwargs["dtype"].name
+        found = theirs(*args, **kwargs)
+        return xp.asarray(found) if isinstance(found, numpy().ndarray) else found
+
+    return named(name, function)
+
+
+loadtxt, genfromtxt, load = _reading("loadtxt"), _reading("genfromtxt"), _reading("load")
+frombuffer, fromstring, fromfile = _reading("frombuffer"), _reading("fromstring"), _reading("fromfile")
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+    """Return the elements cast to a dtype."""
+    return xp.astype(as_array(x), dtype_of("astype", dtype) or xp.float64, copy=copy, device=device)
 
 
 def identity(n: int, dtype: Any = None) -> Array:

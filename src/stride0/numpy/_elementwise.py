@@ -113,6 +113,15 @@ def spacing(x: Any) -> Any:
     )
 
 
+def real_if_close(a: Any, tol: Any = 100) -> Any:
+    """Return real parts if all imaginary parts are close to 0: `tol` epsilons, or `tol` itself below 1."""
+    a = array(a)
+    if a.dtype.kind != "complex floating":
+        return a
+    limit = tol * xp.finfo(a.dtype).eps if tol > 1 else tol
+    return xp.real(a) if bool(xp.all(xp.abs(xp.imag(a)) < limit)) else a
+
+
 def isneginf(x: Any, out: Any = None) -> Array:
     """Return a mask of elements that are minus infinity."""
     return finish("isneginf", array(x) <= -math.inf, out)

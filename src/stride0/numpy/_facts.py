@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentValueError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
 from stride0.numpy._creation import along
@@ -143,6 +143,11 @@ def dtype(dtype: Any) -> Any:
     return dtype_of("dtype", dtype)
 
 
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Return whether a dtype is of a kind."""
+    return bool(numpy().isdtype(numpy().dtype(getattr(dtype, "name", dtype)), kind))
+
+
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Return whether two arrays have one shape and equal elements."""
     a1, a2 = as_array(a1), as_array(a2)
@@ -177,15 +182,39 @@ def shares_memory(a: Array, b: Array) -> bool:
     return bool(numpy().shares_memory(a, b))
 
 
+def common_type(*arrays: Any) -> Any:
+    """Return the floating-point dtype that holds the elements of all arrays; integers take float64."""
+    found = [as_array(a).dtype for a in arrays]
+    if any(dtype.kind == "bool" for dtype in found):
+        raise ArgumentTypeError("common_type", "an array is of dtype bool", (), "pass numbers")
+    return xp.result_type(*[x if "floating" in x.kind else xp.float64 for x in found] or [xp.float16])
+
+
+def _check_modes(operation: str, **kinds: Any) -> None:
+    for kind, mode in kinds.items():
+        if mode not in (None, "ignore", "warn"):
+            accepts = "leave it out, and test the result by isfinite"
+            raise ArgumentValueError(operation, f"{kind} is {mode!r}", (), accepts)
+
+
 @contextlib.contextmanager
 def errstate(**kinds: Any) -> Iterator[None]:
     """Do nothing: no function warns of numbers. Modes that would raise are refused."""
-    for kind, mode in kinds.items():
-        if mode not in (None, "ignore", "warn"):
-            raise ArgumentValueError(
-                "errstate", f"{kind} is {mode!r}", (), "leave it out, and test the result by isfinite"
-            )
+    _check_modes("errstate", **kinds)
     yield
+
+
+def geterr() -> dict[str, str]:
+    """Return what happens at floating-point errors: nothing."""
+    return dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
+
+
+def seterr(
+    all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None
+) -> dict[str, str]:
+    """Do nothing, as `errstate`; return what `geterr` returns."""
+    _check_modes("seterr", all=all, divide=divide, over=over, under=under, invalid=invalid)
+    return geterr()
 
 
 OBJECTS = {"mgrid": mgrid, "ogrid": ogrid, "s_": s_, "index_exp": index_exp, "r_": r_, "c_": c_}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -20,6 +21,40 @@ def ndenumerate(arr: Any) -> Iterator[tuple[tuple[int, ...], Array]]:
     arr = array(arr)
     for index in numpy().ndindex(arr.shape):
         yield index, arr[index]
+
+
+class broadcast:
+    """
+    Arrays with a common shape; iteration yields a tuple of elements for each place.
+
+    Parameters
+    ----------
+    *args : array-like
+        The arrays.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        self._arrays = arrays(args)
+        self.shape = xp.broadcast_shapes(*[a.shape for a in self._arrays])
+        self.ndim = self.nd = len(self.shape)
+        self.size, self.numiter = math.prod(self.shape), len(args)
+
+    def __iter__(self) -> Iterator[tuple[Array, ...]]:
+        flat = [xp.reshape(xp.broadcast_to(a, self.shape), (-1,)) for a in self._arrays]
+        return zip(*flat, strict=True)
+
+
+def apply_over_axes(func: Any, a: Any, axes: Any) -> Array:
+    """Apply a function of an array and an axis along one axis after another, and keep the axes."""
+    found = a = array(a)
+    for axis in (axes,) if isinstance(axes, int) else axes:
+        axis = normalize_axis("apply_over_axes", int(axis), a.ndim)
+        part = func(found, axis)
+        found = part if part.ndim == a.ndim else xp.expand_dims(part, axis=axis)
+        if found.ndim != a.ndim:
+            problem = f"the function returns {part.ndim} axes"
+            raise ArgumentValueError("apply_over_axes", problem, (), "return the same number, or one less")
+    return found
 
 
 def _is_number(x: Any) -> bool:

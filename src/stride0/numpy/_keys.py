@@ -155,6 +155,20 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     return (xp.arange(n),) * ndim
 
 
+def diag_indices_from(arr: Any) -> tuple[Array, ...]:
+    """Return the indices of the diagonal of an array with equal sizes."""
+    arr = array(arr)
+    if arr.ndim < 2 or len(set(arr.shape)) > 1:
+        accepts = "pass an array with two or more axes of one size"
+        raise ArgumentValueError("diag_indices_from", f"the shape is {arr.shape}", (), accepts)
+    return diag_indices(arr.shape[0], arr.ndim)
+
+
+def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[Array, ...]:
+    """Return the indices of the elements that a function such as `triu` leaves in a matrix of ones."""
+    return nonzero(mask_func(xp.ones((n, n), dtype=xp.int64), k))
+
+
 def tril_indices(n: int, k: int = 0, m: Any = None) -> tuple[Array, ...]:
     """Return the indices at and below a diagonal."""
     return xp.nonzero(xp.tril(xp.ones((n, n if m is None else m)), k=k))

@@ -153,6 +153,11 @@ def column_stack(tup: Any) -> Array:
     return concatenate([xp.reshape(a, (-1, 1)) if a.ndim < 2 else a for a in arrays(tup)], 1)
 
 
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """Split an array into its parts along an axis, without that axis."""
+    return xp.unstack(array(x), axis=axis)
+
+
 def block(arrays: Any) -> Array:
     """Join nested lists of blocks; the innermost lists are joined along the last axis."""
 
@@ -160,7 +165,9 @@ def block(arrays: Any) -> Array:
         if isinstance(part, tuple):
             raise ArgumentTypeError("block", "a tuple is given", (), "pass lists or arrays")
         depths = {depth(x) for x in part} if isinstance(part, list) else {-1}
-        if len(depths) != 1:
+        if not depths:
+            raise ArgumentValueError("block", "a list is empty", (), "pass at least one block in each list")
+        if len(depths) > 1:
             raise ArgumentValueError("block", "lists are not equally deep", (), "nest blocks equally deep")
         return depths.pop() + 1
 

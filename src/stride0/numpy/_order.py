@@ -40,6 +40,15 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     return order
 
 
+def sort_complex(a: Any) -> Array:
+    """Return elements as complex numbers, sorted by real parts and then by imaginary parts."""
+    a = array(a)
+    if a.dtype.kind != "complex floating":
+        small = a.dtype.itemsize <= 2 and a.dtype.kind in ("signed integer", "unsigned integer")
+        return xp.astype(xp.sort(a), xp.complex64 if small else xp.complex128)
+    return xp.take_along_axis(a, lexsort((xp.imag(a), xp.real(a))), axis=-1)
+
+
 def partition(a: Any, kth: Any, axis: Any = -1) -> Array:
     """Return the elements, partitioned so that the ranks `kth` are in sorted position."""
     a, axis = flat(a, axis)

@@ -14,7 +14,7 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, DTypeErr
 from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
 from stride0._core.exchange.numpy_calls import numpy
-from stride0.numpy._parts import array, common_dtype, converted, dtype_of, finish, named, refuse
+from stride0.numpy._parts import array, common_dtype, converted, dtype_of, finish, floating, named, refuse
 
 
 def _masked(a: Array, where: Any, neutral: Any) -> Array:
@@ -304,19 +304,20 @@ nanquantile = _nan_quantile("nanquantile", quantile)
 nanpercentile = _nan_quantile("nanpercentile", percentile)
 
 
-def _nan_total(name: str) -> Callable[..., Any]:
-    def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        return finish(name, getattr(xp, name)(array(a), axis, dtype_of(name, dtype), keepdims=keepdims), out)
-
-    return named(name, function)
+nansum, nanprod = _total("nansum", 0, operator.add), _total("nanprod", 1, operator.mul)
 
 
-nansum, nanprod = _nan_total("nansum"), _nan_total("nanprod")
-
-
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+) -> Any:
     """Return the mean of elements that are not NaN."""
-    a = converted("nanmean", array(a), _inexact("nanmean", dtype))
+    a = _masked(floating(converted("nanmean", array(a), _inexact("nanmean", dtype))), where, xp.nan)
     return finish("nanmean", xp.nanmean(a, axis, keepdims=keepdims), out)
 
 

@@ -36,6 +36,26 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     return a[tuple(key)]
 
 
+def unique_values(x: Any, /) -> Array:
+    """Return the distinct elements; each NaN counts as distinct."""
+    return xp.unique_values(array(x))
+
+
+def unique_counts(x: Any, /) -> Any:
+    """Return the distinct elements, and how often each occurs."""
+    return xp.unique_counts(array(x))
+
+
+def unique_inverse(x: Any, /) -> Any:
+    """Return the distinct elements, and the indices that restore the array."""
+    return xp.unique_inverse(array(x))
+
+
+def unique_all(x: Any, /) -> Any:
+    """Return the distinct elements, their first indices, inverse indices and counts."""
+    return xp.unique_all(array(x))
+
+
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return the sorted elements that occur in exactly one of two arrays."""
     dtype = common_dtype(ar1, ar2)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, DTypeError
+from stride0._base.errors import ArgumentTypeError, DTypeError, OutOfBoundsError
 from stride0._core.array.array import Array
 from stride0._core.memory.dtype import DType
 from stride0.numpy import _reductions
@@ -127,6 +127,20 @@ class ufunc:
         if not self._scan:
             raise ArgumentTypeError(self.__name__, "there is no accumulate", (), "write a loop over slices")
         return getattr(_reductions, self._scan)(x, axis=axis, dtype=dtype, out=out)
+
+    def reduceat(self, x: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """Reduce slices between indices; an index that does not increase gives its element."""
+        x, name = xp.moveaxis(array(x), axis, 0), f"{self.__name__}.reduceat"
+        starts = [int(k) for k in array(indices)]
+        if any(not 0 <= k < x.shape[0] for k in starts):
+            facts = [("indices", str(starts)), ("size", str(x.shape[0]))]
+            raise OutOfBoundsError(name, "an index is out of bounds", facts, "pass 0 to size - 1")
+        ends = [*starts[1:], x.shape[0]]
+        parts = [
+            self.reduce(x[k : end if end > k else k + 1], dtype=dtype)
+            for k, end in zip(starts, ends, strict=True)
+        ]
+        return finish(name, xp.moveaxis(xp.stack(parts), 0, axis), out)
 
     def outer(self, x1: Any, x2: Any, **others: Any) -> Any:
         """Call the function for each pair of elements."""
@@ -262,6 +276,34 @@ def _logaddexp2(x1: Any, x2: Any) -> Array:
     return xp.logaddexp(x1 * two, x2 * two) / two
 
 
+def _integers(name: str, *operands: Any) -> tuple[Array, ...]:
+    """Return the absolute values of integers, in one dtype and shape."""
+    found = _pair(*operands) if len(operands) == 2 else (array(operands[0]),)
+    if found[0].dtype.kind not in INTEGRAL[1:]:
+        raise DTypeError(name, f"an operand is of dtype {found[0].dtype.name}", (), "pass integers")
+    return tuple(xp.abs(x) for x in xp.broadcast_arrays(*found))
+
+
+def _gcd(x1: Any, x2: Any) -> Array:
+    a, b = _integers("gcd", x1, x2)
+    while bool(xp.any(b != 0)):
+        a, b = xp.where(b == 0, a, b), xp.where(b == 0, b, a % xp.where(b == 0, 1, b))
+    return a
+
+
+def _lcm(x1: Any, x2: Any) -> Array:
+    a, b = _integers("lcm", x1, x2)
+    divisor = _gcd(a, b)
+    return a // xp.where(divisor == 0, 1, divisor) * b
+
+
+def _bitwise_count(x: Any) -> Array:
+    x = array(x)
+    (x,) = _integers("bitwise_count", xp.astype(x, xp.uint8) if x.dtype is xp.bool else x)
+    bits = xp.stack([(x >> k) & 1 for k in range(8 * x.dtype.itemsize)])
+    return xp.astype(xp.sum(bits, axis=0), xp.uint8)
+
+
 UNARY: Final = {
     **{name: name for name in ("abs", "negative", "positive", "square", "conj", "floor", "ceil", "trunc")},
     **{name: name for name in ("isnan", "isinf", "isfinite", "logical_not", "bitwise_invert")},
@@ -313,6 +355,9 @@ OWN: Final[tuple[tuple[str, Callable[..., Any], int, bool], ...]] = (
     ("cbrt", _special("cbrt"), 1, True),
     ("exp2", _special("exp2"), 1, True),
     ("logaddexp2", _logaddexp2, 2, True),
+    ("gcd", _gcd, 2, False),
+    ("lcm", _lcm, 2, False),
+    ("bitwise_count", _bitwise_count, 1, False),
 )
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError
+from stride0._base.shapes import normalize_axis
 from stride0._core.array.array import Array
 from stride0.linalg import LinAlgError
-from stride0.numpy._calculus import cross, matmul, tensordot, vecdot  # noqa: F401
+from stride0.numpy._calculus import cross, matmul, matrix_transpose, tensordot, vecdot  # noqa: F401
 from stride0.numpy._calculus import outer as _outer
 from stride0.numpy._names import missing as _missing
 from stride0.numpy._names import words as _words
@@ -20,7 +21,7 @@ from stride0.numpy._parts import floating as _floating
 __all__ = _words(
     "LinAlgError cholesky cond cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm "
     "matrix_power matrix_rank matrix_transpose multi_dot norm outer pinv qr slogdet solve svd svdvals "
-    "tensordot trace vecdot vector_norm"
+    "tensordot tensorinv tensorsolve trace vecdot vector_norm"
 )
 
 
@@ -37,11 +38,6 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Array:
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Array:
     """Sum the diagonals of matrices: of the last two axes."""
     return xp.linalg.trace(array(x), offset=offset, dtype=dtype_of("trace", dtype))
-
-
-def matrix_transpose(x: Any, /) -> Array:
-    """Exchange the last two axes."""
-    return xp.matrix_transpose(array(x))
 
 
 def outer(x1: Any, x2: Any, /) -> Array:
@@ -82,6 +78,31 @@ def _one_of(name: str, absolute: Any, relative: Any) -> None:
 def solve(a: Any, b: Any) -> Array:
     """Solve linear systems; a right-hand side with one axis is a vector."""
     return xp.linalg.solve(_floating(a), _floating(b))
+
+
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Array:
+    """Solve ``tensordot(a, x, x.ndim) = b``; `axes` of `a` are moved to its end first."""
+    a, b = _floating(a), _floating(b)
+    if axes is not None:
+        last = [normalize_axis("tensorsolve", axis, a.ndim) for axis in axes]
+        a = xp.permute_dims(a, (*(k for k in range(a.ndim) if k not in last), *last))
+    shape = a.shape[b.ndim :]
+    if math.prod(a.shape[: b.ndim]) != math.prod(shape):
+        facts = [("a", str(a.shape)), ("b", str(b.shape))]
+        accepts = "pass a with as many elements along the axes of b as along the other axes"
+        raise LinAlgError("tensorsolve", "the matrix of a is not square", facts, accepts)
+    matrix = xp.reshape(a, (b.size, math.prod(shape)))
+    return xp.reshape(xp.linalg.solve(matrix, xp.reshape(b, (-1,))), shape)
+
+
+def tensorinv(a: Any, ind: int = 2) -> Array:
+    """Return the inverse for products by `tensordot` over the last axes; `ind` axes are the first ones."""
+    a = _floating(a)
+    if ind <= 0:
+        raise ArgumentValueError("tensorinv", f"ind is {ind}", (), "pass how many axes come first")
+    rows = math.prod(a.shape[ind:])
+    inverse = xp.linalg.inv(xp.reshape(a, (math.prod(a.shape[:ind]), rows)))
+    return xp.reshape(inverse, (*a.shape[ind:], *a.shape[:ind]))
 
 
 def eig(a: Any) -> Any:
