@@ -31,7 +31,10 @@ SAMPLES: Final[dict[str, Any]] = {
 CALLS: Final = """
 np.gcd(i, 6) | np.gcd([0, -4, 12], [[0], [6]]) | np.gcd(1.5, 2) | np.lcm(i, [4, 0, -6, 8]) | np.lcm(4, 6)
 np.gcd(np.int8([100, -75]), np.int8(50)) | np.gcd(m, m) | np.gcd.outer([4, 6], [2, 3]) | np.lcm(f, f)
-np.bitwise_count(i) | np.bitwise_count(np.array([-7, 255], dtype='int16')) | np.bitwise_count(v)
+np.gcd(np.array([-128, -96, 64], dtype='int8'), np.array([32, -128, -128], dtype='int8'))
+np.add.reduceat(a, np.zeros(0, dtype=int)) | np.add.reduceat(t, np.zeros(0, dtype=int), 1)
+np.lcm(np.array([-128, 4], dtype='int8'), np.array([1, -6], dtype='int8')) | np.bitwise_count(i)
+np.bitwise_count(np.array([-7, 255], dtype='int16')) | np.bitwise_count(v)
 np.bitwise_count(np.array([0, 2**64 - 1], dtype='uint64')) | np.bitwise_count(np.array([-128], dtype='int8'))
 np.add.reduceat(v, [0, 2, 1, 3]) | np.add.reduceat(a, [0, 2]) | np.multiply.reduceat(a, [0, 3], axis=1)
 np.maximum.reduceat(t, [1, 0], 1) | np.add.reduceat(v, [4]) | np.add.reduceat(i, [0, 1], dtype=float)

@@ -135,12 +135,12 @@ class ufunc:
         if any(not 0 <= k < x.shape[0] for k in starts):
             facts = [("indices", str(starts)), ("size", str(x.shape[0]))]
             raise OutOfBoundsError(name, "an index is out of bounds", facts, "pass 0 to size - 1")
-        ends = [*starts[1:], x.shape[0]]
+        ends = [*starts, x.shape[0]][1:]
         parts = [
             self.reduce(x[k : end if end > k else k + 1], dtype=dtype)
             for k, end in zip(starts, ends, strict=True)
         ]
-        return finish(name, xp.moveaxis(xp.stack(parts), 0, axis), out)
+        return finish(name, xp.moveaxis(xp.stack(parts) if parts else x[:0], 0, axis), out)
 
     def outer(self, x1: Any, x2: Any, **others: Any) -> Any:
         """Call the function for each pair of elements."""
@@ -288,13 +288,13 @@ def _gcd(x1: Any, x2: Any) -> Array:
     a, b = _integers("gcd", x1, x2)
     while bool(xp.any(b != 0)):
         a, b = xp.where(b == 0, a, b), xp.where(b == 0, b, a % xp.where(b == 0, 1, b))
-    return a
+    return xp.abs(a)  # the least integer has no absolute value
 
 
 def _lcm(x1: Any, x2: Any) -> Array:
     a, b = _integers("lcm", x1, x2)
     divisor = _gcd(a, b)
-    return a // xp.where(divisor == 0, 1, divisor) * b
+    return xp.abs(a // xp.where(divisor == 0, 1, divisor) * b)
 
 
 def _bitwise_count(x: Any) -> Array:
