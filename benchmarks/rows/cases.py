@@ -312,7 +312,7 @@ EXCEPTIONS: Final[dict[str, str]] = {
     **dict.fromkeys(("linalg.LstsqResult", "linalg.LinAlgError"), NOT_FUNCTIONS),
     **dict.fromkeys(("autograd", "optim", "memory", "testing", "fused", "strict", "at", "top_k"), OWN),
     **dict.fromkeys(("broadcasting", "explain", "get_num_threads", "set_num_threads"), OWN),
-    **dict.fromkeys(("replay", "reproducible"), OWN),
+    **dict.fromkeys(("loop", "replay", "reproducible", "scan"), OWN),
     **dict.fromkeys(
         ("strided.is_contiguous", "strided.is_writable", "strided.strides"), "attributes in NumPy"
     ),

@@ -75,6 +75,8 @@ MODES = (
     "strict",
     "explain",
     "replay",
+    "loop",
+    "scan",
     "get_num_threads",
     "set_num_threads",
 )

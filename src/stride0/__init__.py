@@ -96,11 +96,13 @@ __all__ = [
     "get_num_threads",
     "isin",
     "linalg",
+    "loop",
     "memory",
     "optim",
     "random",
     "replay",
     "reproducible",
+    "scan",
     "set_num_threads",
     "special",
     "strict",
@@ -144,6 +146,8 @@ _LATER = {
     "testing": "",
     "explain": "_explain.explain",
     "replay": "_replay.replay",
+    "loop": "_replay.loops",
+    "scan": "_replay.loops",
 }
 
 
@@ -155,6 +159,8 @@ if _typing.TYPE_CHECKING:  # with a __getattr__ type checkers would accept every
     from stride0 import special as special
     from stride0 import testing as testing
     from stride0._explain.explain import explain as explain
+    from stride0._replay.loops import loop as loop
+    from stride0._replay.loops import scan as scan
     from stride0._replay.replay import replay as replay
 else:
 

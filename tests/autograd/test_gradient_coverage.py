@@ -224,6 +224,8 @@ COMPOSED: dict[str, list[Example]] = {
     "explain": [("no number", lambda x, y: repr(xp.explain(x, y)), X, Y[0])],
     "from_dlpack": [("refused", lambda x: xp.from_dlpack(x), X)],
     "replay": [("gradient", lambda x: xp.replay(xp.sin)(x), X)],
+    "loop": [("gradient", lambda x: xp.loop(3, lambda k, y: xp.sin(y) + k, x), X)],
+    "scan": [("gradient", lambda x, y: xp.scan(lambda s, z: (xp.sin(s) * z, s), x, y), X[0], Y)],
 }
 
 # Examples of functions with constant results (by the tables) that take more than arrays.

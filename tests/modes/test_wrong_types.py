@@ -33,6 +33,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     **{(f"autograd.{name}", "xs"): "f is called with them" for name in CALLING},
     ("testing.check_grad", "xs"): "f is called with them",
     ("autograd.checkpoint_loop", "state"): "step is called with it",
+    **{(name, "state"): "body is called with it" for name in ("loop", "scan")},
+    **{(name, "body"): "it is called" for name in ("loop", "scan")},
     **{(f"autograd.{name}", "has_aux"): "has_aux: names the argument" for name in WITH_AUX},
     ("autograd.linear_transpose", "f"): "it is called",
     **{(f"autograd.{name}", "args"): "f is called with them" for name in SPARSE},

@@ -89,6 +89,8 @@ OURS = {
     "strict",
     "explain",
     "replay",
+    "loop",
+    "scan",
     "einsum",
     "einsum_path",
     *_extras.__all__,

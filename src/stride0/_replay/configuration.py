@@ -39,7 +39,12 @@ class Entered:
 class RecordedCalls(Configuration):
     """A test configuration that records the calls of a function, also those without recorded arrays."""
 
-    recorder: Recorder
+    outermost: Recorder
+
+    @property
+    def recorder(self) -> Recorder:
+        """The recorder of the function, or of the body of a loop, that runs."""
+        return self.outermost.innermost()
 
     def refuse_value(self, operation: str) -> NoReturn:
         """Refuse to read the value of an array."""
@@ -110,5 +115,5 @@ def configuration_of(recorder: Recorder) -> RecordedCalls:
     """Return the configuration in which a recorder sees the calls of a function."""
     assert current_configuration() is None
     found = RecordedCalls(devices=("cpu",), simulated={0: Simulated()}, lazy=True)
-    found.recorder = recorder
+    found.outermost = recorder
     return found

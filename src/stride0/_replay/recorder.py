@@ -161,10 +161,17 @@ class Recorder:
 
     # --- calls
 
+    def innermost(self) -> Recorder:
+        """Return the recorder of the body that runs, if this recorder's function has called a loop."""
+        found = _tape.current_recorder()
+        return self if found is None else found
+
     def call(
         self, kind: str, function: Any, name: str, args: tuple[Any, ...], kwnames: tuple[str, ...] = ()
     ) -> Any:
         """Run a call on what its recorded arrays stand for, and append it to the recording."""
+        if (inner := self.innermost()) is not self:
+            return inner.call(kind, function, name, args, kwnames)
         if threading.get_ident() != self.thread:
             self.refuse("another thread computes with an array of the recorded function", "one thread", name)
         self.check_shape_of_result(name, args)
@@ -185,6 +192,10 @@ class Recorder:
         out = _tape.execute(self.level, step.execute, [value for _, value in operands])
         if out is NotImplemented:
             return out
+        if not writes:
+            for x, (slot, value) in zip(args, operands, strict=True):
+                if out is value and isinstance(out, Array):
+                    return x if _tape.slot_of(x) else _tape.recorded_array(self.level, value, slot)
         self.recording.append(step)
         self.writes = self.writes or (
             writes and (name.startswith("random.") or any(self.is_lasting(x) for _, x in operands))
@@ -289,6 +300,8 @@ class Recorder:
 
     def decide(self, function: Callable[[Any], bool], x: Array) -> bool:
         """Return what a function of the package decides by values; a replay checks that again."""
+        if (inner := self.innermost()) is not self:
+            return inner.decide(function, x)
         slot, value = self.operand(x)
         found: bool = _tape.execute(self.level, function, value)
         # After a write to memory that outlives the call, a replay cannot begin again.

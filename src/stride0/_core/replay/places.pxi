@@ -97,6 +97,7 @@ cdef int prepare_steps(Recording self) except -1:
             room.place = block.take(SCALAR_ROOM if content is None else content)
         if content is None:
             room.slot, room.late, room.given = key[0], key[0] in self.made, s0_type(self.samples[key[0]])
+    self.boxed = found.needed
     self.rooms_count, self.block = len(found.rooms), block.size
     # Arguments and arrays from outside of which prepared steps need the address.
     read = {slot for k in range(count) if self.prepared[k].way != BY_CALL for slot in self.read_by(&self.prepared[k])}

@@ -119,7 +119,7 @@ cdef class Preparation:
         cdef Signature signature
         for k in range(step.count):
             slot = step.slots[k]
-            if self.outlines[slot] is None and (slot < self.recording.arguments or slot in self.recording.made) and step.name != "where":
+            if self.outlines[slot] is None and self.recording.varies(slot) and step.name != "where":
                 return None
             found.append(self.outlines[slot] if self.outlines[slot] is not None else self.recording.initial[slot])
             args[k] = <PyObject*>found[k]

@@ -16,10 +16,12 @@ cdef class Recording:
     cdef readonly list steps
     cdef readonly list initial      # by slot: a constant, or None
     cdef readonly Py_ssize_t arguments
+    cdef readonly list inputs       # slots of the arguments, and of what the body of a loop takes from outside
     cdef readonly tuple results     # slots
     cdef dict samples               # by slot: Python scalars among the arguments and results
     cdef list outlines              # by slot: an Array with the shape and strides of the slot's array, without memory; or None
     cdef set made                   # slots of results
+    cdef set boxed                  # slots of which steps or the caller need the object
     cdef list live                  # the steps that run
     cdef Prepared* prepared         # the same, Note [Prepared steps]
     cdef Part* parts                # of prepared steps
@@ -30,7 +32,7 @@ cdef class Recording:
 
     def __init__(self, list samples):
         self.arguments, self.steps, self.live, self.made = len(samples), [], [], set()
-        self.initial = [None] * self.arguments
+        self.initial, self.inputs = [None] * self.arguments, list(range(self.arguments))
         self.samples = {k: x for k, x in enumerate(samples) if type(x) is not Array}
         self.outlines = [outline_of(x) for x in samples]
 
@@ -82,6 +84,15 @@ cdef class Recording:
         self.outlines.append(outline_of(value))
         return len(self.initial) - 1
 
+    def capture(self, value):
+        """Return a new slot that a call fills, as the slot of an argument; `value` is a sample."""
+        slot = self.constant(None)
+        self.outlines[slot] = outline_of(value)
+        if type(value) is not Array:
+            self.samples[slot] = value
+        self.inputs.append(slot)
+        return slot
+
     def append(self, Step step not None):
         """Append a step."""
         self.steps.append(step)
@@ -102,7 +113,7 @@ cdef class Recording:
     cdef bint is_immutable(self, Py_ssize_t slot):
         """Whether a slot holds a constant that is no array and cannot change."""
         value = self.initial[slot]
-        if slot < self.arguments or slot in self.made:
+        if self.varies(slot):
             return False
         return value is None or type(value) in IMMUTABLE or (type(value) is tuple and all([type(item) is int for item in value]))
 
@@ -167,12 +178,16 @@ cdef class Recording:
         """Whether the result of a step is a view that only depends on where its operand lies."""
         cdef Py_ssize_t k
         for k in range(step.count):
-            if step.slots[k] != step.base and (step.slots[k] < self.arguments or self.outlines[step.slots[k]] is not None or self.is_result(step.slots[k])):
+            if step.slots[k] != step.base and (self.outlines[step.slots[k]] is not None or self.varies(step.slots[k])):
                 return False
         return True
 
     cdef bint is_result(self, Py_ssize_t slot):
         return slot in self.made
+
+    cdef bint varies(self, Py_ssize_t slot):
+        """Whether calls may differ in what a slot holds."""
+        return slot in self.made or slot in self.inputs
 
     @property
     def running(self):
@@ -187,34 +202,21 @@ cdef class Recording:
 
     cdef object run(self, PyObject* const* arguments, bint single):
         """Run the steps with other arguments of the same signature; returns the results in order, or the `single` result."""
-        cdef Py_ssize_t k, count = len(self.initial)
-        cdef PyObject* stack[3 * FEW_SLOTS]
-        cdef PyObject** slots = stack
+        cdef PyObject* few[3 * FEW_SLOTS]
         cdef char block[FEW_BYTES]
-        cdef char* memory = block
-        if 3 * count + self.rooms_count > 3 * FEW_SLOTS:
-            slots = <PyObject**>PyMem_Malloc((3 * count + self.rooms_count) * sizeof(PyObject*))
-        if self.block > FEW_BYTES - PLACE:
-            memory = <char*>PyMem_Malloc(self.block + PLACE)
+        cdef Frame frame
+        cdef Py_ssize_t k
+        open_frame(self, &frame, few, block)
         try:
-            if slots is NULL or memory is NULL:
-                raise MemoryError("replay: no memory for the slots of a recording")
-            memset(slots + count, 0, count * sizeof(PyObject*))
-            for k in range(count):
-                slots[k] = arguments[k] if k < self.arguments else s0_list_item(self.initial, k)
-            run_steps(self, slots, slots + count, <char**>(slots + 2 * count), aligned(memory))
+            for k in range(self.arguments):
+                frame.slots[k] = arguments[k]
+            begin(self, &frame)
+            run_steps(self, &frame)
             if single:
-                return <object>slots[<Py_ssize_t>self.results[0]]
-            return [<object>slots[<Py_ssize_t>slot] for slot in self.results]
+                return <object>frame.slots[<Py_ssize_t>self.results[0]]
+            return [<object>frame.slots[<Py_ssize_t>slot] for slot in self.results]
         finally:
-            if slots is not NULL:
-                for k in range(count, 2 * count):
-                    if slots[k] is not NULL:
-                        Py_DECREF(<object>slots[k])
-            if slots is not stack:
-                PyMem_Free(slots)
-            if memory is not block:
-                PyMem_Free(memory)
+            close_frame(self, &frame, few, block)
 
 cdef frozenset CREATION = frozenset({"arange", "asarray", "eye", "full", "linspace", "ones", "zeros"})
 cdef frozenset IMMUTABLE = frozenset({bool, int, float, complex, str, DType})
@@ -222,6 +224,47 @@ cdef frozenset IMMUTABLE = frozenset({bool, int, float, complex, str, DType})
 cdef enum:
     FEW_SLOTS = 128
     FEW_BYTES = 8192
+
+
+# What one call of a recording needs: objects by slot, references to the results among them, addresses by slot and room, memory.
+cdef struct Frame:
+    PyObject** slots
+    PyObject** owned
+    char** addresses
+    char* memory
+    char* block     # the aligned memory
+
+
+cdef int open_frame(Recording self, Frame* frame, PyObject** few, char* block) except -1:
+    """Fill a frame, given memory for recordings with few slots; slots hold the constants."""
+    cdef Py_ssize_t k, count = len(self.initial), total = 3 * count + self.rooms_count
+    frame.slots = few if total <= 3 * FEW_SLOTS else <PyObject**>PyMem_Malloc(total * sizeof(PyObject*))
+    frame.memory = block if self.block <= FEW_BYTES - PLACE else <char*>PyMem_Malloc(self.block + PLACE)
+    if frame.slots is NULL or frame.memory is NULL:
+        close_frame(self, frame, few, block)
+        raise MemoryError("replay: no memory for the slots of a recording")
+    frame.owned, frame.addresses, frame.block = frame.slots + count, <char**>(frame.slots + 2 * count), aligned(frame.memory)
+    memset(frame.owned, 0, count * sizeof(PyObject*))
+    for k in range(count):
+        frame.slots[k] = s0_list_item(self.initial, k)
+    return 0
+
+
+cdef void drop_results(Recording self, Frame* frame) noexcept:
+    cdef Py_ssize_t k
+    for k in range(<Py_ssize_t>len(self.initial)):
+        if frame.owned[k] is not NULL:
+            Py_DECREF(<object>frame.owned[k])
+            frame.owned[k] = NULL
+
+
+cdef void close_frame(Recording self, Frame* frame, PyObject** few, char* block) noexcept:
+    if frame.slots is not NULL and frame.memory is not NULL:
+        drop_results(self, frame)
+    if frame.slots is not few:
+        PyMem_Free(frame.slots)
+    if frame.memory is not block:
+        PyMem_Free(frame.memory)
 
 
 cdef Array outline(int code, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
@@ -239,37 +282,40 @@ cdef Array outline_of(object value):
     return outline((<Array>value).code, (<Array>value).ndim, (<Array>value).shape_, (<Array>value).strides_) if type(value) is Array else None
 
 
-cdef int write_rooms(Recording self, PyObject** slots, char** addresses, Py_ssize_t slot) except -1:
+cdef int write_rooms(Recording self, Frame* frame, Py_ssize_t slot) except -1:
     """Write the Python scalar of a slot in the dtypes in which parts read it."""
     cdef Room* room
     cdef Py_ssize_t k
     for k in range(self.rooms_count):
         room = &self.rooms[k]
         if room.slot == slot:
-            if s0_type(<object>slots[slot]) is not room.given:
-                refuse_type(<object>slots[slot])
-            write_scalar(<object>slots[slot], room.code, addresses[len(self.initial) + k], "replay")
+            if s0_type(<object>frame.slots[slot]) is not room.given:
+                refuse_type(<object>frame.slots[slot])
+            write_scalar(<object>frame.slots[slot], room.code, frame.addresses[len(self.initial) + k], "replay")
     return 0
 
 
-cdef int run_steps(Recording self, PyObject** slots, PyObject** owned, char** addresses, char* block) except -1:
-    """
-    Run the steps. `owned` gets the references to results, `addresses` the addresses of arrays that prepared steps read, then the
-    addresses of rooms.
-    """
+cdef int begin(Recording self, Frame* frame) except -1:
+    """Find the addresses of arguments, of arrays from outside and of rooms, and write the scalars among the arguments."""
+    cdef Py_ssize_t k, slot, count = len(self.initial)
+    for slot in self.addressed:
+        if type(<object>frame.slots[slot]) is Array:
+            frame.addresses[slot] = data_of(<Array>frame.slots[slot])
+    for k in range(self.rooms_count):
+        frame.addresses[count + k] = &self.rooms[k].value[0] if self.rooms[k].place < 0 else frame.block + self.rooms[k].place
+        if self.rooms[k].slot >= 0 and not self.rooms[k].late:
+            write_scalar(<object>frame.slots[self.rooms[k].slot], self.rooms[k].code, frame.addresses[count + k], "replay")
+    return 0
+
+
+cdef int run_steps(Recording self, Frame* frame) except -1:
+    """Run the steps once; `frame.owned` gets the references to results."""
     cdef Prepared* at
     cdef Step step
-    cdef Py_ssize_t k, slot, count = len(self.initial)
+    cdef Py_ssize_t k, slot
     cdef int j
     cdef PyObject* given[MOST_OPERANDS]
     cdef Array made, outline
-    for slot in self.addressed:
-        addresses[slot] = data_of(<Array>slots[slot])
-    for k in range(self.rooms_count):
-        addresses[count + k] = &self.rooms[k].value[0] if self.rooms[k].place < 0 else block + self.rooms[k].place
-    for k in range(self.rooms_count):
-        if self.rooms[k].slot >= 0 and not self.rooms[k].late:
-            write_scalar(<object>slots[self.rooms[k].slot], self.rooms[k].code, addresses[count + k], "replay")
     for k in range(self.count):
         at = &self.prepared[k]
         if at.way == BY_PARTS:
@@ -277,26 +323,26 @@ cdef int run_steps(Recording self, PyObject** slots, PyObject** owned, char** ad
                 made = <Array>self.outlines[at.result]
                 made = new_array(made.code, made.ndim, made.shape_, made.strides_, False)
                 Py_INCREF(made)
-                slots[at.result] = owned[at.result] = <PyObject*>made
-                addresses[at.result] = made.address
+                frame.slots[at.result] = frame.owned[at.result] = <PyObject*>made
+                frame.addresses[at.result] = made.address
             elif at.result >= 0:
-                addresses[at.result] = block + at.place
+                frame.addresses[at.result] = frame.block + at.place
             for slot in range(at.first, at.first + at.count):
-                run_part(&self.parts[slot], addresses)
+                run_part(&self.parts[slot], frame.addresses)
         elif at.way == BY_OFFSET:
-            addresses[at.result] = addresses[at.base] + at.offset
+            frame.addresses[at.result] = frame.addresses[at.base] + at.offset
             if at.makes:
                 outline = <Array>self.outlines[at.result]
-                made = view_of(<Array>slots[at.base], addresses[at.result], outline.ndim, outline.shape_, outline.strides_)
+                made = view_of(<Array>frame.slots[at.base], frame.addresses[at.result], outline.ndim, outline.shape_, outline.strides_)
                 if made.code != outline.code:
                     made.code = outline.code
                     set_flags(made)
                 Py_INCREF(made)
-                slots[at.result] = owned[at.result] = <PyObject*>made
+                frame.slots[at.result] = frame.owned[at.result] = <PyObject*>made
         elif at.way == BY_CALL:
             step = <Step>at.step
             for j in range(<int>step.count):
-                given[j] = slots[step.slots[j]]
+                given[j] = frame.slots[step.slots[j]]
             try:
                 out = step.run(given)
                 if not step.fits(out):
@@ -306,16 +352,16 @@ cdef int run_steps(Recording self, PyObject** slots, PyObject** owned, char** ad
                 raise
             if step.result >= 0:
                 Py_INCREF(out)
-                slots[step.result] = owned[step.result] = <PyObject*>out
+                frame.slots[step.result] = frame.owned[step.result] = <PyObject*>out
                 if type(out) is Array:
-                    addresses[step.result] = data_of(<Array>out)
+                    frame.addresses[step.result] = data_of(<Array>out)
                 elif self.rooms_count and is_python_scalar(out):
-                    write_rooms(self, slots, addresses, step.result)
+                    write_rooms(self, frame, step.result)
         if (<Step>at.step).released:
             for slot in (<Step>at.step).released:
-                if owned[slot] is not NULL:
-                    Py_DECREF(<object>owned[slot])
-                    owned[slot] = slots[slot] = NULL
+                if frame.owned[slot] is not NULL:
+                    Py_DECREF(<object>frame.owned[slot])
+                    frame.owned[slot] = frame.slots[slot] = NULL
     return 0
 
 

@@ -1,9 +1,10 @@
 """Recordings of calls, which run again without Python: Note [Recordings] of the tape.
 
-One compiled module, read in this order: `steps.pxi`, `parts.pxi`, `recording.pxi`, `prepared.pxi`, `places.pxi`, `signature.pxi`, `calls.pxi`.
+One compiled module, read in this order: `steps.pxi`, `parts.pxi`, `recording.pxi`, `prepared.pxi`, `places.pxi`, `signature.pxi`, `calls.pxi`, `loops.pxi`.
 """
 
 cimport cython
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -25,12 +26,12 @@ from stride0._core.array.array cimport (
     set_ndim, shape_tuple, view_of,
 )
 from stride0._core.call.binding cimport MAX_PARAMETERS, Primitive, PyObject_Vectorcall, Signature, axes_tuple
-from stride0._core.elementwise.elementwise cimport binary, in_place, unary
+from stride0._core.elementwise.elementwise cimport binary, copy_array, in_place, unary
 from stride0._core.reduce.reduce cimport run_stride, start_element
 from stride0._core.index.index cimport get_item, set_item
 from stride0._core.matmul.matmul cimport Product, product_without_copies, run_products
 
-from stride0._base.errors import ReplayError, Stride0Error
+from stride0._base.errors import ReplayError, ShapeError, Stride0Error
 from stride0._tables.operations import REDUCTIONS
 
 cdef extern from "Python.h":
@@ -45,3 +46,4 @@ include "prepared.pxi"
 include "places.pxi"
 include "signature.pxi"
 include "calls.pxi"
+include "loops.pxi"

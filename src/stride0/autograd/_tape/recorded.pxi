@@ -18,20 +18,26 @@ cdef extern from *:
 
 @cython.final
 cdef class RecorderBlock:
-    """A block in which this thread records the calls of a function; `recorder` must outlive it."""
+    """
+    A block in which this thread records the calls of a function; `recorder` must outlive it.
+
+    Tapes older than the level of the recorder do not record: the body of a loop is recorded without them.
+    """
 
     cdef object recorder
     cdef PyObject* before
+    cdef Window window
 
     def __init__(self, recorder):
         self.recorder = recorder
 
     def __enter__(self):
-        self.before = s0_recorder
+        self.before, self.window = s0_recorder, above(<Level?>self.recorder.level)
         s0_set_recorder(<PyObject*>self.recorder)
 
     def __exit__(self, kind, error, traceback):
         s0_set_recorder(self.before)
+        restore(self.window)
 
 
 def current_recorder():

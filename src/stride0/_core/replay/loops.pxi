@@ -1,0 +1,109 @@
+# Loops whose body is a recording. Included in `replay.pyx`.
+
+cdef enum:
+    STEPS_BETWEEN_SIGNALS = 1024
+
+
+@cython.final
+cdef class Looped:
+    """
+    The function that repeats a recorded body.
+
+    It takes the states, the rows (arrays or ranges, of which step k takes item k) and what the body takes from outside. It returns
+    a tuple: the last states, the other results of all steps, stacked, and with `saves` the states before each step, stacked.
+
+    Parameters
+    ----------
+    recording : Recording
+        The body: its first arguments are states in C order and items of rows; its first results are the next states.
+    n, states, rows : int
+        Numbers of steps, states and rows.
+    reverse : bool
+        Whether the last item of the rows is taken first.
+    saves : bool
+        Whether states are returned.
+    """
+
+    cdef readonly Recording recording
+    cdef readonly Py_ssize_t n, states, rows
+    cdef readonly bint reverse
+    cdef bint saves
+
+    def __init__(self, Recording recording not None, Py_ssize_t n, Py_ssize_t states, Py_ssize_t rows, bint reverse, bint saves):
+        self.recording, self.n, self.states, self.rows, self.reverse, self.saves = recording, n, states, rows, reverse, saves
+
+    def saving(self):
+        """The same loop, which also returns the states before each step."""
+        return Looped(self.recording, self.n, self.states, self.rows, self.reverse, True)
+
+    def __call__(self, *operands):
+        cdef Recording body = self.recording
+        cdef PyObject* few[3 * FEW_SLOTS]
+        cdef char block[FEW_BYTES]
+        cdef Frame frame
+        cdef Py_ssize_t i, k, j, slot
+        cdef Array x
+        cdef list states = list(operands[:self.states]), held = [None] * len(operands)
+        cdef list outputs = [stack_for(<Array>body.outlines[slot], self.n) for slot in body.results[self.states:]]
+        cdef list saved = [stack_for(<Array>x, self.n) for x in states] if self.saves else []
+        open_frame(body, &frame, few, block)
+        try:
+            for k in range(<Py_ssize_t>len(operands)):
+                frame.slots[<Py_ssize_t>body.inputs[k]] = <PyObject*>operands[k]
+            for k in range(self.states, self.states + self.rows):
+                held[k] = item_of(operands[k], 0)
+                frame.slots[k] = <PyObject*>held[k]
+            begin(body, &frame)
+            for i in range(self.n):
+                k = self.n - 1 - i if self.reverse else i
+                for j in range(self.states):
+                    x = <Array>states[j]
+                    frame.slots[j], frame.addresses[j] = <PyObject*>x, data_of(x)
+                    if self.saves:
+                        put_item(<Array>saved[j], k, x)
+                for j in range(self.states, self.states + self.rows):
+                    if type(operands[j]) is Array:
+                        x = <Array>operands[j]
+                        frame.addresses[j] = data_of(x) + k * x.strides_[0]
+                        if j not in body.boxed:
+                            continue
+                    held[j] = item_of(operands[j], k)
+                    frame.slots[j] = <PyObject*>held[j]
+                    write_rooms(body, &frame, j)
+                run_steps(body, &frame)
+                states = [<object>frame.slots[<Py_ssize_t>body.results[j]] for j in range(self.states)]
+                for j in range(<Py_ssize_t>len(outputs)):
+                    put_item(<Array>outputs[j], k, <Array>frame.slots[<Py_ssize_t>body.results[self.states + j]])
+                drop_results(body, &frame)
+                if i % STEPS_BETWEEN_SIGNALS == STEPS_BETWEEN_SIGNALS - 1:
+                    PyErr_CheckSignals()
+        finally:
+            close_frame(body, &frame, few, block)
+        # A state that the body returns unchanged is an operand.
+        return (*[copy_array(<Array>x, (<Array>x).code, True) for x in states], *outputs, *saved)
+
+
+cdef Array stack_for(Array x, Py_ssize_t n):
+    """An array for n arrays like x."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    if x.ndim == MAX_NDIM:
+        raise ShapeError("scan", f"an output has {MAX_NDIM} axes", (), "return arrays of fewer axes")
+    shape[0] = n
+    memcpy(shape + 1, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    return new_array(x.code, x.ndim + 1, shape, NULL, False)
+
+
+cdef int put_item(Array stack, Py_ssize_t k, Array x) except -1:
+    """Copy an array in C order."""
+    cdef Py_ssize_t size = x.size * itemsize_at(x.code)
+    memcpy(data_of(stack) + k * size, data_of(x), size)
+    return 0
+
+
+cpdef object item_of(object row, Py_ssize_t k):
+    """Item k of a range, or of an array along its first axis, as a view."""
+    cdef Array x
+    if type(row) is not Array:
+        return row[k]
+    x = <Array>row
+    return view_of(x, data_of(x) + k * x.strides_[0], x.ndim - 1, x.shape_ + 1, x.strides_ + 1)

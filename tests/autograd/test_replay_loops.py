@@ -1,0 +1,172 @@
+"""`stride0.loop` and `stride0.scan`: the same as Python loops, eager, recorded, and differentiated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+from stride0.autograd import checkpoint_loop, grad, jvp, value_and_grad, vmap
+from stride0.autograd._tape.trees import flatten
+
+Function = Callable[..., Any]
+
+
+def numbers(*shape: int, seed: int = 0) -> xp.Array:
+    return xp.asarray(np.random.default_rng(seed).standard_normal(shape), copy=True)
+
+
+W, S, XS = numbers(3, seed=1), numbers(3, seed=2), numbers(7, 3, seed=3)
+
+
+def arrays(tree: Any) -> list[Any]:
+    return [np.asarray(x) for x in flatten(tree)[0]]
+
+
+def check(f: Function, *arguments: Any, rtol: float = 0.0, steps: int = 20) -> Any:
+    """Compare three calls of a function and of its replay; the recording has at most `steps` steps."""
+    replayed = xp.replay(f)
+    for k in range(3):
+        given = [x * (1 + 0.1 * k) if isinstance(x, xp.Array) else x for x in arguments]
+        for found, expected in zip(arrays(replayed(*given)), arrays(f(*given)), strict=True):
+            assert found.dtype == expected.dtype and found.strides == expected.strides
+            np.testing.assert_allclose(found, expected, rtol=rtol, atol=0)
+    assert replayed.recordings == 1
+    assert len(replayed.explain().splitlines()) - 1 <= steps
+    return replayed
+
+
+def sums(s: Any, x: Any) -> tuple[Any, Any]:
+    s = xp.tanh(s * W + x)
+    return s, {"sum": xp.sum(s), "all": (s, x)}
+
+
+def rotated(state: Any, x: Any) -> tuple[Any, Any]:
+    a, b, n = state
+    return (b, a + x[0], n + 1), xp.stack([x * a, x + b]).T
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda s, xs: xp.scan(sums, s, xs),
+        lambda s, xs: xp.scan(rotated, (s[0], 0.5, 0), xs),
+        lambda s, xs: xp.scan(lambda m, x: (m @ m.T * 0.1 + x, m.T), xp.stack([s, s, s]).T, xs),
+        lambda s, xs: xp.scan(lambda c, x: (c + x["a"], x["b"][0]), s, {"a": xs, "b": (xs * 2, xs)}),
+        lambda s, xs: xp.loop(5, lambda k, y: xp.where(y > k, y * 0.5, y + k * s), s),
+        lambda s, xs: xp.loop(7, lambda k, y: y + xs[k] * W[0], s),
+        lambda s, xs: xp.loop(4, lambda k, y: xp.scan(lambda c, x: (xp.sin(c * x + k), ()), y, xs)[0], s),
+        lambda s, xs: xp.loop(3, lambda k, y: y - 0.1 * grad(lambda z: xp.sum(xp.cos(z) * s))(y), s),
+        lambda s, xs: (xp.loop(0, lambda k, y: y * 2, s), xp.loop(1, lambda k, y: y * 2, s)),
+    ],
+)
+def test_loops(f: Function) -> None:
+    check(f, S, XS)
+
+
+def loss(s: Any, xs: Any, w: Any) -> Any:
+    def body(s: Any, x: Any) -> tuple[Any, Any]:
+        s = xp.tanh(s * w + x) + xp.mean(s)
+        return s, xp.sum(s * x)
+
+    last, ys = xp.scan(body, s, xs)
+    return xp.sum(last**2) + xp.sum(ys * xp.arange(7.0))
+
+
+GRADIENTS: dict[str, tuple[Function, int]] = {
+    "all arguments": (value_and_grad(loss, argnums=(0, 1, 2)), 60),
+    "outside": (lambda s, xs, w: grad(lambda s: loss(s, xs, w))(s), 60),
+    "closure": (lambda s, xs, w: grad(lambda v: loss(s, xs, v * 2))(w), 60),
+    "matrices": (
+        grad(lambda s, xs, w: xp.sum(xp.scan(lambda m, x: (xp.sin(m @ m) * x, x), w[:, None] * s, xs)[0])),
+        60,
+    ),
+    "nested": (
+        grad(
+            lambda s, xs, w: xp.sum(
+                xp.loop(3, lambda k, y: xp.scan(lambda c, x: (xp.sin(c * w + x), ()), y, xs)[0], s)
+            ),
+            argnums=(0, 2),
+        ),
+        60,
+    ),
+    "number of the step": (
+        grad(lambda s, xs, w: xp.sum(xp.loop(6, lambda k, y: xp.sin(y) + k * w, s)), 2),
+        60,
+    ),
+    "second": (lambda s, xs, w: grad(lambda v: xp.sum(grad(loss, 2)(s, xs, v) ** 2))(w), 5000),
+    "tangent": (lambda s, xs, w: jvp(lambda v: loss(s, xs, v), (w,), (s,)), 5000),
+    "batch": (lambda s, xs, w: vmap(lambda v: grad(loss, 2)(s, xs, v))(xp.stack([w, 2 * w])), 5000),
+}
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients(name: str) -> None:
+    f, steps = GRADIENTS[name]
+    check(f, S, XS, W, rtol=1e-12, steps=steps)
+
+
+def test_values_that_are_not_finite() -> None:
+    replayed = xp.replay(lambda x: grad(lambda y: xp.sum(xp.loop(4, lambda k, z: z @ z, y)))(x))
+    for x in (xp.eye(2), xp.full((2, 2), 1e200), xp.eye(2) * xp.nan, xp.eye(2)):
+        np.testing.assert_array_equal(arrays(replayed(x)), arrays(replayed._function(x)))
+
+
+def test_bodies_that_run_as_python_loops() -> None:
+    rng, twin = xp.random.default_rng(1), xp.random.default_rng(1)
+    f = xp.replay(lambda x, rng: xp.loop(3, lambda k, y: y + rng.standard_normal(3), x))
+    for _ in range(3):
+        np.testing.assert_array_equal(np.asarray(f(S, rng)), np.asarray(f._function(S, twin)))
+    total, plain = xp.zeros(3), xp.zeros(3)
+
+    def add(total: Any, xs: Any) -> Any:
+        def body(s: Any, x: Any) -> tuple[Any, Any]:
+            nonlocal total
+            total += x
+            made = xp.zeros(3)
+            made[0] = x[1]
+            return s + made, total * 1
+
+        return xp.scan(body, xp.zeros(3), xs)
+
+    replayed = xp.replay(add)
+    for _ in range(3):
+        for found, expected in zip(arrays(replayed(total, XS)), arrays(add(plain, XS)), strict=True):
+            np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.asarray(total), np.asarray(plain))
+
+
+def test_checkpoints() -> None:
+    def final(y: Any) -> Any:
+        return xp.sum(checkpoint_loop(lambda z: xp.loop(5, lambda k, v: xp.sin(v * W) + z[0], z), y, 4, 2))
+
+    check(grad(final), S, rtol=1e-12, steps=2000)
+
+
+def test_errors() -> None:
+    with pytest.raises(xp.ShapeError, match="another shape"):
+        xp.loop(3, lambda k, y: xp.stack([y, y]), S)
+    with pytest.raises(xp.DTypeError, match="another dtype"):
+        xp.loop(3, lambda k, y: y * 0.5, 1)
+    with pytest.raises(xp.ArgumentValueError, match="another structure"):
+        xp.scan(lambda s, x: ((s, s), x), S, XS)
+    with pytest.raises(xp.ShapeError, match="lengths"):
+        xp.scan(lambda s, x: (s, x), S, (XS, S))
+    with pytest.raises(xp.ArgumentTypeError, match="at least one axis"):
+        xp.scan(lambda s, x: (s, x), S, 3.0)
+    with pytest.raises(xp.ArgumentValueError, match="n is -1"):
+        xp.loop(-1, lambda k, y: y, S)
+    for f in (
+        lambda x: xp.loop(3, lambda k, y: y if y[0] > 0 else -y, x),
+        lambda x: xp.loop(3, lambda k, y: y * float(y[0]), x),
+    ):
+        with pytest.raises(xp.ReplayError, match="is read"):
+            xp.replay(f)(S)
+    replayed = xp.replay(lambda a: xp.loop(3, lambda k, b: xp.linalg.inv(b - k * xp.eye(2)), a))
+    replayed(xp.asarray([[0.5, 0.2], [0.1, 0.3]]))
+    with pytest.raises(xp.linalg.LinAlgError) as caught:
+        replayed(xp.zeros((2, 2)))
+    assert any(label == "recorded at" and __file__ in text for label, text in caught.value.facts)
