@@ -1,8 +1,8 @@
 """Small programs that run many times: eager, replayed by `stride0.replay`, and compiled by `jax.jit`.
 
-A row is the time of one call, in microseconds, and the replay's speed compared with eager and compiled calls.
-Compile times are not counted. JAX is left out if it is not installed. The times of a row are interleaved,
-and the fastest of many short runs counts.
+A row is the time of one call, in microseconds, the replay's speed compared with eager and compiled calls,
+and the time of the first call, which records, in eager calls. Compile times are not counted. JAX is left out
+if it is not installed. The times of a row are interleaved, and the fastest of many short runs counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def matrix(*shape: int, seed: int = 0) -> np.ndarray[Any, Any]:
     return np.random.default_rng(seed).standard_normal(shape) / math.sqrt(shape[-1])
 
 
-def programs(xp: Any, value_and_grad: Callable[..., Any], grad: Callable[..., Any]) -> dict[str, Program]:
+def programs(
+    xp: Any, value_and_grad: Callable[..., Any], grad: Callable[..., Any], scan: Any, loop: Any
+) -> dict[str, Program]:
     """Return the programs in a namespace, each with NumPy arrays and numbers as arguments."""
 
     def sines(x: Any) -> Any:
@@ -65,6 +67,24 @@ def programs(xp: Any, value_and_grad: Callable[..., Any], grad: Callable[..., An
         gain = spread @ view.T @ xp.linalg.inv(view @ spread @ view.T + error)
         return mean + gain @ (seen - view @ mean), spread - gain @ view @ spread
 
+    def filtered(mean: Any, spread: Any, seen: Any, *model: Any) -> Any:
+        def body(state: Any, seen: Any) -> Any:
+            state = kalman(*state, seen, *model)
+            return state, state[0]
+
+        return scan(body, (mean, spread), seen)[1]
+
+    def integrated(y: Any, h: Any) -> Any:
+        return xp.sum(loop(10_000, lambda k, y: runge_kutta(y, h), y) ** 2)
+
+    def qubits(angles: Any, state: Any, signs: Any, weights: Any) -> Any:
+        for k in range(8):
+            pairs = xp.reshape(state, (2**k, 2, -1))
+            c, s = xp.cos(angles[k]) + 0j, 1j * xp.sin(angles[k])
+            zero, one = pairs[:, 0], pairs[:, 1]
+            state = xp.reshape(xp.stack([c * zero - s * one, c * one - s * zero], axis=1), (-1,)) * signs
+        return xp.sum(xp.real(state * xp.conj(state)) * weights)
+
     def cell(x: Any, h: Any, c: Any, w: Any, u: Any, b: Any) -> Any:
         gates = w @ x + u @ h + b
         one, two, three, four = (gates[32 * k : 32 * k + 32] for k in range(4))
@@ -76,6 +96,9 @@ def programs(xp: Any, value_and_grad: Callable[..., Any], grad: Callable[..., An
         return xp.mean((out - y) ** 2)
 
     x = np.linspace(0.1, 1.0, 10)
+    model = (np.eye(4), 0.1 * np.eye(4), matrix(2, 4), np.eye(2))
+    lstm = (matrix(32), matrix(32), matrix(32), matrix(128, 32), matrix(128, 32), matrix(128))
+    state, bits = np.eye(1, 256, dtype=complex)[0], np.arange(256)
     return {
         "50 sines, value and gradient": (value_and_grad(sines), (x,)),
         "polynomial, gradient": (grad(polynomial), (x,)),
@@ -84,11 +107,16 @@ def programs(xp: Any, value_and_grad: Callable[..., Any], grad: Callable[..., An
         "5 bodies, step": (bodies, (matrix(5, 3), matrix(5, 3, seed=1), np.ones(5), 0.01)),
         "Kalman filter, step": (
             kalman,
-            (matrix(4), np.eye(4), matrix(2), np.eye(4), 0.1 * np.eye(4), matrix(2, 4), np.eye(2)),
+            (matrix(4), np.eye(4), matrix(2), *model),
         ),
-        "LSTM cell of 32": (
-            cell,
-            (matrix(32), matrix(32), matrix(32), matrix(128, 32), matrix(128, 32), matrix(128)),
+        "Kalman filter, 200 steps": (filtered, (matrix(4), np.eye(4), matrix(200, 2), *model)),
+        "Runge-Kutta, 10,000 steps": (integrated, (np.asarray([1.0, 0.0]), 0.001)),
+        "Runge-Kutta, 10,000 steps, gradient": (grad(integrated), (np.asarray([1.0, 0.0]), 0.001)),
+        "LSTM cell of 32": (cell, lstm),
+        "LSTM cell of 32, gradient": (grad(lambda *x: xp.sum(cell(*x)[0])), lstm),
+        "8 qubits": (
+            qubits,
+            (np.linspace(0.1, 0.8, 8), state, 1.0 - 2.0 * (bits & bits >> 1 != 0), 1.0 - 2.0 * (bits % 2)),
         ),
         "784-256-10, 32 rows, gradient": (
             value_and_grad(network),
@@ -104,7 +132,8 @@ def compiled() -> tuple[dict[str, Program], Callable[[Any], Any]] | None:
     except ImportError:
         return None
     jax.config.update("jax_enable_x64", True)
-    found = programs(jax.numpy, jax.value_and_grad, jax.grad)
+    loop = functools.partial(jax.lax.fori_loop, 0)
+    found = programs(jax.numpy, jax.value_and_grad, jax.grad, jax.lax.scan, loop)
 
     def arrays(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(jax.numpy.asarray(x) if isinstance(x, np.ndarray) else x for x in arguments)
@@ -136,9 +165,13 @@ def main() -> None:
     import stride0 as xp
 
     others = compiled()
-    print(f"{'':32s}{'eager':>9s}{'replay':>9s}{'jit':>9s}{'eager/replay':>14s}{'jit/replay':>12s}")
+    print(
+        f"{'':36s}{'eager':>11s}{'replay':>10s}{'jit':>10s}{'eager/replay':>14s}{'jit/replay':>12s}{'first/eager':>13s}"
+    )
     ratios: list[float] = []
-    for name, (f, numbers) in programs(xp, xp.autograd.value_and_grad, xp.autograd.grad).items():
+    for name, (f, numbers) in programs(
+        xp, xp.autograd.value_and_grad, xp.autograd.grad, xp.scan, xp.loop
+    ).items():
         if args.only not in name:
             continue
         given = tuple(xp.asarray(x) if isinstance(x, np.ndarray) else x for x in numbers)
@@ -148,10 +181,11 @@ def main() -> None:
             jitted, wait = others[0][name], others[1]
             calls.append(functools.partial(lambda f, x, wait: wait(f(*x)), *jitted, wait))
         eager, again, *jit = fastest(calls, args.seconds)
-        found = f"{jit[0]:9.2f}" if jit else f"{'-':>9s}"
+        first = 1e6 * min(timeit.timeit(functools.partial(xp.replay(f), *given), number=1) for _ in range(3))
+        found = f"{jit[0]:10.2f}" if jit else f"{'-':>10s}"
         ratio = f"{jit[0] / again:12.2f}" if jit else f"{'-':>12s}"
         ratios += [jit[0] / again] if jit else []
-        print(f"{name:32s}{eager:9.2f}{again:9.2f}{found}{eager / again:14.2f}{ratio}")
+        print(f"{name:36s}{eager:11.2f}{again:10.2f}{found}{eager / again:14.2f}{ratio}{first / eager:13.1f}")
     if ratios:
         print(f"geometric mean of jit/replay: {math.prod(ratios) ** (1 / len(ratios)):.2f}")
 

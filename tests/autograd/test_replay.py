@@ -531,3 +531,53 @@ def test_prepared_copies_and_choices() -> None:
         replayed = xp.replay(lambda x, h: x * (1.0 / h))
         replayed(vector(0), 2.0)
         replayed(vector(0), 0.0)
+
+
+def test_equal_steps_run_once() -> None:
+    def f(x: Any, h: Any) -> Any:
+        a, b = xp.sin(x[0] * (0.5 * h)), xp.sin(x[0] * (0.5 * h))
+        return a + b, xp.sum(x) * xp.sum(x), xp.exp(x), xp.exp(x)
+
+    replayed = check(f, vector, lambda seed: 0.1 + seed)
+    assert len(replayed.explain().splitlines()) == 1 + 4 + 1 + 2 + 2
+    first, second = replayed(vector(0), 0.1)[2:]
+    first += 1
+    assert facts(second) == facts(xp.exp(vector(0)))
+
+    def writes(x: Any, y: Any) -> Any:
+        before = xp.sin(y) * 2
+        x += 1
+        made = xp.zeros(5)
+        twice = made + 1
+        made[0] = 1.0
+        return before, xp.sin(y) * 2, twice, made + 1, xp.sin(x)
+
+    check(writes, vector, vector)
+    replayed, base, plain = xp.replay(writes), numbers(8, seed=3), numbers(8, seed=3)
+    for _ in range(3):
+        assert facts(replayed(base[1:6], base[2:7])) == facts(writes(plain[1:6], plain[2:7]))
+
+
+@pytest.mark.filterwarnings("ignore:replay")
+def test_threads_record_and_clear_at_the_same_time() -> None:
+    replayed = xp.replay(lambda x, h: grad(loss)(x) * h)
+    expected = {n: facts(replayed._function(vector(n)[:n], 0.5 * n)) for n in range(2, 6)}
+    failed: list[Any] = []
+
+    def work(k: int) -> None:
+        try:
+            for i in range(100):
+                n = 2 + (i + k) % 4
+                if facts(replayed(vector(n)[:n], 0.5 * n)) != expected[n]:
+                    failed.append(n)
+                if i % 25 == k:
+                    replayed.clear()
+        except Exception as error:  # reported by the main thread
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed and replayed.recordings <= 16

@@ -84,8 +84,9 @@ def compare(seed: int, kind: str) -> str:
     for data in (1, 2, 3):
         eager, given, error = outcome(f, arguments(data), data)
         found, written, refusal = outcome(replayed, arguments(data), data)
-        if refusal is not None and error is None:
+        if refusal is not None and (error is None or isinstance(refusal, xp.ReplayError)):
             # Which elements a write by index arrays has overwritten is not known while values may differ.
+            # A refusal may come before the error of the eager call.
             assert data == 1 and isinstance(refusal, (xp.ReplayError, xp.GradientError))
             return "refused"
         assert type(refusal) is type(error), (seed, kind, error, refusal)
@@ -103,9 +104,13 @@ def test_random_programs(kind: str) -> None:
 
 
 if __name__ == "__main__":
+    import collections
     import sys
 
     first, last = map(int, sys.argv[1:])
+    ends: collections.Counter[str] = collections.Counter()
     for number in range(first, last):
         for name in ("program", "gradient", "second", "batch", "jacobian", "tangent"):
-            compare(number, name)
+            ends[compare(number, name)] += 1
+        if number % 100 == 99 or number == last - 1:
+            print(f"{sum(ends.values())} programs to seed {number}: {dict(ends)}", flush=True)

@@ -70,7 +70,7 @@ class Replayed(Repeating):
                     return self._function(*args, **kwargs)
                 if not found.is_applicable(leaves):
                     continue
-                self.last = found
+                self.use(found)
                 try:
                     return found.run(leaves)
                 except Diverged:
@@ -93,7 +93,7 @@ class Replayed(Repeating):
         """Drop all recordings."""
         with self._lock:
             self._recorded.clear()
-            self.last = None
+            self.use(None)
 
     def explain(self) -> str:
         """Return a text that lists the steps of each recording, with shapes, dtypes and lines.
@@ -117,7 +117,7 @@ class Replayed(Repeating):
             if self.recordings >= MOST_RECORDINGS:
                 self._recorded.clear()
             self._recorded.setdefault(key, []).append(recorded)
-            self.last = recorded
+            self.use(recorded)
             self._made += 1
             is_many = self._made == MANY_RECORDINGS + 1
         if is_many:

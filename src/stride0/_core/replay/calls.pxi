@@ -101,10 +101,17 @@ cdef class Entry:
 cdef class Repeating:
     """The compiled part of a replayed function: a call with the signature of the last call."""
 
-    cdef public Entry last
+    cdef Entry last
+
+    def use(self, Entry entry):
+        """Try a recording first in the next call."""
+        with cython.critical_section(self):
+            self.last = entry
 
     def __call__(self, *args, **kwargs):
-        cdef Entry entry = self.last
+        cdef Entry entry
+        with cython.critical_section(self):
+            entry = self.last
         if entry is not None and not guarding and not kwargs and entry.matches(args) and entry.links.first_change() < 0 and entry.recording.is_free():
             try:
                 return entry.run_flat(args)

@@ -7,15 +7,17 @@ cdef enum:
 # or follows the slots: Note [Prepared steps].
 cdef struct Part:
     s0_loop loop                # NULL for a product of matrices
+    Py_ssize_t n, m             # the elements along two axes, and the strides along them
     int count                   # operands and the result
-    Py_ssize_t address[4]
-    Py_ssize_t offset[4]
-    Py_ssize_t n, m, k          # the elements along three axes, and the strides along them
+    int algorithm
+    int address[4]
+    int offset[4]
     Py_ssize_t inner[4]
     Py_ssize_t outer[4]
+    # In other lines of the cache, because most parts do not need it.
+    Py_ssize_t k                # the elements along a third axis, and the strides
     Py_ssize_t third[4]
     Product* product
-    int algorithm
 
 # Memory without a slot: a Python scalar in a dtype, an element, or accumulators.
 cdef struct Room:
@@ -92,9 +94,9 @@ cdef bint plan_fold(Part* part, Kernel kernel, Operand* operands, int nin, tuple
     if broadcast(operands, nin, shape, &ndim) != 0:
         return False
     for axis in axes:
-        for k in range(nin):
-            if shape[axis] > 1 and is_broadcast_along(&operands[k], axis, ndim):
-                return False
+        # Note [Repeated elements]
+        if shape[axis] > 1 and is_broadcast_along(&operands[0], axis, ndim) and (nin == 1 or is_broadcast_along(&operands[1], axis, ndim)):
+            return False
     set_strides(&plan, operands, nin, shape, ndim)
     order_axes(&plan, False)
     read_operand(&operands[nin], total)

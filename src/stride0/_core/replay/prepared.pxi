@@ -35,6 +35,8 @@ cdef dict REDUCING = {
 
 
 cdef Py_ssize_t[MAX_NDIM] NO_STRIDES
+cdef char[SCALAR_ROOM] ZERO
+memset(ZERO, 0, sizeof(ZERO))
 memset(NO_STRIDES, 0, sizeof(NO_STRIDES))
 
 
@@ -47,6 +49,14 @@ cdef bint is_copied(int code, int target) noexcept:
     if is_stored(code) or is_stored(target):
         return False
     return code == target or (letter_at(target) == c"f" and letter_at(code) != c"c")
+
+
+cdef bint is_basic(object key) noexcept:
+    """Whether a key has integers, slices, None and `...` only."""
+    if type(key) is tuple:
+        return all([type(item) is not tuple and is_basic(item) for item in key])
+    return type(key) is int or key is None or key is Ellipsis or (
+        type(key) is slice and all([item is None or type(item) is int for item in (key.start, key.stop, key.step)]))
 
 
 cdef class Preparation:
@@ -63,16 +73,16 @@ cdef class Preparation:
         cdef Py_ssize_t rooms = len(self.rooms)
         cdef Array result = <Array>self.outlines[step.result] if step.result >= 0 else None
         out.step, out.result, out.place, out.way, out.first = <PyObject*>step, step.result, -1, BY_CALL, self.recording.parts_count
-        if step.result < 0:
+        if step.result < 0 and step.name != "add_at":
             return 0
         if step.base >= 0:
-            if step.number == PART or not self.recording.is_fixed(step) or (step.result in self.needed and not step.shares):
+            if not self.recording.is_fixed(step) or (step.result in self.needed and not step.shares):
                 return 0
             if step.result in self.needed:
                 out.makes = True
                 self.needed.add(step.base)
             out.way, out.base, out.offset = BY_OFFSET, step.base, step.offset
-        elif step.number == PACK_LIST or step.number == PACK_TUPLE:
+        elif step.number == PACK_LIST or step.number == PACK_TUPLE or (step.number == CALL and step.name == "unstack"):
             out.way = BY_CALL if step.result in self.needed else BY_NOTHING
         elif self.describe(step, result):
             out.way, out.count = BY_PARTS, self.recording.parts_count - out.first
@@ -86,7 +96,9 @@ cdef class Preparation:
     cdef bint describe(self, Step step, Array result) except -1:
         """Describe a step by parts; False if it is called like any other function."""
         if result is None:
-            return step.number == CALL and step.name in OF_FLOATS and self.of_floats(step)
+            if step.number != CALL:
+                return False
+            return self.addition(step.slots[0], 0, step) if step.name == "add_at" else step.name in OF_FLOATS and self.of_floats(step)
         if not is_small_array(result):
             return False
         if step.number == UNARY or step.number == BINARY:
@@ -102,8 +114,18 @@ cdef class Preparation:
         arguments = self.arguments_of(step)
         if arguments is None:
             return False
-        if step.name in REDUCING or step.name == "vecdot":
+        if step.name in REDUCING:
             return self.reduction(step, arguments, result)
+        if step.name == "vecdot":
+            if type(arguments[1]) is not Array or (<Array>arguments[1]).shape != (<Array>arguments[0]).shape or arguments[2] != -1:
+                return False
+            return self.fold("vecdot", arguments[:2], step.operands, ((<Array>arguments[0]).ndim - 1,), result, step.result)
+        if step.name == "dot_into":
+            return self.masked_sum(step, arguments, result)
+        if step.name == "put":
+            zeros = outline(result.code, result.ndim, result.shape_, NO_STRIDES)
+            begun = self.add_loop(cast_kernel(result.code, result.code), (zeros,), (self.element(ZERO, result.code),), result, step.result)
+            return begun and self.addition(step.result, 2, step)
         if step.name == "where":
             return self.selection(step, result)
         if step.name in ("astype", "asarray", "copy") and is_copied((<Array>arguments[0]).code, result.code):
@@ -156,8 +178,8 @@ cdef class Preparation:
 
     # --- kinds of steps
 
-    cdef bint add_loop(self, Kernel kernel, object arrays, object addresses, Array result, Py_ssize_t address, Py_ssize_t offset=0) except -1:
-        """Add the call of a kernel, given an array or an address only (None) for each operand."""
+    cdef bint add_loop(self, Kernel kernel, object arrays, object addresses, Array result, Py_ssize_t address, Py_ssize_t offset=0, bint within=False) except -1:
+        """Add the call of a kernel, given an array or an address only (None) for each operand; `within` if the first operand is the result."""
         cdef Operand operands[4]
         cdef Part* part = self.recording.new_part()
         cdef int k, nin = <int>len(addresses)
@@ -168,6 +190,8 @@ cdef class Preparation:
             else:
                 describe_operand(&operands[k], <Array>arrays[k])
         part.address[nin], part.offset[nin] = address, offset
+        if within:
+            part.offset[0] = offset
         describe_operand(&operands[nin], result)
         return plan_loop(part, kernel, operands, nin)
 
@@ -264,58 +288,98 @@ cdef class Preparation:
         return True
 
     cdef bint reduction(self, Step step, list arguments, Array result) except -1:
-        """A reduction, as `reduce_whole` and `accumulate` compute it: the accumulators begin with an element, and the others are folded."""
-        cdef Array x = <Array>arguments[0], total, first
-        cdef bint is_mean = step.name == "mean", whole = False
-        cdef str name = "sum" if is_mean else step.name
-        cdef int nin = 1, number = REDUCTION_NUMBERS[name], code = x.code, target, k
+        """A reduction of one array; a mean is a sum that is divided."""
+        cdef Array x = <Array>arguments[0]
+        cdef bint is_mean = step.name == "mean"
+        cdef double count = <double>(x.size // result.size)
+        keepdims, dtype = REDUCING[step.name]
+        if type(arguments[keepdims]) is not bool or (dtype >= 0 and arguments[dtype] is not None) or (is_mean and x.code != FLOAT64):
+            return False
+        axes = axes_tuple(<PyObject*>arguments[1], x.ndim, step.name)
+        whole = arguments[1] is None and not arguments[keepdims] and (not is_mean or x.c_contiguous)
+        if not self.fold("sum" if is_mean else step.name, [x], step.operands, axes, result, step.result, run_stride(x) if whole else 0):
+            return False
+        # The sums are contiguous.
+        return not is_mean or self.add_loop(
+            op_kernel(OP_DIVIDE, FLOAT64), (result, None), (step.result, self.element(<char*>&count, FLOAT64)), result, step.result)
+
+    cdef bint masked_sum(self, Step step, list arguments, Array result) except -1:
+        """`dot_into`: a product, or the sum of a product along axes."""
+        cdef list arrays = arguments[:2]
+        cdef tuple shape = broadcast_shapes("dot_into", [("x1", (<Array>arrays[0]).shape), ("x2", (<Array>arrays[1]).shape)])
+        cdef int missing = <int>len(shape) - result.ndim, k
+        cdef tuple axes = tuple([k for k in range(<int>len(shape)) if k < missing or shape[k] != result.shape_[k - missing]])
+        cdef Operand operand
+        cdef Array x
+        for x in arrays:
+            if x.code != result.code or is_stored(x.code):
+                return False
+            # Note [Repeated cotangents]
+            describe_operand(&operand, x)
+            for k in range(<int>len(shape)):
+                if shape[k] > 1 and (<Array>arrays[0] is <Array>arrays[1] or k >= <int>len(shape) - x.ndim) and is_broadcast_along(&operand, k, <int>len(shape)):
+                    return False
+        if not axes:
+            return self.add_loop(op_kernel(OP_MULTIPLY_MASKED, result.code), arrays, step.operands[:2], result, step.result)
+        return prod(shape) < DEFERRED_SIZE and self.fold("dot_masked", arrays, step.operands, axes, result, step.result)
+
+    cdef bint fold(self, str name, list arrays, tuple addresses, tuple axes, Array result, Py_ssize_t address, Py_ssize_t stride=0) except -1:
+        """
+        A reduction, as `reduce_whole` (with a stride) and `accumulate` compute it: the accumulators begin with an element, and the
+        others are folded.
+        """
+        cdef Array x = <Array>arrays[0], total, first
+        cdef int number = REDUCTION_NUMBERS[name], code = x.code, nin = <int>len(arrays), target = FACTS.accumulator[number][code], ndim, k
         cdef Operand operands[3]
         cdef Py_ssize_t kept[MAX_NDIM]
-        cdef Py_ssize_t address = step.result, stride
+        cdef Py_ssize_t to = address
         cdef const char* start
-        cdef Kernel kernel = reduction_kernel(number, code)
         cdef Part* part
-        cdef tuple axes
-        cdef double count
-        if step.name == "vecdot":
-            nin, axes = 2, (x.ndim - 1,)
-            if type(arguments[1]) is not Array or (<Array>arguments[1]).code != code or (<Array>arguments[1]).shape != x.shape or arguments[2] != -1:
+        for k in range(nin):
+            describe_operand(&operands[k], <Array>arrays[k])
+            if operands[k].code != code or not is_small_array(<Array>arrays[k]):
                 return False
-        else:
-            keepdims, dtype = REDUCING[step.name]
-            if type(arguments[keepdims]) is not bool or (dtype >= 0 and arguments[dtype] is not None):
-                return False
-            whole = arguments[1] is None and not arguments[keepdims] and (not is_mean or x.c_contiguous)
-            axes = axes_tuple(<PyObject*>arguments[1], x.ndim, step.name)
-        target = FACTS.accumulator[number][code]
-        if is_stored(code) or target < 0 or not is_small_array(x) or x.ndim == 0 or (is_mean and code != FLOAT64) or not is_copied(target, result.code):
+        if broadcast(operands, nin, kept, &ndim) != 0 or ndim == 0 or is_stored(code) or target < 0 or not is_copied(target, result.code):
             return False
-        for k in range(x.ndim):
-            kept[k] = 1 if k in axes else x.shape_[k]
-        total = new_array(target, x.ndim, kept, NULL, False)
+        for k in axes:
+            kept[k] = 1
+        total = new_array(target, ndim, kept, NULL, False)
         if target != result.code:
-            address = self.room((-1, step.result), target, total.size * itemsize_at(target))
+            to = self.room((-1, address), target, total.size * itemsize_at(target))
         start = start_element(number, target)
-        first = outline(code if start is NULL else target, x.ndim, kept, x.strides_ if start is NULL else NO_STRIDES)
-        begun = step.slots[0] if start is NULL else self.element(start, target)
-        if not self.add_loop(cast_kernel(first.code, target), (first,), (begun,), total, address):
+        first = outline(code if start is NULL else target, ndim, kept, x.strides_ if start is NULL else NO_STRIDES)
+        begun = addresses[0] if start is NULL else self.element(start, target)
+        if not self.add_loop(cast_kernel(first.code, target), (first,), (begun,), total, to):
             return False
         part = self.recording.new_part()
         for k in range(nin):
-            part.address[k] = step.slots[k]
-            describe_operand(&operands[k], <Array>arguments[k])
-        part.address[nin] = address
-        stride = run_stride(x) if whole else 0
+            part.address[k] = addresses[k]
+        part.address[nin] = to
         if stride:
-            fold_run(part, kernel, stride, x.size, code)
-        elif not plan_fold(part, kernel, operands, nin, axes, total):
+            fold_run(part, reduction_kernel(number, code), stride, x.size, code)
+        elif not plan_fold(part, reduction_kernel(number, code), operands, nin, axes, total):
             return False
-        if is_mean:
-            count = <double>(x.size // total.size)
-            return self.add_loop(op_kernel(OP_DIVIDE, FLOAT64), (total, None), (address, self.element(<char*>&count, FLOAT64)), total, address)
         if target == result.code:
             return True
-        return self.add_loop(cast_kernel(target, result.code), (total,), (address,), new_array(result.code, x.ndim, kept, NULL, False), step.result)
+        return self.add_loop(cast_kernel(target, result.code), (total,), (to,), new_array(result.code, ndim, kept, NULL, False), address)
+
+    cdef bint addition(self, Py_ssize_t address, int values, Step step) except -1:
+        """
+        Values added to elements that a constant key names once: `add_at(x, key, values)`, or `put(values, shape, key)` with
+        `values` 2 on zeros.
+        """
+        cdef Array x = <Array>self.outlines[address], target, added = <Array>self.outlines[step.slots[0 if values else 2]], place
+        cdef Py_ssize_t slot = step.slots[2 if values else 1], source = step.slots[0 if values else 2]
+        key = self.recording.initial[slot]
+        if added is None or x is None or x.code != added.code or is_stored(x.code) or letter_at(x.code) == c"b" or not x.c_contiguous:
+            return False
+        if not is_small_array(x) or self.recording.varies(slot) or not is_basic(key):
+            return False
+        place = new_array(x.code, x.ndim, x.shape_, NULL, False)
+        target = <Array>get_item(place, key)
+        if target.size == 0:
+            return False
+        return self.add_loop(op_kernel(OP_ADD, x.code), (target, added), (address, source), target, address, data_of(target) - data_of(place), True)
 
     cdef bint joined(self, Step step, Array result) except -1:
         """`stack` and `concat` of arrays of one dtype: each array is copied to its part of the result."""

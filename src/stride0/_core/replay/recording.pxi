@@ -123,6 +123,7 @@ cdef class Recording:
         cdef Py_ssize_t slot
         cdef set read = set(results)
         self.fold_constants(results)
+        self.merge_equal(results)
         # A view needs the memory of its operand, and a list the memory of its items.
         bases = {step.result: (step.base,) for step in self.steps if step.base >= 0}
         bases.update({step.result: step.operands for step in self.steps if step.number == PACK_LIST or step.number == PACK_TUPLE})
@@ -157,13 +158,7 @@ cdef class Recording:
     cdef int fold_constants(self, tuple results) except -1:
         """Replace steps by their results, if these are constants that nobody can write to."""
         cdef Step step
-        cdef dict roots = {}
-        cdef set touched
-        for step in self.steps:
-            if step.base >= 0:
-                roots[step.result] = roots.get(step.base, step.base)
-        touched = {roots.get(slot, slot) for slot in results}
-        touched.update([roots.get(slot, slot) for step in self.steps if step.writes for slot in step.operands])
+        cdef set touched = self.touched(results)
         for step in self.steps:
             if step.constant is not None and step.result not in touched:
                 self.initial[step.result] = step.constant
@@ -174,9 +169,54 @@ cdef class Recording:
         self.steps = [step for step in self.steps if step.constant is None]
         return 0
 
+    cdef set touched(self, tuple results):
+        """The slots whose memory the caller gets or a step writes to, also through views."""
+        cdef Step step
+        cdef dict roots = {}
+        cdef set found
+        for step in self.steps:
+            if step.base >= 0:
+                roots[step.result] = roots.get(step.base, step.base)
+        found = {roots.get(slot, slot) for step in self.steps if step.writes or step.name == "add_at" for slot in step.operands}
+        if not found <= self.made:
+            # Arrays of the caller may overlap.
+            found.update([slot for slot, outline in enumerate(self.outlines) if outline is not None and slot not in self.made])
+        found.update([roots.get(slot, slot) for slot in results])
+        found.update([slot for slot, root in roots.items() if root in found])
+        return found
+
+    cdef int merge_equal(self, tuple results) except -1:
+        """Drop steps that compute again what an earlier step has computed."""
+        cdef Step step
+        cdef list kept = []
+        cdef dict same = {}, first = {}, constants = {}
+        cdef set touched = self.touched(results)
+        cdef Py_ssize_t slot
+        for slot, value in enumerate(self.initial):
+            if value is not None and self.is_immutable(slot):
+                same[slot] = constants.setdefault((type(value), repr(value)), slot)
+        for step in self.steps:
+            step.redirect(same)
+            if step.result >= 0 and self.is_function(step) and touched.isdisjoint((step.result, *step.operands)):
+                slot = first.setdefault((step.kind, step.function, step.operands, step.kwnames), step.result)
+                if slot != step.result:
+                    same[step.result] = slot
+                    continue
+            kept.append(step)
+        self.steps = kept
+        return 0
+
+    cdef bint is_function(self, Step step):
+        """Whether the result of a step depends on its operands only, and has the same memory or memory of its own."""
+        if step.number == CALL and step.base < 0:
+            return step.name in REPEATED or (step.name in OF_FLOATS and step.result in self.samples)
+        return step.pure if step.base < 0 else self.is_fixed(step) and step.number != PART
+
     cdef bint is_fixed(self, Step step):
         """Whether the result of a step is a view that only depends on where its operand lies."""
         cdef Py_ssize_t k
+        if step.number == PART:
+            return step.name == "unstack"
         for k in range(step.count):
             if step.slots[k] != step.base and (self.outlines[step.slots[k]] is not None or self.varies(step.slots[k])):
                 return False
@@ -220,6 +260,9 @@ cdef class Recording:
 
 cdef frozenset CREATION = frozenset({"arange", "asarray", "eye", "full", "linspace", "ones", "zeros"})
 cdef frozenset IMMUTABLE = frozenset({bool, int, float, complex, str, DType})
+
+# Functions of arrays that are computed once for equal arguments.
+cdef frozenset REPEATED = frozenset({"all", "any", "count_nonzero", "dot_into", "matmul", "max", "mean", "min", "prod", "sum", "vecdot", "where"})
 
 cdef enum:
     FEW_SLOTS = 128

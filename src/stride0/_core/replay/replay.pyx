@@ -15,12 +15,12 @@ from stride0._core.memory.dtype cimport (
 )
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.loops cimport s0_loop
-from stride0._core.plan.operations cimport OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_POW, OP_SQUARE, OP_SUBTRACT, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT
+from stride0._core.plan.operations cimport OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_MULTIPLY_MASKED, OP_POW, OP_SQUARE, OP_SUBTRACT, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT
 from stride0._core.plan.plan cimport (
     FACTS, Kernel, MAX_NDIM, Operand, Plan, aligned, broadcast, cast_kernel, coalesce, input_code, layout_of, loops_of, op_kernel,
     order_axes, reduction_kernel, set_result, set_strides, tuning, where_kernel,
 )
-from stride0._core.array.modes cimport guarding
+from stride0._core.array.modes cimport DEFERRED_SIZE, guarding
 from stride0._core.array.array cimport (
     Array, blank, data_of, describe_operand, is_broadcast_along, needs_tape, new_array, read_operand, s0_tuple_items, set_flags,
     set_ndim, shape_tuple, view_of,
@@ -31,7 +31,10 @@ from stride0._core.reduce.reduce cimport run_stride, start_element
 from stride0._core.index.index cimport get_item, set_item
 from stride0._core.matmul.matmul cimport Product, product_without_copies, run_products
 
+from math import prod
+
 from stride0._base.errors import ReplayError, ShapeError, Stride0Error
+from stride0._base.shapes import broadcast_shapes
 from stride0._tables.operations import REDUCTIONS
 
 cdef extern from "Python.h":

@@ -105,6 +105,15 @@ cdef class Step:
             self.code, self.ndim, self.shape = (<Array>value).code, (<Array>value).ndim, shape_tuple(<Array>value)
             self.facts = self.shape, (<Array>value).dtype
 
+    cdef int redirect(self, dict same) except -1:
+        """Read other slots: `same` has them by the slots read so far."""
+        cdef Py_ssize_t k
+        self.operands = tuple([same.get(slot, slot) for slot in self.operands])
+        self.base = same.get(self.base, self.base)
+        for k in range(self.count):
+            self.slots[k] = self.operands[k]
+        return 0
+
     cdef object run(self, PyObject** given):
         cdef Py_ssize_t k
         cdef PyObject* result
