@@ -112,17 +112,24 @@ static double s0_reflector(double *x, Py_ssize_t at, Py_ssize_t first, Py_ssize_
     return (beta - alpha) / beta;
 }
 
-/* Multiply `rows` rows of x by the reflector of v from the right. */
-S0_INLINE void s0_reflect_some(double *x, Py_ssize_t pitch, const int rows, const double *v, double tau, Py_ssize_t first, Py_ssize_t last)
+/* Add the multiple factors[i] of `added` to row i, unless `added` is NULL; then multiply the `rows` rows of x by the reflector of v from the right. */
+S0_INLINE void s0_reflect_some(double *x, Py_ssize_t pitch, const int rows, const double *factors, const double *added, const double *v,
+                               double tau, Py_ssize_t first, Py_ssize_t last)
 {
-    f64_8 sum[S0_ROWS_TOGETHER];
+    f64_8 sum[S0_ROWS_TOGETHER], other;
     double factor[S0_ROWS_TOGETHER];
     for (int i = 0; i < rows; i++)
         sum[i] = s0_no_pack();
     for (Py_ssize_t j = first; j < last; j += 8) {
         const f64_8 b = s0_load_f64_8(v + j);
+        if (added)
+            other = s0_load_f64_8(added + j);
         for (int i = 0; i < rows; i++) {
-            const f64_8 a = s0_load_f64_8(x + i * pitch + j);
+            f64_8 a = s0_load_f64_8(x + i * pitch + j);
+            if (added) {
+                S0_FOR_ALL(S0_COUNT(a)) a.of[k] += factors[i] * other.of[k];
+                s0_store_f64_8(x + i * pitch + j, a);
+            }
             S0_FOR_ALL(S0_COUNT(b)) sum[i].of[k] += a.of[k] * b.of[k];
         }
     }
@@ -138,14 +145,27 @@ S0_INLINE void s0_reflect_some(double *x, Py_ssize_t pitch, const int rows, cons
     }
 }
 
+S0_INLINE void s0_reflect_all(double *x, Py_ssize_t pitch, Py_ssize_t rows, const double *factors, const double *added, const double *v,
+                              double tau, Py_ssize_t first, Py_ssize_t last)
+{
+    for (; rows >= S0_ROWS_TOGETHER; rows -= S0_ROWS_TOGETHER, x += S0_ROWS_TOGETHER * pitch, factors += S0_ROWS_TOGETHER)
+        s0_reflect_some(x, pitch, S0_ROWS_TOGETHER, factors, added, v, tau, first, last);
+    for (; rows > 0; rows--, x += pitch, factors++)
+        s0_reflect_some(x, pitch, 1, factors, added, v, tau, first, last);
+}
+
+/* Multiply rows of x by the reflector of v from the right. */
 static void s0_reflect_rows(double *x, Py_ssize_t pitch, Py_ssize_t rows, const double *v, double tau, Py_ssize_t first, Py_ssize_t last)
 {
-    if (tau == 0)
-        return;
-    for (; rows >= S0_ROWS_TOGETHER; rows -= S0_ROWS_TOGETHER, x += S0_ROWS_TOGETHER * pitch)
-        s0_reflect_some(x, pitch, S0_ROWS_TOGETHER, v, tau, first, last);
-    for (; rows > 0; rows--, x += pitch)
-        s0_reflect_some(x, pitch, 1, v, tau, first, last);
+    if (tau != 0)
+        s0_reflect_all(x, pitch, rows, v, NULL, v, tau, first, last);
+}
+
+/* The same, after multiples of a row are added to the rows. */
+static void s0_reflect_sums(double *x, Py_ssize_t pitch, Py_ssize_t rows, const double *factors, const double *added, const double *v,
+                            double tau, Py_ssize_t first, Py_ssize_t last)
+{
+    s0_reflect_all(x, pitch, rows, factors, added, v, tau, first, last);
 }
 
 /* Add the products of rows of a with the elements of v to `sums`: the product of the transpose of a with v. */
@@ -163,37 +183,6 @@ static void s0_sum_rows(const double *a, Py_ssize_t pitch, Py_ssize_t rows, cons
         }
     for (; i < rows; i++, a += pitch)
         s0_add_multiple(sums, v[i], a, first, last);
-}
-
-/* Add v[i] sums' to row i, and then apply the reflector of u to the row. */
-S0_INLINE void s0_reflect_twice(double *a, Py_ssize_t pitch, const int rows, const double *v, const double *sums, const double *u, double tau,
-                                Py_ssize_t first, Py_ssize_t last)
-{
-    f64_8 sum[S0_ROWS_TOGETHER];
-    double factor[S0_ROWS_TOGETHER];
-    for (int i = 0; i < rows; i++)
-        sum[i] = s0_no_pack();
-    for (Py_ssize_t j = first; j < last; j += 8) {
-        const f64_8 x = s0_load_f64_8(sums + j), y = s0_load_f64_8(u + j);
-        for (int i = 0; i < rows; i++) {
-            f64_8 b = s0_load_f64_8(a + i * pitch + j);
-            S0_FOR_ALL(S0_COUNT(b)) {
-                b.of[k] += v[i] * x.of[k];
-                sum[i].of[k] += b.of[k] * y.of[k];
-            }
-            s0_store_f64_8(a + i * pitch + j, b);
-        }
-    }
-    for (int i = 0; i < rows; i++)
-        factor[i] = -tau * s0_total(sum[i]);
-    for (Py_ssize_t j = first; j < last; j += 8) {
-        const f64_8 y = s0_load_f64_8(u + j);
-        for (int i = 0; i < rows; i++) {
-            f64_8 b = s0_load_f64_8(a + i * pitch + j);
-            S0_FOR_ALL(S0_COUNT(b)) b.of[k] += factor[i] * y.of[k];
-            s0_store_f64_8(a + i * pitch + j, b);
-        }
-    }
 }
 
 /* The rotation that maps (f, g) to (r, 0), as LAPACK's dlartg: c f + s g = r and c g - s f = 0. Returns r. */

@@ -29,10 +29,7 @@ static void s0_to_hessenberg(s0_schur *all, double *vectors, double *tau, double
             sums[i] = 0;
         s0_multiply(sums, -tau[k], first, width);
         s0_reflect_rows(all->a, pitch, k + 1, v, tau[k], first, width);
-        for (i = k + 1; i + S0_ROWS_TOGETHER <= high + 1; i += S0_ROWS_TOGETHER)
-            s0_reflect_twice(all->a + i * pitch, pitch, S0_ROWS_TOGETHER, v + i, sums, v, tau[k], first, width);
-        for (; i <= high; i++)
-            s0_reflect_twice(all->a + i * pitch, pitch, 1, v + i, sums, v, tau[k], first, width);
+        s0_reflect_sums(all->a + (k + 1) * pitch, pitch, high - k, v + k + 1, sums, v, tau[k], first, width);
     }
     if (!all->z)
         return;

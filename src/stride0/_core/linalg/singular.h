@@ -28,10 +28,7 @@ static void s0_bidiagonalise(double *a, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p
         s0_add_multiple(row, 1, sums, first, width);
         memcpy(u + k + 1, row + k + 1, (n - k - 1) * sizeof(double));
         right_tau[k] = s0_reflector(u, k + 1, first, width, &e[k]);
-        for (i = k + 1; i + S0_ROWS_TOGETHER <= m; i += S0_ROWS_TOGETHER)
-            s0_reflect_twice(a + i * pitch, pitch, S0_ROWS_TOGETHER, v + i, sums, u, right_tau[k], first, width);
-        for (; i < m; i++)
-            s0_reflect_twice(a + i * pitch, pitch, 1, v + i, sums, u, right_tau[k], first, width);
+        s0_reflect_sums(row + pitch, pitch, m - k - 1, v + k + 1, sums, u, right_tau[k], first, width);
     }
 }
 
