@@ -280,3 +280,31 @@ def test_functions_made_of_them() -> None:
     )
     gradient = xp.autograd.grad(lambda x: xp.sum(xp.linalg.svdvals(x) ** 2))(x)
     np.testing.assert_allclose(gradient, 2 * a, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("n", [3, 8, 25, 26, 50, 100])
+def test_signs_are_nearly_all_those_of_lapack(n: int, dtype: str) -> None:
+    """Multiples of complex vectors, too."""
+    agree = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        a = rng.standard_normal((n, n)).astype(dtype)
+        if dtype == "complex128":
+            a += 1j * rng.standard_normal((n, n))
+        h = a + a.conj().T
+        pairs = [(xp.linalg.eigh(xp.asarray(h))[1], np.linalg.eigh(h)[1])]
+        for b in (a, np.vstack([a, a[: n // 3]]), np.hstack([a, a[:, : n // 3]])):
+            u, _, vh = xp.linalg.svd(xp.asarray(b), full_matrices=False)
+            expected = np.linalg.svd(b, full_matrices=False)
+            pairs += [(u, expected[0]), (xp.conj(vh.mT), expected[2].conj().T)]
+        agree += [np.sum(np.asarray(x).conj() * y, axis=0).real > 0.9 for x, y in pairs]
+    assert np.concatenate(agree).mean() > 0.95
+
+
+def test_vectors_of_diagonal_matrices_are_those_of_lapack() -> None:
+    for a in (np.eye(50), -np.eye(30), np.diag(np.arange(5.0)), np.zeros((3, 3))):
+        for found, expected in zip(xp.linalg.eigh(xp.asarray(a)), np.linalg.eigh(a), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    for found, expected in zip(xp.linalg.svd(xp.eye(50)), np.linalg.svd(np.eye(50)), strict=True):
+        np.testing.assert_array_equal(found, expected)

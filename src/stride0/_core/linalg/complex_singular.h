@@ -78,18 +78,8 @@ static int s0_complex_singular_one(const char *from, Py_ssize_t down, Py_ssize_t
         s0_accumulate_complex(u_rows, tall, columns, m, left, left_tau, n, 0);
         s0_accumulate_complex(v_rows, pitch, n, n, right, right_tau, n - 1, 1);
     }
-    if (!s0_diagonalise_two(d, e, n, &of_u, &of_v))
+    if (!s0_diagonalise_bidiagonal(d, e, n, is_wide, &of_u, &of_v, left))
         return S0_SPECTRUM_FAILED;
-    if (left_out) {
-        s0_apply_rotations(&of_u);
-        s0_apply_rotations(&of_v);
-    }
-    for (i = 0; i < n; i++)
-        if (signbit(d[i])) {
-            d[i] = -d[i];
-            if (left_out)
-                s0_multiply(v_rows + i * 2 * pitch, -1, 0, 2 * pitch);
-        }
     s0_order_of(d, n, 1, places);
     for (i = 0; i < n; i++)
         values[i] = d[places[i]] / scale;
@@ -125,9 +115,9 @@ static int s0_singular(const s0_spectra *all, Py_ssize_t first, Py_ssize_t last)
         if (all->is_complex)
             status = s0_complex_singular_one(a, down, across, m, n, all->full, wide, values, left, right, memory);
         else if (wide)
-            status = s0_singular_one(a, down, across, m, n, all->full, values, right, m, 1, left, 1, n, memory);
+            status = s0_singular_one(a, down, across, m, n, all->full, 1, values, right, m, 1, left, 1, n, memory);
         else
-            status = s0_singular_one(a, down, across, m, n, all->full, values, left, 1, columns, right, n, 1, memory);
+            status = s0_singular_one(a, down, across, m, n, all->full, 0, values, left, 1, columns, right, n, 1, memory);
     }
     if (!all->memory)
         free(memory);

@@ -95,6 +95,37 @@ static void s0_tridiagonal_sweep(double *d, double *e, Py_ssize_t first, Py_ssiz
     e[near + (falls ? 0 : -1)] = g;
 }
 
+/* Diagonalise the block of two rows from k on, with the signs of LAPACK's dlaev2. */
+static void s0_diagonalise_pair(double *d, double *e, Py_ssize_t k, s0_rotations *rotations)
+{
+    const double a = d[k + 1], b = e[k], c = d[k], sum = a + c, difference = a - c, size = fabs(difference), twice = 2 * b, off = fabs(twice);
+    const double most = fabs(a) > fabs(c) ? a : c, least = fabs(a) > fabs(c) ? c : a;
+    const double greater = size > off ? size : off, ratio = (size > off ? off : size) / greater;
+    const double root = greater * sqrt(1 + ratio * ratio), edge = difference >= 0 ? difference + root : difference - root;
+    double *pair = s0_next_sweep(rotations, k, 1, 0), cosine, sine, first, second;
+    first = 0.5 * (sum < 0 ? sum - root : sum + root);
+    second = sum == 0 ? -0.5 * root : (most / first) * least - (b / first) * b;
+    if (fabs(edge) > off) {
+        sine = 1 / sqrt(1 + (twice / edge) * (twice / edge));
+        cosine = -(twice / edge) * sine;
+    } else {
+        cosine = 1 / sqrt(1 + (edge / twice) * (edge / twice));
+        sine = -(edge / twice) * cosine;
+    }
+    if ((sum < 0) == (difference < 0)) {
+        const double held = cosine;
+        cosine = -sine;
+        sine = held;
+    }
+    d[k + 1] = first;
+    d[k] = second;
+    e[k] = 0;
+    if (pair) {
+        pair[0] = cosine;
+        pair[1] = -sine;
+    }
+}
+
 /* Reduce a tridiagonal matrix to the diagonal of its eigenvalues. Returns 0 if it does not converge. */
 static int s0_diagonalise(double *d, double *e, Py_ssize_t n, s0_rotations *rotations)
 {
@@ -114,12 +145,16 @@ static int s0_diagonalise(double *d, double *e, Py_ssize_t n, s0_rotations *rota
                     ;
                 if (k > first)
                     e[k - 1] = 0;
-                if (k == last)
+                if (k == last) {
                     last--;
-                else if (sweeps-- > 0)
+                } else if (k + 1 == last) {
+                    s0_diagonalise_pair(d, e, k, rotations);
+                    last -= 2;
+                } else if (sweeps-- > 0) {
                     s0_tridiagonal_sweep(d, e, k, last, 0, rotations);
-                else
+                } else {
                     return 0;
+                }
             }
         } else {
             while (first < last) {
@@ -127,15 +162,30 @@ static int s0_diagonalise(double *d, double *e, Py_ssize_t n, s0_rotations *rota
                     ;
                 if (k < last)
                     e[k] = 0;
-                if (k == first)
+                if (k == first) {
                     first++;
-                else if (sweeps-- > 0)
+                } else if (k == first + 1) {
+                    s0_diagonalise_pair(d, e, first, rotations);
+                    first += 2;
+                } else if (sweeps-- > 0) {
                     s0_tridiagonal_sweep(d, e, first, k, 1, rotations);
-                else
+                } else {
                     return 0;
+                }
             }
         }
     }
+    return 1;
+}
+
+/* Write what determines the signs of eigenvectors in LAPACK to q: Note [Signs of vectors]. Returns 0 if LAPACK does not divide the matrix in the middle. */
+static int s0_sign_of_eigenvectors(const s0_rotations *all, Py_ssize_t n, const double *d, const double *e, double *q)
+{
+    const Py_ssize_t middle = n - 1 - n / 2;
+    if (n <= S0_UNDIVIDED || s0_is_negligible(e[middle], d[middle], d[middle + 1]))
+        return 0;
+    memcpy(q, all->rows + (middle + 1) * all->pitch, all->width * sizeof(double));
+    s0_add_multiple(q, copysign(1, e[middle]), all->rows + middle * all->pitch, 0, all->width);
     return 1;
 }
 
@@ -147,8 +197,10 @@ static int s0_symmetric_one(const char *from, const Py_ssize_t *strides, Py_ssiz
     double *a = memory, *rows = a + n * pitch, *d = rows + n * pitch, *e = d + pitch, *tau = e + pitch, *work = tau + pitch;
     double *pairs = work + 3 * pitch;
     Py_ssize_t *places = (Py_ssize_t *)(pairs + 2 * S0_KEPT_ROTATIONS * n);
-    const double scale = s0_read_scaled(from, strides[1], strides[2], n, n, 1, a, pitch);
+    /* In the reverse order of rows and columns, so that the reflectors are LAPACK's. */
+    const double scale = s0_read_scaled(from + (n - 1) * (strides[1] + strides[2]), -strides[2], -strides[1], n, n, 1, a, pitch);
     s0_rotations rotations = s0_rotations_of(vectors ? rows : NULL, pitch, s0_packs(n), pairs, n);
+    int signs = 0;
     Py_ssize_t i, j;
     if (scale == 0)
         return S0_SPECTRUM_FAILED;
@@ -161,16 +213,19 @@ static int s0_symmetric_one(const char *from, const Py_ssize_t *strides, Py_ssiz
         for (j = 0; j < n; j += S0_ROWS_IN_CACHE)
             for (i = j + 1; i < n; i++)
                 s0_reflect_rows(rows + j * pitch, pitch, i - j < S0_ROWS_IN_CACHE ? i - j : S0_ROWS_IN_CACHE, a + i * pitch, tau[i], 0, s0_packs(i));
+        signs = s0_sign_of_eigenvectors(&rotations, n, d, e, work);
     }
     if (!s0_diagonalise(d, e, n, &rotations))
         return S0_SPECTRUM_FAILED;
     if (vectors)
         s0_apply_rotations(&rotations);
+    if (signs)
+        s0_choose_signs(&rotations, n, work, NULL);
     s0_order_of(d, n, 0, places);
     for (j = 0; j < n; j++)
         values[j] = d[places[j]] / scale;
     if (vectors)
-        s0_write_vectors(rows, pitch, n, n, places, vectors, 1, n);
+        s0_write_vectors(rows, pitch, n, n, places, vectors + (n - 1) * n, 1, -n);
     return S0_SPECTRUM_DONE;
 }
 

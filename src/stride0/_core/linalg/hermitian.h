@@ -48,9 +48,11 @@ static int s0_hermitian_one(const char *from, const Py_ssize_t *strides, Py_ssiz
     const Py_ssize_t pitch = s0_pitch(n), line = 2 * pitch;
     double *a = memory, *rows = a + n * line, *d = rows + n * line, *e = d + pitch, *tau = e + pitch, *work = tau + line;
     double *pairs = work + line;
-    const double scale = s0_read_complex(from, strides[1], strides[2], n, n, 1, 1, a, pitch);
+    /* In the reverse order of rows and columns, as `s0_symmetric_one`. */
+    const double scale = s0_read_complex(from + (n - 1) * (strides[1] + strides[2]), -strides[2], -strides[1], n, n, 1, -1, a, pitch);
     Py_ssize_t *places = (Py_ssize_t *)(pairs + 2 * S0_KEPT_ROTATIONS * n);
     s0_rotations rotations = s0_rotations_of(vectors ? rows : NULL, line, line, pairs, n);
+    int signs = 0;
     if (scale == 0)
         return S0_SPECTRUM_FAILED;
     s0_tridiagonalise_hermitian(a, n, pitch, d, e, tau, work);
@@ -62,16 +64,19 @@ static int s0_hermitian_one(const char *from, const Py_ssize_t *strides, Py_ssiz
             for (Py_ssize_t i = r + 1; i < n; i++)
                 s0_reflect_complex(rows + r * line, a + i * line, tau + 2 * i, pitch, 0, s0_packs(i));
         }
+        signs = s0_sign_of_eigenvectors(&rotations, n, d, e, work);
     }
     if (!s0_diagonalise(d, e, n, &rotations))
         return S0_SPECTRUM_FAILED;
     if (vectors)
         s0_apply_rotations(&rotations);
+    if (signs)
+        s0_choose_signs(&rotations, n, work, NULL);
     s0_order_of(d, n, 0, places);
     for (Py_ssize_t j = 0; j < n; j++)
         values[j] = d[places[j]] / scale;
     if (vectors)
-        s0_write_complex_vectors(rows, pitch, n, n, places, vectors, 1, n, 1);
+        s0_write_complex_vectors(rows, pitch, n, n, places, vectors + 2 * (n - 1) * n, 1, -n, 1);
     return S0_SPECTRUM_DONE;
 }
 

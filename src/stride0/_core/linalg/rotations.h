@@ -19,6 +19,7 @@ enum {
     S0_ROWS_IN_CACHE = 8,
     S0_SWEEPS = 64,         /* of rotations, that are applied together */
     S0_SWEEP_PACKS = 4,     /* of each row, that are rotated together */
+    S0_UNDIVIDED = 25,      /* rows of a matrix that LAPACK does not divide */
 };
 
 #define S0_EPSILON 0x1p-53
@@ -285,11 +286,23 @@ S0_INLINE s0_rotations s0_rotations_of(double *rows, Py_ssize_t pitch, Py_ssize_
     return (s0_rotations){.rows = rows, .pitch = pitch, .width = width, .pairs = pairs, .room = S0_KEPT_ROTATIONS * n};
 }
 
-/* The places of n values in rising order, or in falling order; equal values keep their order. */
+/* Choose the signs of vectors: the products with q are negative. Vectors on the other side, unless NULL, change their signs, too. */
+static void s0_choose_signs(const s0_rotations *all, Py_ssize_t count, const double *q, const s0_rotations *other)
+{
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (s0_dot(all->rows + i * all->pitch, q, 0, all->width) > 0) {
+            s0_multiply(all->rows + i * all->pitch, -1, 0, all->width);
+            if (other)
+                s0_multiply(other->rows + i * other->pitch, -1, 0, other->width);
+        }
+}
+
+/* The places of n values in rising order, or in falling order. In falling order, equal values keep their order. In rising order they are
+ * reversed: eigenvalues come from a matrix in reverse order. */
 static void s0_order_of(const double *values, Py_ssize_t n, int falls, Py_ssize_t *places)
 {
     for (Py_ssize_t i = 0, j; i < n; i++) {
-        for (j = i; j > 0 && (falls ? values[places[j - 1]] < values[i] : values[places[j - 1]] > values[i]); j--)
+        for (j = i; j > 0 && (falls ? values[places[j - 1]] < values[i] : values[places[j - 1]] >= values[i]); j--)
             places[j] = places[j - 1];
         places[j] = i;
     }

@@ -187,9 +187,56 @@ static int s0_diagonalise_two(double *d, double *e, Py_ssize_t n, s0_rotations *
     return 1;
 }
 
+/* Make the transpose of an upper bidiagonal matrix upper bidiagonal, by rotations from the left. */
+static void s0_transpose_bidiagonal(double *d, double *e, Py_ssize_t n, s0_rotations *left)
+{
+    double *pairs = n > 1 ? s0_next_sweep(left, 0, n - 1, 0) : NULL;
+    for (Py_ssize_t i = 0; i + 1 < n; i++) {
+        double c, s;
+        d[i] = s0_rotation(d[i], e[i], &c, &s);
+        e[i] = s * d[i + 1];
+        d[i + 1] *= c;
+        if (pairs) {
+            *pairs++ = c;
+            *pairs++ = s;
+        }
+    }
+    if (left->rows)
+        s0_apply_rotations(left);
+}
+
+/* Reduce a bidiagonal matrix, or its transpose if `is_wide`, to its singular values, and apply all rotations. Signs of vectors are LAPACK's: Note
+ * [Signs of vectors]. `q` has memory for a row. Returns 0 if it does not converge. */
+static int s0_diagonalise_bidiagonal(double *d, double *e, Py_ssize_t n, int is_wide, s0_rotations *u, s0_rotations *v, double *q)
+{
+    s0_rotations *left = is_wide ? v : u, *right = is_wide ? u : v;
+    const Py_ssize_t middle = n / 2;
+    int divides;
+    if (is_wide)
+        s0_transpose_bidiagonal(d, e, n, left);
+    divides = left->rows && n > S0_UNDIVIDED && e[middle - 1] != 0 && e[middle] != 0;
+    if (divides)
+        memcpy(q, left->rows + middle * left->pitch, left->width * sizeof(double));
+    if (!s0_diagonalise_two(d, e, n, left, right))
+        return 0;
+    if (left->rows) {
+        s0_apply_rotations(left);
+        s0_apply_rotations(right);
+    }
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (signbit(d[i])) {
+            d[i] = -d[i];
+            if (right->rows)
+                s0_multiply(right->rows + i * right->pitch, -1, 0, right->width);
+        }
+    if (divides)
+        s0_choose_signs(left, n, q, right);
+    return 1;
+}
+
 /* Singular values of one matrix in falling order; unless `u` is NULL, the columns of u and the rows of vh, all of them if `full`.
  * `memory` has s0_spectra_size elements. */
-static int s0_singular_one(const char *from, Py_ssize_t down, Py_ssize_t across, Py_ssize_t m, Py_ssize_t n, int full, double *values, double *u,
+static int s0_singular_one(const char *from, Py_ssize_t down, Py_ssize_t across, Py_ssize_t m, Py_ssize_t n, int full, int is_wide, double *values, double *u,
                            Py_ssize_t u_row, Py_ssize_t u_step, double *v, Py_ssize_t v_row, Py_ssize_t v_step, double *memory)
 {
     const Py_ssize_t pitch = s0_pitch(n), tall = s0_pitch(m), columns = u && full ? m : n;
@@ -208,18 +255,8 @@ static int s0_singular_one(const char *from, Py_ssize_t down, Py_ssize_t across,
         s0_accumulate(u_rows, tall, columns, m, left, left_tau, n, 0);
         s0_accumulate(v_rows, pitch, n, n, right, right_tau, n - 1, 1);
     }
-    if (!s0_diagonalise_two(d, e, n, &of_u, &of_v))
+    if (!s0_diagonalise_bidiagonal(d, e, n, is_wide, &of_u, &of_v, left))
         return S0_SPECTRUM_FAILED;
-    if (u) {
-        s0_apply_rotations(&of_u);
-        s0_apply_rotations(&of_v);
-    }
-    for (i = 0; i < n; i++)
-        if (signbit(d[i])) {
-            d[i] = -d[i];
-            if (u)
-                s0_multiply(v_rows + i * pitch, -1, 0, s0_packs(n));
-        }
     s0_order_of(d, n, 1, places);
     for (i = 0; i < n; i++)
         values[i] = d[places[i]] / scale;
