@@ -51,7 +51,7 @@ CALLS |= {
     "product of complex numbers": lambda: z @ z,
     "product of a storage dtype": lambda: xp.astype(x, xp.bfloat16) @ xp.astype(x, xp.bfloat16),
     "einsum": lambda: (xp.einsum("ij,jk,kl->il", x, x, x), xp.einsum("ij,kj->ik", far, far)),
-    "fft": lambda: (xp.fft.fft(z), xp.fft.rfftn(x), xp.fft.fft(column[:9973])),
+    "fft": lambda: (xp.fft.fft(z), xp.fft.rfftn(x), *(xp.fft.fft(column[:n]) for n in (127, 9973))),
     "fft of long lanes": lambda: (
         xp.fft.fft(reals(1 << 16)),
         xp.fft.rfft(reals(65537)),

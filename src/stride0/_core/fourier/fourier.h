@@ -163,6 +163,7 @@ S0_INLINE void s0_transform_8(s0_complexes *t)
     for (int j = 0; j < 4; j++)
         t[j] = s0_plus(even[j], odd[j]), t[j + 4] = s0_minus(even[j], odd[j]);
 }
+#define S0_PAIR(x, part, b, sine) (x[b].part * angles[2 * (b) + sine] + x[(b) + 1].part * angles[2 * (b) + 2 + sine])
 /* Transforms of odd lengths: sums and differences of opposite numbers have real factors, the cosines and sines of multiples of an angle.
  * Products are added in pairs, for half as many roundings. */
 S0_INLINE void s0_transform_odd(s0_complexes *t, const int radix, const double *angles)
@@ -174,16 +175,17 @@ S0_INLINE void s0_transform_odd(s0_complexes *t, const int radix, const double *
         total = s0_plus(total, sums[b]);
     }
     _Pragma("GCC unroll 8") for (int j = 1; j <= half; j++, angles += 2 * half) {
-        s0_complexes x = t[0], y = {{0}, {0}};
+        s0_complexes x, y;
         if (half % 2) {
-            x.re += sums[0].re * angles[0], x.im += sums[0].im * angles[0];
-            y.re = differences[0].re * angles[1], y.im = differences[0].im * angles[1];
+            x = (s0_complexes){t[0].re + sums[0].re * angles[0], t[0].im + sums[0].im * angles[0]};
+            y = (s0_complexes){differences[0].re * angles[1], differences[0].im * angles[1]};
+        } else {
+            x = (s0_complexes){t[0].re + S0_PAIR(sums, re, 0, 0), t[0].im + S0_PAIR(sums, im, 0, 0)};
+            y = (s0_complexes){S0_PAIR(differences, re, 0, 1), S0_PAIR(differences, im, 0, 1)};
         }
-        _Pragma("GCC unroll 8") for (int b = half % 2; b < half; b += 2) {
-            const double *const w = angles + 2 * b;
-            x.re += sums[b].re * w[0] + sums[b + 1].re * w[2], x.im += sums[b].im * w[0] + sums[b + 1].im * w[2];
-            y.re += differences[b].re * w[1] + differences[b + 1].re * w[3];
-            y.im += differences[b].im * w[1] + differences[b + 1].im * w[3];
+        _Pragma("GCC unroll 8") for (int b = 2 - half % 2; b < half; b += 2) {
+            x.re += S0_PAIR(sums, re, b, 0), x.im += S0_PAIR(sums, im, b, 0);
+            y.re += S0_PAIR(differences, re, b, 1), y.im += S0_PAIR(differences, im, b, 1);
         }
         t[j] = (s0_complexes){x.re - y.im, x.im + y.re}, t[radix - j] = (s0_complexes){x.re + y.im, x.im - y.re};
     }
@@ -219,6 +221,7 @@ S0_INLINE void s0_pass(const s0_complexes *from, s0_complexes *to, const int rad
         }
     }
 }
+/* `given` stands for the argument: any radix without a pass of its own. */
 #define S0_PASS(radix)                                                                                               \
     static void s0_pass_##radix(const s0_complexes *from, s0_complexes *to, int given, Py_ssize_t count,             \
                                 Py_ssize_t run, const double *angles, const double *twiddles)                        \
@@ -431,21 +434,25 @@ static void s0_fourier_columns(const s0_fourier *all, const char *in, int single
                                double *scratch)
 {
     const Py_ssize_t rows = all->columns.length, columns = all->rows.length, size = single ? 8 : 16;
-    const double *turns = all->turns + 2 * first * rows * S0_LANES;
+    const double *turns = all->turns + 2 * first * rows * S0_LANES, *const chirp = all->chirp;
     s0_complexes *const one = (s0_complexes *)scratch, *const two = one + rows, *const three = two + rows;
     s0_lanes re[S0_LANES], im[S0_LANES];
+    const int inverse = all->inverse;
     for (Py_ssize_t unit = first; unit < last; unit++) {
         /* A convolution has whole units only. Otherwise the last unit overlaps the unit before; those columns are not written again. */
         const Py_ssize_t c = (unit + 1) * S0_LANES <= columns ? unit * S0_LANES : columns - S0_LANES;
         const Py_ssize_t old = unit * S0_LANES - c;
         const s0_complexes *done;
-        for (Py_ssize_t r = 0, k = c; r < rows; r++, k += columns) {
+        const char *from = in + c * size;
+        for (Py_ssize_t r = 0; !chirp && r < rows; r++, from += columns * size) {
+            const s0_complexes x = s0_read_complexes(from, single);
+            one[r] = inverse ? S0_EXCHANGED(x) : x;
+        }
+        for (Py_ssize_t r = 0, k = c; chirp && r < rows; r++, k += columns) {
             const s0_complexes x = s0_read_some(in + k * size, all->numbers - k, single);
-            one[r] = all->inverse ? S0_EXCHANGED(x) : x;
-            if (all->chirp) {
-                const s0_complexes w = s0_read_some((const char *)(all->chirp + 2 * k), all->numbers - k, 0);
-                one[r] = S0_TURNED(one[r], w.re, w.im);
-            }
+            const s0_complexes w = s0_read_some((const char *)(chirp + 2 * k), all->numbers - k, 0);
+            one[r] = inverse ? S0_EXCHANGED(x) : x;
+            one[r] = S0_TURNED(one[r], w.re, w.im);
         }
         done = s0_transform_lanes(&all->columns, one, two, three, one);
         for (Py_ssize_t r = 0; r < rows; r += S0_LANES) {
@@ -471,6 +478,7 @@ static void s0_fourier_rows(const s0_fourier *all, const double *middle, char *o
 {
     const Py_ssize_t rows = all->columns.length, columns = all->rows.length, size = single ? 8 : 16;
     s0_complexes *const one = (s0_complexes *)scratch;
+    const int inverse = all->inverse;
     for (Py_ssize_t r = first * S0_LANES; r < rows && r < last * S0_LANES; r += S0_LANES) {
         const Py_ssize_t some = rows - r < S0_LANES ? rows - r : S0_LANES;
         const s0_complexes *const unit = (const s0_complexes *)middle + r / S0_LANES * columns;
@@ -478,7 +486,7 @@ static void s0_fourier_rows(const s0_fourier *all, const double *middle, char *o
         char *to = out + r * size;
         for (Py_ssize_t c = 0; c < columns; c++, to += rows * size) {
             const s0_complexes x = {done[c].re * factor, done[c].im * factor};
-            s0_write_some(to, all->inverse ? S0_EXCHANGED(x) : x, some, single, 0);
+            s0_write_some(to, inverse ? S0_EXCHANGED(x) : x, some, single, 0);
         }
     }
 }
@@ -510,10 +518,11 @@ static void s0_fourier_convolve(const s0_fourier *all, double *middle, Py_ssize_
 static void s0_fourier_back(const s0_fourier *all, const double *middle, char *out, int single, double factor, Py_ssize_t first,
                             Py_ssize_t last, double *scratch)
 {
-    const Py_ssize_t rows = all->columns.length, columns = all->rows.length, size = single ? 8 : 16;
-    const double *turns = all->turns + 2 * first * rows * S0_LANES;
+    const Py_ssize_t rows = all->columns.length, columns = all->rows.length, numbers = all->numbers, size = single ? 8 : 16;
+    const double *turns = all->turns + 2 * first * rows * S0_LANES, *const chirp = all->chirp;
     s0_complexes *const one = (s0_complexes *)scratch, *const two = one + rows, *const three = two + rows;
     s0_lanes re[S0_LANES], im[S0_LANES];
+    const int inverse = all->inverse;
     for (Py_ssize_t c = first * S0_LANES; c < last * S0_LANES; c += S0_LANES) {
         const s0_complexes *done;
         for (Py_ssize_t r = 0; r < rows; r += S0_LANES) {
@@ -525,12 +534,12 @@ static void s0_fourier_back(const s0_fourier *all, const double *middle, char *o
                                        s0_lanes_at((const char *)(turns + S0_LANES), 0));
         }
         done = s0_transform_lanes(&all->columns, one, two, three, one);
-        for (Py_ssize_t r = 0, k = c; k < all->numbers; r++, k += columns) {
-            const Py_ssize_t some = all->numbers - k < S0_LANES ? all->numbers - k : S0_LANES;
-            const s0_complexes w = s0_read_some((const char *)(all->chirp + 2 * k), some, 0);
+        for (Py_ssize_t r = 0, k = c; k < numbers; r++, k += columns) {
+            const Py_ssize_t some = numbers - k < S0_LANES ? numbers - k : S0_LANES;
+            const s0_complexes w = s0_read_some((const char *)(chirp + 2 * k), some, 0);
             s0_complexes x = S0_TURNED(S0_EXCHANGED(done[r]), w.re, w.im);
             x = (s0_complexes){x.re * factor, x.im * factor};
-            s0_write_some(out + k * size, all->inverse ? S0_EXCHANGED(x) : x, some, single, 0);
+            s0_write_some(out + k * size, inverse ? S0_EXCHANGED(x) : x, some, single, 0);
         }
     }
 }

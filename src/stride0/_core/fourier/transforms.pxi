@@ -22,7 +22,7 @@
 #     AVX-512 server (AMD EPYC), and with AVX2:
 #
 #     numbers        1,009  10,007  65,537
-#     AVX-512            5     106     905
+#     AVX-512            5      89     905
 #     AVX2               6     136     999
 #     NumPy 2.4         37   1,035   9,461
 #     ducc0 0.42        10     109   2,633
