@@ -237,7 +237,7 @@ def check(
     outputs = [(view(t), k) for t, k in zip(targets, stored, strict=True)]
     did(
         lambda: run_steps([view(leaf) for leaf in leaves], steps, outputs),
-        "tiled",
+        *(["tiled"] if steps else []),
         *counters,
         threads=threads,
         streams=streams,

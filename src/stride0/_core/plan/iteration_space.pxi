@@ -32,8 +32,6 @@ cdef Py_ssize_t stride_at(const Operand* operand, int back) noexcept nogil:
     return operand.strides[operand.ndim - back]
 
 
-
-
 cdef void set_strides(Plan* plan, const Operand* operands, int nop, const Py_ssize_t* shape, int ndim) noexcept nogil:
     """Set the axes of more than one element, innermost first, and the strides of the first `nop` operands."""
     cdef int k, axis

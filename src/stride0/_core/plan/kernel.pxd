@@ -34,6 +34,10 @@ cdef inline Kernel cast_kernel(int source, int target) noexcept nogil:
     return kernel_of(KIND_CAST, source, target)
 
 
+cdef inline bint is_copy(Kernel kernel) noexcept nogil:
+    return kernel.kind == KIND_CAST and kernel.row == kernel.code
+
+
 cdef inline Kernel where_kernel(int code) noexcept nogil:
     return kernel_of(KIND_WHERE, 0, code)
 

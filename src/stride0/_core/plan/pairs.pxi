@@ -1,4 +1,4 @@
-# Two steps of a chain in one loop.
+# Two steps of a program in one loop.
 #
 # Note [Pairs of steps]
 #     A step in a slot writes and reads each element in the L1 cache, which takes longer than an addition. So the table has
@@ -8,120 +8,113 @@
 #     vary along the same axes (otherwise the first would be computed more often), and if there is a loop for the strides.
 
 
-cdef void copy_chain(Chain* out, const Chain* chain) noexcept nogil:
-    """Copy the used parts of a chain."""
-    out.leaves, out.constants, out.count, out.outputs = chain.leaves, chain.constants, chain.count, chain.outputs
-    memcpy(out.steps, chain.steps, chain.count * sizeof(Step))
-    memcpy(out.stored, chain.stored, chain.outputs * sizeof(int))
-    memcpy(out.constant_code, chain.constant_code, chain.constants * sizeof(int))
-    memcpy(out.constant, chain.constant, chain.constants * sizeof(void*))
-
-
 ctypedef struct Uses:
-    # Facts about the values of a chain, before its steps are paired.
-    int reads[MAX_VALUES]       # how often a value is read or stored
-    int along[MAX_VALUES]       # bits of the axes along which a value varies
+    # Facts about the sources of values, before steps are paired.
+    int reads[MAX_VALUES]       # how often a source is read
+    int axes[MAX_VALUES]        # bits of the axes along which it varies
     bint stored[MAX_VALUES]
-    bint paired[MAX_STEPS]      # whether a step contains an earlier step,
-    bint gone[MAX_STEPS]        # or is contained in a later one
+    bint pairs[MAX_STEPS]       # whether a step contains an earlier step
 
 
-cdef void pair_steps(const Plan* plan, const Chain* chain, Chain* out) noexcept nogil:
-    """A chain that computes the same with fewer steps: Note [Pairs of steps]."""
+cdef void pair_steps(Program* program, const Plan* plan) noexcept nogil:
+    """Make steps parts of later steps: Note [Pairs of steps]."""
     cdef Uses uses
-    cdef int value[MAX_VALUES]
-    cdef int k, s, q, d, first = chain.leaves + chain.constants
-    for k in range(first + chain.count):
-        uses.reads[k], uses.along[k], uses.stored[k], value[k] = 0, 0, False, k
-    for k in range(chain.leaves):
+    cdef int k, s, q, d
+    for k in range(program.leaves):
+        uses.reads[k] = uses.axes[k] = 0
         for d in range(plan.ndim):
-            uses.along[k] |= (plan.strides[k][d] != 0) << d
-    for k in range(chain.outputs):
-        uses.stored[chain.stored[k]] = True
-    for s in range(chain.count):
-        uses.gone[s] = uses.paired[s] = False
-        for q in range(inputs_of(chain.steps[s].kernel)):
-            uses.reads[chain.steps[s].inputs[q]] += 1
-            uses.along[first + s] |= uses.along[chain.steps[s].inputs[q]]
-    copy_chain(out, chain)
-    for s in range(chain.count):
-        for q in range(inputs_of(chain.steps[s].kernel)):
-            if pair_step(plan, chain, &uses, s, q, &out.steps[s]):
-                s0_count(counters.paired)
-                break
-    out.count = 0
-    for s in range(chain.count):
-        if uses.gone[s]:
-            continue
-        value[first + s] = first + out.count
-        out.steps[out.count].kernel = out.steps[s].kernel
-        for q in range(inputs_of(out.steps[s].kernel)):
-            out.steps[out.count].inputs[q] = value[out.steps[s].inputs[q]]
-        out.count += 1
-    for k in range(chain.outputs):
-        out.stored[k] = value[chain.stored[k]]
+            uses.axes[k] |= (plan.strides[k][d] != 0) << d
+    for k in range(program.constant_count):
+        uses.reads[FIRST_CONSTANT + k] = uses.axes[FIRST_CONSTANT + k] = 0
+    for k in range(FIRST_STEP, FIRST_STEP + program.step_count):
+        uses.reads[k], uses.axes[k], uses.stored[k] = 0, 0, False
+    for k in range(program.outputs):
+        uses.stored[program.stored[k]] = True
+    for s in range(program.step_count):
+        uses.pairs[s] = False
+        if is_run(program, s):
+            for q in range(inputs_of(program.steps[s].kernel)):
+                k = program.source[program.steps[s].inputs[q]]
+                uses.reads[k] += 1
+                uses.axes[FIRST_STEP + s] |= uses.axes[k]
+    for s in range(program.step_count):
+        if is_run(program, s):
+            for q in range(inputs_of(program.steps[s].kernel)):
+                k = program.source[program.steps[s].inputs[q]]
+                if k >= FIRST_STEP and pair_step(program, plan, &uses, s, q, k):
+                    s0_count(counters.paired)
+                    break
 
 
-cdef bint is_in_runs(const Plan* plan, const Chain* chain, int value) noexcept nogil:
-    """Whether the outputs that hold a value, if there are any, are contiguous along the innermost axis."""
+cdef bint join(const Program* program, int at, bint is_reversed, Step* step) noexcept nogil:
+    """
+    Make one step of a step and the step that computes its operand `at`, whose own operands may be reversed.
+
+    Returns False, with nothing done, if there is no such pair.
+    """
+    cdef const Step* first = &program.steps[step.inputs[at] - FIRST_STEP]
+    cdef int row = step.kernel.row, count = inputs_of(first.kernel), other = -1, q
+    if inputs_of(step.kernel) == 2:
+        other = step.inputs[1 - at]
+        if other == step.inputs[at]:
+            if row != OP_MULTIPLY:
+                return False
+            row, at, other = OP_SQUARE, 0, -1
+    if FACTS.pair[first.kernel.row][row][at] < 0:
+        return False
+    step.kernel = pair_kernel(FACTS.pair[first.kernel.row][row][at], step.kernel.code)
+    for q in range(count):
+        step.inputs[count - 1 - q if is_reversed else q] = program.source[first.inputs[q]]
+    if other >= 0:
+        step.inputs[count] = other
+    return True
+
+
+cdef bint is_in_runs(const Program* program, const Plan* plan, int source) noexcept nogil:
+    """Whether the outputs that store a source, if there are any, are contiguous along the innermost axis."""
     cdef int o
-    for o in range(chain.outputs):
-        if chain.stored[o] == value and plan.strides[chain.leaves + o][0] != itemsize_at(plan.code[chain.leaves + o]):
+    for o in range(program.outputs):
+        if program.stored[o] == source and plan.strides[program.leaves + o][0] != itemsize_at(plan.code[program.leaves + o]):
             return False
     return True
 
 
-cdef bint pair_step(const Plan* plan, const Chain* chain, Uses* uses, int s, int at, Step* out) noexcept nogil:
-    """Make one step of step `s` and the step that computes its operand `at`; False, with nothing done, if impossible."""
-    cdef int first = chain.leaves + chain.constants, value = chain.steps[s].inputs[at], p = value - first
-    cdef int q, k, o, count = 0, stored, second
-    cdef Kernel kernel = chain.steps[s].kernel
-    cdef const Step* before
-    cdef Step made
+cdef bint pair_step(Program* program, const Plan* plan, Uses* uses, int s, int at, int source) noexcept nogil:
+    """Make the step that computes operand `at` of step `s`, the result `source`, a part of it; False, with nothing done, if impossible."""
+    cdef int q, k, o, axes = uses.axes[FIRST_STEP + s], count = inputs_of(program.steps[s].kernel), size
+    cdef Kernel kernel = program.steps[s].kernel
+    cdef const Step* first = &program.steps[source - FIRST_STEP]
+    cdef Step step
     cdef Py_ssize_t inner[MAX_OPERANDS]
-    cdef bint twice
-    if p < 0 or uses.gone[p] or uses.paired[p] or uses.stored[value] or uses.along[value] != uses.along[first + s] or not uses.along[value] & 1:
+    cdef bint is_reversed
+    if uses.pairs[source - FIRST_STEP] or uses.stored[source] or uses.axes[source] != axes or not axes & 1:
         return False
-    before = &chain.steps[p]
-    if kernel.kind != KIND_OP or before.kernel.kind != KIND_OP or kernel.code != before.kernel.code or result_code(before.kernel) != kernel.code:
+    if kernel.kind != KIND_OP or first.kernel.kind != KIND_OP or kernel.code != first.kernel.code or result_code(first.kernel) != kernel.code:
         return False
-    twice = inputs_of(kernel) == 2 and chain.steps[s].inputs[0] == chain.steps[s].inputs[1]
-    if inputs_of(kernel) > 2 or uses.reads[value] != (2 if twice else 1):
+    selected_step(program, s, &step)
+    if count > 2 or uses.reads[source] != (2 if count == 2 and step.inputs[0] == step.inputs[1] else 1):
         return False
-    second = kernel.row
-    if twice:
-        if second != OP_MULTIPLY:
-            return False
-        second, at = OP_SQUARE, 0
-    if FACTS.pair[before.kernel.row][second][at] < 0:
-        return False
-    made.kernel = pair_kernel(FACTS.pair[before.kernel.row][second][at], kernel.code)
-    for q in range(inputs_of(before.kernel)):
-        made.inputs[count] = before.inputs[q]
-        count += 1
+    for q in range(inputs_of(first.kernel)):
+        k = program.source[first.inputs[q]]
         # An output in between overwrites this leaf.
-        for o in range(chain.outputs):
-            stored = chain.stored[o] - first
-            if before.inputs[q] < chain.leaves and p < stored < s and plan.data[before.inputs[q]] == plan.data[chain.leaves + o]:
+        for o in range(program.outputs):
+            if k < FIRST_CONSTANT and source < program.stored[o] < FIRST_STEP + s and plan.data[k] == plan.data[program.leaves + o]:
                 return False
-    if FACTS.commutes[before.kernel.row] and not uses.along[made.inputs[0]] & 1:
-        made.inputs[0], made.inputs[1] = made.inputs[1], made.inputs[0]
-    if inputs_of(made.kernel) > count:
-        made.inputs[count] = chain.steps[s].inputs[1 - at]
-        count += 1
+    is_reversed = FACTS.commutes[first.kernel.row] and not uses.axes[program.source[first.inputs[0]]] & 1
+    if not join(program, at, is_reversed, &step):
+        return False
+    count, size = inputs_of(step.kernel), itemsize_at(kernel.code)
     for q in range(count):
-        k = made.inputs[q]
-        inner[q] = plan.strides[k][0] if k < chain.leaves else itemsize_at(kernel.code) if uses.along[k] & 1 else 0
-        if code_of(plan, chain, k) != kernel.code and inner[q] != 0:
+        k = step.inputs[q]
+        inner[q] = plan.strides[k][0] if k < FIRST_CONSTANT else size if uses.axes[k] & 1 else 0
+        if code_of(plan, program, k) != kernel.code and inner[q] != 0:
             # The operand is cast into a slot.
-            inner[q] = itemsize_at(kernel.code)
-        if not is_in_runs(plan, chain, k):
+            inner[q] = size
+        if not is_in_runs(program, plan, k):
             return False
-    if not is_in_runs(plan, chain, first + s):
+    inner[count] = size
+    if not is_in_runs(program, plan, FIRST_STEP + s) or loops_of(step.kernel)[layout_of(step.kernel, inner)] is NULL:
         return False
-    inner[count] = itemsize_at(kernel.code)
-    if loops_of(made.kernel)[layout_of(made.kernel, inner)] is NULL:
-        return False
-    uses.gone[p] = uses.paired[s] = True
-    out[0] = made
+    program.source[source] = PAIRED_REVERSED if is_reversed else PAIRED
+    uses.pairs[s] = True
     return True

@@ -1,4 +1,4 @@
-# Partitions of a chain: chunks for threads and signal checks, and fixed chunks of reductions.
+# Partitions of a plan: chunks for threads and signal checks, and fixed chunks of reductions.
 #
 # Note [Partitions]
 #     No result depends on the number of threads. Elementwise work may be partitioned anywhere, because each element is
@@ -8,27 +8,29 @@
 #     the order of the chunks.
 
 
-
-cdef int64_t work_of(const Plan* plan, Kernel kernel, const Chain* chain) noexcept nogil:
+cdef int64_t work_of(const Plan* plan, Kernel kernel, const Program* program) noexcept nogil:
     """
     A rough estimate of the time of a plan on one thread, in nanoseconds, with its operands in a cache.
 
-    If `chain` is NULL, the plan runs the single kernel.
+    If `program` is NULL, the plan runs the single kernel.
     """
     cdef int64_t total = 1, moved, work = 0
     cdef int k, d, each = 0
     cdef bint strided = False
-    if chain is NULL:
+    if program is NULL:
         each = cost_of(kernel)
     else:
         # Each step reads and writes slots.
-        for k in range(chain.count):
-            each += cost_of(chain.steps[k].kernel) + 2
+        for k in range(program.step_count):
+            if is_run(program, k):
+                each += cost_of(program.steps[k].kernel) + 2
+        if program.reduces:
+            each += cost_of(program.reduction.kernel) + 2
     for d in range(plan.ndim):
         total *= plan.shape[d]
     for k in range(plan.nop):
         moved = itemsize_at(plan.code[k])
-        if chain is NULL and kernel.kind <= KIND_REDUCTION and plan.code[k] != (input_code(kernel, k) if k < plan.nop - 1 else result_code(kernel)):
+        if program is NULL and kernel.kind <= KIND_REDUCTION and plan.code[k] != (input_code(kernel, k) if k < plan.nop - 1 else result_code(kernel)):
             moved *= 3
         for d in range(plan.ndim):
             if plan.strides[k][d] != 0:
@@ -122,7 +124,7 @@ cdef void run_chunk(void* context, int chunk) noexcept nogil:
     take_part(&part, split.axis, fixed * split.extent, split.extent)
     if split.across >= 0:
         take_part(&part, split.across, (chunk // split.fixed) * split.breadth, split.breadth)
-    if not run_program(split.program, &part):
+    if not run_prepared(split.program, &part):
         split.failed = True
     if split.absorbing >= 0 and split.accumulators[fixed * split.size] == split.absorbing:
         split.stop = True
@@ -154,13 +156,13 @@ cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int 
             if plan.shape[axis] >= max(chunks, threads * tuning.chunks_per_thread) and axis > 0:
                 break
     if axis < 0:
-        return run_program(program, plan)
+        return run_prepared(program, plan)
     if axis == 0 and plan.ndim > 1:
         # Threads that write adjacent short rows would contend for cache lines.
         most = plan.shape[0] // tuning.thread_columns if program.folds else plan.shape[0] * itemsize_at(plan.code[result]) // tuning.thread_row_bytes
         chunks = min(chunks, most)
         if chunks < 2:
-            return run_program(program, plan)
+            return run_prepared(program, plan)
     unit = (tuning.chunk_multiple_columns if program.folds else tuning.chunk_multiple_elements) if axis == 0 else tile_rows(program, plan) if program.transposed and axis == program.axis else 1
     split.plan, split.program, split.axis = plan, program, axis
     split.extent = (plan.shape[axis] + chunks * unit - 1) // (chunks * unit) * unit
@@ -181,8 +183,8 @@ cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexce
     cdef int64_t work = 0 if is_short(plan, kernel) else work_of(plan, kernel, NULL)
     if kernel.kind == KIND_REDUCTION:
         return run_reduction(plan, kernel, NULL, NULL, work, True)
-    prepare(&program, plan, kernel, False)
-    return run_split(plan, &program, work, -1, interruptible) if work else run_program(&program, plan)
+    prepare(&program, plan, kernel)
+    return run_split(plan, &program, work, -1, interruptible) if work else run_prepared(&program, plan)
 
 
 cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil:
@@ -192,9 +194,9 @@ cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil:
     False if a signal handler raised, with the exception set.
     """
     cdef Program program
-    prepare(&program, plan, kernel, False)
+    prepare(&program, plan, kernel)
     if is_short(plan, kernel):
-        return run_program(&program, plan)
+        return run_prepared(&program, plan)
     return run_split(plan, &program, work_of(plan, kernel, NULL), axis, True)
 
 
@@ -209,46 +211,43 @@ cdef bint run_axis(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssi
     return run_kernel(&plan, kernel, True)
 
 
-cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) noexcept nogil:
+cdef bint run_program(const Plan* plan, Program* program, bint interruptible) noexcept nogil:
     """
-    Run a chain; Note [Chains] of `chain.pxd`. The operands of the plan are its leaves, then its outputs.
+    Prepare and run the selected steps and the reduction of a program: Note [Programs].
 
-    False in the cases of `run_kernel`, and if the chain exceeds the limits.
+    The operands of the plan are the leaves, the outputs and, for a reduction, the accumulators. False in the cases of
+    `run_kernel`, and if the program exceeds the limits.
     """
-    cdef Program program
-    cdef Plan space, reduced
-    cdef Chain inner
-    cdef Kernel last
-    cdef int d, k, nin, result = plan.nop - 1
-    cdef int values[2]
-    cdef int64_t work = work_of(plan, kernel_of(KIND_OP, 0, 0), chain)
+    cdef int64_t work = work_of(plan, kernel_of(KIND_OP, 0, 0), program)
     cdef bint done
-    last = chain.steps[max(chain.count - 1, 0)].kernel
-    if chain.count == 0 or last.kind != KIND_REDUCTION:
-        done = prepare_chain(&program, plan, chain, False) and run_split(plan, &program, work, -1, interruptible)
-        release_program(&program)
-        return done
-    if is_single(chain):
-        return run_reduction(plan, last, NULL, NULL, work, True)
-    # Note [Computed operands]: the other steps write the operands of the reduction, dense, as their last outputs.
-    copy_chain(&inner, chain)
-    inner.count -= 1
-    inner.outputs -= 1
+    if program.reduces:
+        return run_computed_reduction(plan, program, work)
+    done = prepare_selected(program, plan, False) and run_split(plan, program, work, -1, interruptible)
+    release_program(program)
+    return done
+
+
+cdef bint run_computed_reduction(const Plan* plan, Program* program, int64_t work) noexcept nogil:
+    """Run a program with a reduction: Note [Computed operands]. Its steps write the operands of the reduction, dense, as their last outputs."""
+    cdef Plan space, reduced
+    cdef Kernel kernel = program.reduction.kernel
+    cdef const int* inputs = program.reduction.inputs
+    cdef int d, k, nin = inputs_of(kernel), result = plan.nop - 1
+    cdef bint done, early = program.outputs == 0
+    if early and nin == program.leaves and inputs[0] == 0 and inputs[nin - 1] == nin - 1:
+        return run_reduction(plan, kernel, NULL, NULL, work, True)
     copy_plan(&space, plan)
     space.nop = result
-    nin = inputs_of(last)
-    for k in range(nin):
-        values[k] = chain.steps[inner.count].inputs[k]
-    if nin > 1 and values[0] == values[1]:
+    if nin > 1 and inputs[0] == inputs[1]:
         nin = 1
-    if not (nin == 1 and move_last(&space, &inner, values[0])):
+    if not (nin == 1 and move_last(&space, program, inputs[0])):
         if result + nin > MAX_VIEWS:
             return False
         for k in range(nin - 1, -1, -1):
-            add_operand(&space, NULL, code_of(plan, chain, values[k]))
+            add_operand(&space, NULL, code_of(plan, program, inputs[k]))
             set_dense(&space, space.nop - 1)
-            inner.stored[inner.outputs] = values[k]
-            inner.outputs += 1
+            program.stored[program.outputs] = <unsigned char>inputs[k]
+            program.outputs += 1
     copy_space(&reduced, plan)
     for k in range(nin):
         add_operand(&reduced, space.data[space.nop - 1 - k], space.code[space.nop - 1 - k])
@@ -258,8 +257,8 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
         reduced.strides[nin][d] = plan.strides[result][d]
     coalesce(&reduced, 0)
     coalesce(&space, 0)
-    done = prepare_chain(&program, &space, &inner, True) and run_reduction(&reduced, last, &program, &space, work, chain.outputs == 1)
-    release_program(&program)
+    done = prepare_selected(program, &space, True) and run_reduction(&reduced, kernel, program, &space, work, early)
+    release_program(program)
     return done
 
 
@@ -272,21 +271,21 @@ cdef void set_dense(Plan* plan, int k) noexcept nogil:
         stride *= plan.shape[d]
 
 
-cdef bint move_last(Plan* space, Chain* chain, int value) noexcept nogil:
-    """Make an output that stores a value unchanged and dense (see `set_dense`) the last output; False if there is no such output."""
+cdef bint move_last(Plan* space, Program* program, int source) noexcept nogil:
+    """Make an output that stores a source unchanged and dense (see `set_dense`) the last output; False if there is no such output."""
     cdef int o, d, k, last = space.nop - 1
     cdef Py_ssize_t stride
     cdef bint dense
-    for o in range(chain.outputs):
-        k = chain.leaves + o
-        if chain.stored[o] != value or space.code[k] != code_of(space, chain, value):
+    for o in range(program.outputs):
+        k = program.leaves + o
+        if program.stored[o] != source or space.code[k] != code_of(space, program, source):
             continue
         stride, dense = itemsize_at(space.code[k]), True
         for d in range(space.ndim):
             dense = dense and space.strides[k][d] == stride
             stride *= space.shape[d]
         if dense:
-            chain.stored[o], chain.stored[chain.outputs - 1] = chain.stored[chain.outputs - 1], chain.stored[o]
+            program.stored[o], program.stored[program.outputs - 1] = program.stored[program.outputs - 1], program.stored[o]
             space.data[k], space.data[last] = space.data[last], space.data[k]
             space.code[k], space.code[last] = space.code[last], space.code[k]
             space.strides[k], space.strides[last] = space.strides[last], space.strides[k]
@@ -309,14 +308,15 @@ cdef int read_operand(Operand* operand, Py_ssize_t* room, tuple given) except -1
 
 def run_steps(leaves, steps, outputs, constants=()):
     """
-    Run a chain, for tests: the axes are ordered by the leaves.
+    Run a program, for tests: the axes are ordered by the leaves.
 
     Parameters
     ----------
     leaves : sequence of tuple
         Address, dtype name, shape and strides in bytes of each leaf.
     steps : sequence of tuple
-        Name of an operation or reduction of the table, "cast" or "where"; the dtype name; the numbers of the operands.
+        Name of an operation or reduction of the table, or "where"; the dtype name; the numbers of the operands: first the
+        leaves, then the constants, then the steps.
     outputs : sequence of tuple
         As for the leaves, and the number of the stored value.
     constants : sequence of tuple
@@ -326,44 +326,55 @@ def run_steps(leaves, steps, outputs, constants=()):
     cdef Py_ssize_t layouts[MAX_VIEWS][2 * MAX_NDIM]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Plan plan
-    cdef Chain chain
+    cdef Program program
+    cdef Step listed[MAX_STEPS]
+    cdef Constant values[MAX_CONSTANTS]
     cdef int k, s, ndim
     cdef bint done
     if len(leaves) + len(outputs) > MAX_VIEWS or len(steps) > MAX_STEPS or len(constants) > MAX_CONSTANTS:
-        raise ValueError("run_steps: beyond the limits of a chain")
+        raise ValueError("run_steps: beyond the limits of a program")
     ops = {row.name: number for number, row in enumerate(operations.OPS)}
     reductions = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
-    chain.leaves, chain.constants, chain.count, chain.outputs = len(leaves), len(constants), len(steps), len(outputs)
+    numbers = [*range(len(leaves)), *range(FIRST_CONSTANT, FIRST_CONSTANT + len(constants)), *range(FIRST_STEP, FIRST_STEP + len(steps))]
+    program.steps, program.step_count, program.constants, program.constant_count = listed, len(steps), values, len(constants)
+    program.leaves, program.outputs, program.reduces = len(leaves), len(outputs), False
+    for value in numbers:
+        program.source[value] = value
     for k, (address, dtype) in enumerate(constants):
-        chain.constant[k], chain.constant_code[k] = <char*><uintptr_t>address, CODES[dtype]
+        values[k].code = CODES[dtype]
+        memcpy(values[k].value, <char*><uintptr_t>address, itemsize_at(CODES[dtype]))
     for s, (name, dtype, inputs) in enumerate(steps):
         code = CODES[dtype]
         if name in ops:
-            chain.steps[s].kernel = kernel_of(KIND_OP, ops[name], code)
+            listed[s].kernel = kernel_of(KIND_OP, ops[name], code)
         elif name in reductions:
-            chain.steps[s].kernel = kernel_of(KIND_REDUCTION, reductions[name], code)
+            listed[s].kernel, program.reduces = kernel_of(KIND_REDUCTION, reductions[name], code), True
         elif name == "where":
-            chain.steps[s].kernel = kernel_of(KIND_WHERE, 0, code)
+            listed[s].kernel = kernel_of(KIND_WHERE, 0, code)
         else:
             raise ValueError(f"run_steps: there is no kernel {name}")
-        if loops_of(chain.steps[s].kernel)[0] is NULL:
+        if loops_of(listed[s].kernel)[0] is NULL:
             raise ValueError(f"run_steps: there is no kernel {name} of {dtype}")
         for k, value in enumerate(inputs):
-            chain.steps[s].inputs[k] = value
+            listed[s].inputs[k] = numbers[value]
     for k, given in enumerate(leaves):
         read_operand(&operands[k], layouts[k], given)
-    if broadcast(operands, chain.leaves, shape, &ndim) != 0:
+    if broadcast(operands, len(leaves), shape, &ndim) != 0:
         raise ValueError("run_steps: shapes do not broadcast")
-    if ndim > MAX_CHAIN_NDIM:
-        raise ValueError("run_steps: beyond the limits of a chain")
-    set_strides(&plan, operands, chain.leaves, shape, ndim)
+    if ndim > MAX_PROGRAM_NDIM:
+        raise ValueError("run_steps: beyond the limits of a program")
+    set_strides(&plan, operands, len(leaves), shape, ndim)
     order_axes(&plan, False)
     for k, (given, value) in enumerate(outputs):
-        read_operand(&operands[chain.leaves + k], layouts[chain.leaves + k], given)
-        set_result(&plan, &operands[chain.leaves + k], shape, ndim)
-        chain.stored[k] = value
+        read_operand(&operands[plan.nop], layouts[plan.nop], given)
+        set_result(&plan, &operands[plan.nop], shape, ndim)
+        program.stored[k] = numbers[value]
+    if program.reduces:
+        program.step_count -= 1
+        program.outputs -= 1
+        program.reduction = listed[program.step_count]
     coalesce(&plan, 0)
     with nogil:
-        done = run_chain(&plan, &chain, True)
+        done = run_program(&plan, &program, True)
     if not done:
-        raise MemoryError("run_steps: no memory for slots, or beyond the limits of a chain")
+        raise MemoryError("run_steps: no memory for slots, or beyond the limits of a program")

@@ -71,7 +71,7 @@ cdef bint is_broadcast(const Plan* plan, int k) noexcept nogil:
 
 cdef void make_ready(Program* program, const Plan* plan, Kernel kernel, const Program* inner, const Plan* space) noexcept nogil:
     if inner is NULL:
-        prepare(program, plan, kernel, False)
+        prepare(program, plan, kernel)
     else:
         prepare_computed(program, plan, kernel, inner, space)
 
@@ -79,8 +79,8 @@ cdef void make_ready(Program* program, const Plan* plan, Kernel kernel, const Pr
 cdef bint run_alone(const Plan* plan, Kernel kernel) noexcept nogil:
     """Run one kernel on this thread."""
     cdef Program program
-    prepare(&program, plan, kernel, False)
-    return run_program(&program, plan)
+    prepare(&program, plan, kernel)
+    return run_prepared(&program, plan)
 
 
 cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, const Plan* space, int64_t work, bint early) noexcept nogil:
@@ -109,12 +109,12 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
         whole.ndim = min(whole.ndim, 1)
         whole.shape[0] = min(whole.shape[0], <Py_ssize_t>FOLD_BLOCK)
         make_ready(&program, &whole, kernel, inner, space)
-        if run_program(&program, &whole) and plan.data[result][0] == end:
+        if run_prepared(&program, &whole) and plan.data[result][0] == end:
             return True
     count = 1 if several > 1 else fixed_chunks_of(plan, &axis, &extent)
     if count < 2 and several < 2:
         make_ready(&program, plan, kernel, inner, space)
-        return run_split(plan, &program, work, -1, True) if work else run_program(&program, plan)
+        return run_split(plan, &program, work, -1, True) if work else run_prepared(&program, plan)
     copy_plan(&whole, plan)
     if several > 1:
         # The remainder at the end is added afterwards.
@@ -172,7 +172,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
             whole.data[k] += (plan.shape[1] - remainder) * plan.strides[k][1]
         whole.shape[1] = remainder
         make_ready(&program, &whole, kernel, inner, space)
-        done = run_program(&program, &whole)
+        done = run_prepared(&program, &whole)
     return done
 
 

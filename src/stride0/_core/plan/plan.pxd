@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t, uintptr_t
 from stride0._core.memory.dtype cimport BOOL, itemsize_at
 from stride0._core.plan.kernel cimport (
     KIND_ARG, KIND_ARG_ROWS, KIND_CAST, KIND_OP, KIND_PAIR, KIND_REDUCTION, KIND_SCAN, KIND_SCAN_ROWS, KIND_WHERE, Kernel, cast_kernel,
-    kernel_of, op_kernel, pair_kernel, reduction_kernel, where_kernel,
+    is_copy, kernel_of, op_kernel, pair_kernel, reduction_kernel, where_kernel,
 )
 from stride0._core.plan.loops cimport S0_DTYPES, S0_OPS, S0_PAIRS, S0_REDUCTIONS, s0_kernels, s0_loop
 from stride0._core.plan.threads cimport s0_chunk
@@ -16,9 +16,9 @@ from stride0._core.plan.threads cimport s0_chunk
 cdef enum:
     MAX_NDIM = 64
     MAX_OPERANDS = 4    # of a kernel
-    MAX_VIEWS = 24      # of a chain: leaves, then outputs
-    MAX_CHAIN_NDIM = 16 # axes of a chain of several kernels
-    MAX_STRIDES = MAX_VIEWS * MAX_CHAIN_NDIM    # of a plan: a single kernel has fewer
+    MAX_VIEWS = 24      # of a program: leaves, then outputs
+    MAX_PROGRAM_NDIM = 16 # axes of a program of several kernels
+    MAX_STRIDES = MAX_VIEWS * MAX_PROGRAM_NDIM    # of a plan: a single kernel has fewer
 
 
 ctypedef struct Operand:
@@ -60,9 +60,6 @@ cdef void result_strides(const Plan* plan, const Py_ssize_t* shape, int ndim, Py
 cdef void coalesce(Plan* plan, int first) noexcept nogil
 cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil
 cdef bint shares_location(const Operand* operand) noexcept nogil
-
-
-# The table of kernels, and facts about each kernel.
 
 
 # The loops of the loaded modules of kernels. `loops_of` finds the loops of an elementwise kernel or a reduction.
@@ -173,9 +170,6 @@ cdef inline bint has_cast(int source, int target) noexcept nogil:
     return loops_of(cast_kernel(source, target))[0] is not NULL
 
 
-# Thresholds, and counters of the planner's decisions.
-
-
 # Described in `_tables/thresholds.py`; `tune` changes them.
 cdef struct Tuning:
     int64_t long_run_elements, threads_ns, wake_ns, per_thread_ns, cached_ns, chunk_ns, max_chunks, chunks_per_thread
@@ -210,34 +204,41 @@ cdef extern from *:
     """
     void s0_count(int64_t counter) nogil
 
-# How often a chain, or a chunk of it, did this; for tests.
+# How often a program, or a chunk of it, did this; for tests.
 cdef struct Counters:
     int64_t transposed  # operands
     int64_t streamed    # outputs
     int64_t cast        # operands and outputs
     int64_t computed    # operands of a reduction that were computed tile by tile
-    int64_t tiled       # chains
+    int64_t tiled       # programs
     int64_t paired      # steps
     int64_t prefetched  # leaves and outputs
 
 cdef Counters counters
 
 
-# A chain of kernels over one iteration space, and the program that the executor runs (docs/design/planner.md).
+# A program: elementwise steps over one iteration space, and at most one reduction of their results (docs/design/planner.md).
 #
-# Note [Chains]
-#     A chain has leaves, constants, steps and outputs. Its values are numbered. Values 0 to leaves - 1 are the leaves, the
-#     first operands of the plan. The constants, scalars, follow. Step s computes value leaves + constants + s
-#     from earlier values. Output o, operand leaves + o of the plan, stores the value stored[o]. A step reads operands in
-#     the dtype of its kernel: operands of another dtype are cast, and so are values stored in an output of another dtype.
-#     A reduction is the last step, stored in the last output. This output has stride 0 along the reduced axes, and holds
-#     the identity or elements that may be folded again.
+# Note [Programs]
+#     A program has four phases. Each phase fills in its part of one struct.
 #
-#     A chain gives the same bits as its steps run one by one, each into an array in the memory order of the plan's axes.
+#     1. Built: constants and steps. Values are numbered: leaf k has number k, constant k FIRST_CONSTANT + k, and the result
+#        of step s FIRST_STEP + s. A step reads earlier values in the dtype of its kernel.
+#     2. Selected: what one pass over memory computes. The operands of a plan are the leaves of the pass, then its outputs.
+#        `source` says how the pass gets a value: from an operand, from a constant, from the step that computes it (the step
+#        itself, or an earlier step), or UNUSED. A step runs if it is its own source. Output o, operand leaves + o of the
+#        plan, stores the source stored[o]. A reduction reads sources, and accumulates in the last operand of the plan, whose
+#        stride is 0 along the reduced axes. This operand holds the identity or elements that may be folded again.
+#     3. Prepared: the calls of loops, and the slots in which values lie between calls.
+#     4. Run: over the plan or chunks of it, tile by tile, with the arguments of each call (`CallArguments`).
+#
+#     Operands of another dtype than the kernel's are cast, and so are values stored in an output of another dtype.
+#
+#     A program gives the same bits as its steps run one by one, each into an array in the memory order of the plan's axes.
 #     The bits of a reduction depend on the order of the axes, so the caller orders them as for the call before the reduction.
 #
-#     Limits: MAX_VIEWS leaves and outputs together, MAX_CONSTANTS constants, MAX_STEPS steps, MAX_CHAIN_NDIM axes. If a
-#     reduction follows other steps, its operands are dense in the memory order of the plan's axes. A leaf and an output
+#     Limits: MAX_VIEWS leaves and outputs together, MAX_CONSTANTS constants, MAX_STEPS steps, MAX_PROGRAM_NDIM axes. If a
+#     reduction follows steps, its operands are dense in the memory order of the plan's axes. A leaf and an output
 #     overlap only if they are the same elements in the same order. A value that is stored in a leaf is stored after the
 #     last step that reads the leaf.
 
@@ -245,26 +246,24 @@ cdef Counters counters
 cdef enum:
     MAX_CONSTANTS = 32
     MAX_STEPS = 96
-    MAX_VALUES = MAX_VIEWS + MAX_CONSTANTS + MAX_STEPS
+    FIRST_CONSTANT = MAX_VIEWS
+    FIRST_STEP = FIRST_CONSTANT + MAX_CONSTANTS
+    MAX_VALUES = FIRST_STEP + MAX_STEPS
+    # Sources of steps: PAIRED for a step that is a part of the step that reads it (Note [Pairs of steps]).
+    PAIRED = 253
+    PAIRED_REVERSED = 254   # with its operands in reverse order
+    UNUSED = 255
+
+
+ctypedef struct Constant:
+    char value[16]
+    Py_ssize_t code         # dtype
 
 
 ctypedef struct Step:
     Kernel kernel
     int inputs[MAX_OPERANDS - 1]    # numbers of values
 
-
-ctypedef struct Chain:
-    int leaves
-    int constants
-    int count       # number of steps; if 0, the outputs are copies of leaves
-    int outputs
-    Step steps[MAX_STEPS]
-    int stored[MAX_VIEWS]
-    int constant_code[MAX_CONSTANTS]
-    const char* constant[MAX_CONSTANTS]
-
-
-# A program is a prepared chain: written by `prepare` and read by the executor.
 
 cdef enum:
     CALL_LOOP           # kinds of calls
@@ -278,16 +277,15 @@ cdef enum:
     OUTER = 2
 
 cdef enum:
-    FIRST_CONSTANT = MAX_VIEWS
-    FIRST_SLOT = FIRST_CONSTANT + MAX_CONSTANTS
+    FIRST_SLOT = FIRST_STEP
     # The most calls for a single kernel: each operand is transposed, computed or cast, and the result is cast.
-    FEW_CALLS = 2 * MAX_OPERANDS
+    SINGLE_CALLS = 2 * MAX_OPERANDS
 
 ctypedef struct Call:
     int kind
     s0_loop loop            # the loop of its layout
     int nop                 # the inputs, then the result
-    int place[MAX_OPERANDS] # a view, FIRST_CONSTANT + constant, or FIRST_SLOT + the call that writes the slot
+    int location[MAX_OPERANDS]  # an operand of the plan, FIRST_CONSTANT + constant, or FIRST_SLOT + the call that writes the slot
     int varies              # axes of a tile along which the result varies
     int size                # bytes of an element of the result
     int slot
@@ -296,7 +294,20 @@ ctypedef struct Call:
 
 
 ctypedef struct Program:
-    bint direct             # one kernel on the views themselves: no tiles
+    # Built.
+    const Step* steps
+    int step_count
+    const Constant* constants
+    int constant_count
+    # Selected.
+    int leaves
+    int outputs             # without the accumulators
+    unsigned char source[MAX_VALUES]
+    unsigned char stored[MAX_VIEWS]
+    bint reduces
+    Step reduction
+    # Prepared.
+    bint direct             # one kernel on the operands themselves: no tiles
     s0_loop loop
     bint folds              # the last call folds into accumulators
     bint rows               # the accumulators are rows
@@ -306,28 +317,19 @@ ctypedef struct Program:
     bint streams
     bint flat               # whether no slot varies along the second axis,
     bint has_rows           # and whether some slot does not
-    int ahead               # number of prefetched views: Note [Prefetching]
-    int ahead_view[MAX_VIEWS]
+    int prefetched          # number of prefetched operands: Note [Prefetching]
+    int prefetched_view[MAX_VIEWS]
     int widest              # largest item size of a slot
     int slots
-    int count
-    # If operands are computed: their prepared chain and its plan. They are the last operands of that plan, in reverse order.
+    int call_count
+    # If operands are computed: the program that computes them, and its plan. They are the last operands of that plan, in reverse order.
     const Program* inner
     const Plan* space
-    const char* const* constant
-    Call* calls             # `few`, or memory that `release_program` frees
-    Call few[FEW_CALLS]
+    Call* calls             # `single`, or memory that `release_program` frees
+    Call single[SINGLE_CALLS]
 
 
 cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil
-cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear) noexcept nogil
-cdef void release_program(Program* program) noexcept nogil
-
-
-# The executor: runs a prepared chain, tile by tile.
-
-
-# Partitions of a chain: chunks for threads and signal checks, and fixed chunks of reductions.
 
 
 cdef enum:
@@ -338,7 +340,7 @@ cdef extern from "Python.h":
     void PyEval_RestoreThread(PyThreadState* thread) noexcept
 
 cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexcept nogil
-cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) noexcept nogil
+cdef bint run_program(const Plan* plan, Program* program, bint interruptible) noexcept nogil
 cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil
 cdef bint run_axis(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssize_t n) noexcept nogil
 cdef int threads_for(int64_t work) noexcept nogil

@@ -1,6 +1,6 @@
-"""The plan of a call: iteration space, table of kernels, chains of kernels, tiles, and chunks for threads.
+"""The plan of a call: iteration space, table of kernels, programs of kernels, tiles, and chunks for threads.
 
-One compiled module, read in this order: `iteration_space.pxi`, `table.pxi`, `tuning.pxi`, `chain.pxi`, `pairs.pxi`, `program_calls.pxi`, `tiles.pxi`, `partition.pxi`, `partition_reductions.pxi`, `machine_limits.pxi`.
+One compiled module, read in this order: `iteration_space.pxi`, `table.pxi`, `tuning.pxi`, `selection.pxi`, `pairs.pxi`, `prepare.pxi`, `program_calls.pxi`, `tiles.pxi`, `partition.pxi`, `partition_reductions.pxi`, `machine_limits.pxi`.
 """
 
 from cpython.pycapsule cimport PyCapsule_New
@@ -22,8 +22,9 @@ from stride0._core.kernels._dispatch import load_kernels
 include "iteration_space.pxi"
 include "table.pxi"
 include "tuning.pxi"
-include "chain.pxi"
+include "selection.pxi"
 include "pairs.pxi"
+include "prepare.pxi"
 include "program_calls.pxi"
 include "tiles.pxi"
 include "partition.pxi"

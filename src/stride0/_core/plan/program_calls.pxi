@@ -1,250 +1,242 @@
-# The calls of a prepared chain, and the slots of their values.
+# The calls of a prepared program, and the slots of their values.
 
-cdef int code_of(const Plan* plan, const Chain* chain, int value) noexcept nogil:
-    """Code of the dtype of a value."""
-    if value < chain.leaves:
-        return plan.code[value]
-    value -= chain.leaves
-    return chain.constant_code[value] if value < chain.constants else result_code(chain.steps[value - chain.constants].kernel)
-
-
-cdef bint is_single(const Chain* chain) noexcept nogil:
-    """Whether a chain is one kernel, which reads the leaves in their order and writes the output."""
-    cdef int k
-    if chain.count != 1 or chain.outputs != 1 or chain.constants or chain.stored[0] != chain.leaves or inputs_of(chain.steps[0].kernel) != chain.leaves:
-        return False
-    for k in range(chain.leaves):
-        if chain.steps[0].inputs[k] != k:
-            return False
-    return True
+cdef inline int varies(const Preparation* state, int location) noexcept nogil:
+    """Along which axes of a tile the elements of a location vary."""
+    if location >= FIRST_SLOT:
+        return state.program.calls[location - FIRST_SLOT].varies
+    return state.varies[location] if location < FIRST_CONSTANT else 0
 
 
-cdef void prepare_computed(Program* program, const Plan* plan, Kernel kernel, const Program* inner, const Plan* space) noexcept nogil:
-    """Prepare a reduction of one or two computed operands (Note [Computed operands]), which `inner` computes."""
-    cdef Chain chain
-    cdef int k
-    begin_fold(program, plan, kernel)
-    program.inner, program.space, program.streams, program.linear = inner, space, False, False
-    program.calls = program.few
-    chain.leaves, chain.constants, chain.count, chain.outputs = plan.nop - 1, 0, 1, 1
-    chain.steps[0].kernel = kernel
-    for k in range(inputs_of(kernel)):
-        chain.steps[0].inputs[k] = min(k, chain.leaves - 1)
-    chain.stored[0] = chain.leaves
-    make(program, plan, &chain)
-
-
-cdef inline int varies(const Maker* maker, int place) noexcept nogil:
-    """Along which axes of a tile the elements of a place vary."""
-    if place >= FIRST_SLOT:
-        return maker.program.calls[place - FIRST_SLOT].varies
-    return maker.varies[place] if place < FIRST_CONSTANT else 0
-
-
-cdef Py_ssize_t stride_of(const Maker* maker, int place, bint outer) noexcept nogil:
-    """Stride of a place along an axis of a tile, for the choice of a layout: a slot's item size, or 0."""
-    cdef const Plan* plan = maker.plan
-    if place >= FIRST_SLOT:
-        return maker.program.calls[place - FIRST_SLOT].size if varies(maker, place) & (OUTER if outer else INNER) else 0
-    if place >= FIRST_CONSTANT:
+cdef Py_ssize_t stride_of(const Preparation* state, int location, bint outer) noexcept nogil:
+    """Stride of a location along an axis of a tile, for the choice of a layout: a slot's item size, or 0."""
+    cdef const Plan* plan = state.plan
+    if location >= FIRST_SLOT:
+        return state.program.calls[location - FIRST_SLOT].size if varies(state, location) & (OUTER if outer else INNER) else 0
+    if location >= FIRST_CONSTANT:
         return 0
     if outer:
-        return plan.strides[place][maker.program.axis]
-    return plan.strides[place][0] if plan.ndim else itemsize_at(plan.code[place])
+        return plan.strides[location][state.program.axis]
+    return plan.strides[location][0] if plan.ndim else itemsize_at(plan.code[location])
 
 
-cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs, int result, bint streamed) noexcept nogil:
-    """Add a call; `result` is a view, or -1 for a slot. Returns the place of the result."""
-    cdef Program* program = maker.program
-    cdef Call* call = &program.calls[program.count]
+cdef int emit(Preparation* state, int kind, Kernel kernel, int nin, const int* inputs, int result, bint streamed) noexcept nogil:
+    """Add a call; `result` is an output, or -1 for a slot. Returns the location of the result."""
+    cdef Program* program = state.program
+    cdef Call* call = &program.calls[program.call_count]
     cdef Py_ssize_t inner[MAX_OPERANDS]
     cdef const s0_loop* loops
-    cdef int k, layout, along = 0
+    cdef int k, layout, axes = 0
     for k in range(nin):
-        call.place[k] = inputs[k]
-        along |= varies(maker, inputs[k])
+        call.location[k] = inputs[k]
+        axes |= varies(state, inputs[k])
     call.kind, call.nop, call.slot = kind, nin + 1, -1
     call.size = itemsize_at(result_code(kernel) if kind == CALL_LOOP else kernel.code)
     if result >= 0:
-        along = INNER | OUTER
+        axes = INNER | OUTER
     else:
-        result = FIRST_SLOT + program.count
+        result = FIRST_SLOT + program.call_count
         call.slot = 0
         program.widest = max(program.widest, call.size)
-        program.flat = program.flat and not along & OUTER
-        program.has_rows = program.has_rows or along == INNER
-    call.place[nin] = result
-    call.varies = along
-    program.count += 1
+        program.flat = program.flat and not axes & OUTER
+        program.has_rows = program.has_rows or axes == INNER
+    call.location[nin] = result
+    call.varies = axes
+    program.call_count += 1
     if kind == CALL_LOOP:
         for k in range(nin + 1):
             # A column: along the other axis of the tile.
-            inner[k] = stride_of(maker, call.place[k], along == OUTER) if along else call.size if k == nin else itemsize_at(input_code(kernel, k))
+            inner[k] = stride_of(state, call.location[k], axes == OUTER) if axes else call.size if k == nin else itemsize_at(input_code(kernel, k))
         loops = loops_for(kernel, inner, streamed, &layout)
         call.loop = loops[layout]
         if loops != loops_of(kernel):
-            program.streams = maker.streamed[result] = True
+            program.streams = state.streamed[result] = True
     return result
 
 
-cdef int fetch(Maker* maker, int value, int code) noexcept nogil:
-    """The place of a value in a dtype: its own, or a slot to which it is transposed or cast."""
-    cdef int place = maker.place[value]
-    if value < maker.leaves and place == value and maker.transposed[value]:
-        place = maker.place[value] = emit(maker, CALL_TRANSPOSE, cast_kernel(maker.code[value], maker.code[value]), 1, &place, -1, False)
-    if maker.code[value] == code:
-        return place
-    if maker.cast_code[value] != code:
+cdef int fetch(Preparation* state, int source, int code) noexcept nogil:
+    """Where a source lies in a dtype: in its own location, or in a slot to which it is transposed or cast."""
+    cdef int location = state.location[source]
+    if source < FIRST_CONSTANT and location == source and state.transposed[source]:
+        location = state.location[source] = emit(state, CALL_TRANSPOSE, cast_kernel(state.code[source], state.code[source]), 1, &location, -1, False)
+    if state.code[source] == code:
+        return location
+    if state.cast_code[source] != code:
         s0_count(counters.cast)
-        maker.cast_place[value] = emit(maker, CALL_LOOP, cast_kernel(maker.code[value], code), 1, &place, -1, False)
-        maker.cast_code[value] = code
-    return maker.cast_place[value]
+        state.cast_location[source] = emit(state, CALL_LOOP, cast_kernel(state.code[source], code), 1, &location, -1, False)
+        state.cast_code[source] = code
+    return state.cast_location[source]
 
 
-cdef bint is_read(const Chain* chain, int value, int after) noexcept nogil:
-    """Whether a step after step `after` reads a value, or an output other than the first stores it."""
-    cdef int s, k, held = 0
-    for s in range(after + 1, chain.count):
-        for k in range(inputs_of(chain.steps[s].kernel)):
-            if chain.steps[s].inputs[k] == value:
-                return True
-    for k in range(chain.outputs):
-        held += chain.stored[k] == value
-    return held > 1
+cdef inline void begin_source(Preparation* state, int source) noexcept nogil:
+    state.location[source], state.cast_code[source] = source, -1
+    state.code[source] = code_of(state.plan, state.program, source)
 
 
-cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept nogil:
-    cdef Maker maker
-    cdef Kernel kernel
-    cdef int s, k, o, value, view, place, leaves = chain.leaves
+cdef void make_calls(Program* program, const Plan* plan) noexcept nogil:
+    """Make the calls of all selected steps."""
+    cdef Preparation state
+    cdef Step step
+    cdef int s, k, o, source, view, location, leaves = program.leaves
     cdef int inputs[MAX_OPERANDS]
     cdef bint written[MAX_VIEWS]
-    cdef bint stream
-    s0_count(counters.tiled)
-    maker.program, maker.plan, maker.leaves = program, plan, leaves
-    program.direct, program.count, program.slots, program.widest = False, 0, 0, 1
+    state.program, state.plan = program, plan
+    program.call_count, program.slots, program.widest = 0, 0, 1
     program.flat, program.has_rows = not program.folds, False
     for k in range(leaves):
-        maker.transposed[k] = False
-    choose_axis(program, plan, leaves if program.inner is NULL else 0, maker.transposed)
+        state.transposed[k] = False
+    choose_axis(program, plan, leaves if program.inner is NULL else 0, state.transposed)
     if program.rows and plan.ndim > 1 and plan.strides[plan.nop - 1][1] != 0:
         program.axis = 0
     for k in range(program.transposed):
         s0_count(counters.transposed)
     for k in range(plan.nop):
-        maker.streamed[k] = False
-        maker.varies[k] = INNER if plan.ndim and plan.strides[k][0] != 0 else 0
+        state.streamed[k] = False
+        state.varies[k] = INNER if plan.ndim and plan.strides[k][0] != 0 else 0
         if program.axis and plan.strides[k][program.axis] != 0:
-            maker.varies[k] |= OUTER
-    program.constant = &chain.constant[0]
-    for value in range(leaves + chain.constants + chain.count):
-        maker.place[value] = value if value < leaves else FIRST_CONSTANT + value - leaves
-        maker.code[value], maker.cast_code[value] = code_of(plan, chain, value), -1
-    for value in range(leaves):
-        if maker.transposed[value]:
-            program.widest = max(program.widest, itemsize_at(plan.code[value]))
-    for o in range(chain.outputs):
+            state.varies[k] |= OUTER
+    for k in range(program.constant_count):
+        begin_source(&state, FIRST_CONSTANT + k)
+    for k in range(leaves):
+        begin_source(&state, k)
+        if state.transposed[k]:
+            program.widest = max(program.widest, itemsize_at(plan.code[k]))
+    for o in range(program.outputs):
         written[o] = False
     if program.inner is not NULL:
         s0_count(counters.computed)
         if leaves > 1:
             inputs[0] = 1
-            maker.place[1] = inputs[1] = emit(&maker, CALL_RESERVE, cast_kernel(plan.code[1], plan.code[1]), 1, inputs, -1, False)
+            state.location[1] = inputs[1] = emit(&state, CALL_RESERVE, cast_kernel(plan.code[1], plan.code[1]), 1, inputs, -1, False)
         inputs[0] = 0
         # Into a slot, or into the memory of the output that has the same elements.
         view = -1 if program.space.data[program.space.nop - 1] is NULL else 0
-        maker.place[0] = emit(&maker, CALL_COMPUTE, cast_kernel(plan.code[0], plan.code[0]), leaves, inputs, view, False)
-    for s in range(chain.count):
-        kernel = chain.steps[s].kernel
-        value = leaves + chain.constants + s
-        for k in range(inputs_of(kernel)):
-            inputs[k] = fetch(&maker, chain.steps[s].inputs[k], input_code(kernel, k))
+        state.location[0] = emit(&state, CALL_COMPUTE, cast_kernel(plan.code[0], plan.code[0]), leaves, inputs, view, False)
+    for s in range(program.step_count):
+        if not is_run(program, s):
+            continue
+        selected_step(program, s, &step)
+        source = FIRST_STEP + s
+        begin_source(&state, source)
+        for k in range(inputs_of(step.kernel)):
+            inputs[k] = fetch(&state, step.inputs[k], input_code(step.kernel, k))
         view = -1
-        for o in range(chain.outputs):
-            if chain.stored[o] == value and plan.code[leaves + o] == maker.code[value] and view < 0:
+        for o in range(program.outputs):
+            if program.stored[o] == source and plan.code[leaves + o] == state.code[source] and view < 0:
                 view = leaves + o
                 written[o] = True
         if view < 0:
-            maker.place[value] = emit(&maker, CALL_LOOP, kernel, inputs_of(kernel), inputs, -1, False)
+            state.location[source] = emit(&state, CALL_LOOP, step.kernel, inputs_of(step.kernel), inputs, -1, False)
         else:
-            emit_output(&maker, kernel, inputs, view, not is_read(chain, value, s))
-            maker.place[value] = view
-    for o in range(chain.outputs):
+            emit_output(&state, step.kernel, inputs, view, not is_read(program, source))
+            state.location[source] = view
+    for o in range(program.outputs):
         if written[o]:
             continue
-        value, view = chain.stored[o], leaves + o
-        place = fetch(&maker, value, maker.code[value])
-        if plan.code[view] != maker.code[value]:
+        source, view = program.stored[o], leaves + o
+        location = fetch(&state, source, state.code[source])
+        if plan.code[view] != state.code[source]:
             s0_count(counters.cast)
-        emit_output(&maker, cast_kernel(maker.code[value], plan.code[view]), &place, view, True)
-    if is_transposed_copy(&maker, chain):
-        program.calls[0].place[1], program.calls[0].slot, program.count = program.calls[1].place[1], -1, 1
+        emit_output(&state, cast_kernel(state.code[source], plan.code[view]), &location, view, True)
+    if is_transposed_copy(&state):
+        program.calls[0].location[1], program.calls[0].slot, program.call_count = program.calls[1].location[1], -1, 1
     take_slots(program)
-    look_ahead(&maker)
+    choose_prefetched(&state)
+    program.direct, program.loop = is_direct(program, plan), program.calls[0].loop
+    if not program.direct:
+        s0_count(counters.tiled)
 
 
-cdef bint is_transposed_copy(const Maker* maker, const Chain* chain) noexcept nogil:
+cdef bint is_direct(const Program* program, const Plan* plan) noexcept nogil:
+    """Whether one loop reads the leaves in their order and writes the output."""
+    cdef const Call* call = &program.calls[0]
+    cdef int k
+    if program.call_count != 1 or call.kind != CALL_LOOP or call.nop != plan.nop:
+        return False
+    for k in range(call.nop):
+        if call.location[k] != k:
+            return False
+    return True
+
+
+cdef void make_single(Program* program, const Plan* plan, Kernel kernel) noexcept nogil:
+    """Make the calls of one kernel, whose operands are the leaves; the last leaf may be several operands."""
+    cdef Step step
+    cdef int k
+    step.kernel = kernel
+    program.leaves, program.outputs = plan.nop - 1, 1
+    program.steps, program.step_count, program.constant_count = &step, 1, 0
+    for k in range(inputs_of(kernel)):
+        step.inputs[k] = min(k, program.leaves - 1)
+        program.source[k] = k
+    program.source[FIRST_STEP] = program.stored[0] = FIRST_STEP
+    make_calls(program, plan)
+    program.steps = NULL
+
+
+cdef bint is_transposed_copy(const Preparation* state) noexcept nogil:
     """Whether a program only copies one transposed leaf from its slot to contiguous elements, by ordinary stores."""
-    cdef const Call* calls = maker.program.calls
-    cdef int view = maker.leaves
-    if maker.leaves != 1 or chain.outputs != 1 or maker.program.count != 2 or maker.program.linear:
+    cdef const Program* program = state.program
+    cdef const Call* calls = program.calls
+    cdef int view = program.leaves, s
+    if view != 1 or program.outputs != 1 or program.call_count != 2 or program.linear:
         return False
-    if chain.count and (chain.steps[0].kernel.kind != KIND_CAST or chain.steps[0].kernel.row != chain.steps[0].kernel.code):
-        return False
+    for s in range(program.step_count):
+        if is_run(program, s) and not is_copy(program.steps[s].kernel):
+            return False
     return (
-        calls[0].kind == CALL_TRANSPOSE and calls[1].kind == CALL_LOOP and calls[1].place[1] == view
-        and maker.plan.code[view] == maker.plan.code[0] and maker.plan.strides[view][0] == calls[0].size
+        calls[0].kind == CALL_TRANSPOSE and calls[1].kind == CALL_LOOP and calls[1].location[1] == view
+        and state.plan.code[view] == state.plan.code[0] and state.plan.strides[view][0] == calls[0].size
     )
 
 
-cdef void look_ahead(Maker* maker) noexcept nogil:
-    """Choose the views to prefetch: Note [Prefetching]."""
-    cdef Program* program = maker.program
-    cdef const Plan* plan = maker.plan
+cdef void choose_prefetched(Preparation* state) noexcept nogil:
+    """Choose the operands to prefetch: Note [Prefetching]."""
+    cdef Program* program = state.program
+    cdef const Plan* plan = state.plan
     cdef int k, d
     cdef int64_t each, total = 0
-    program.ahead = 0
-    if program.folds or program.count < 2:
+    program.prefetched = 0
+    if program.folds or program.call_count < 2:
         return
     for k in range(plan.nop):
         each = itemsize_at(plan.code[k])
         # An output that a linear program computes into a slot has no memory.
-        if plan.data[k] is NULL or maker.streamed[k] or plan.ndim == 0 or plan.strides[k][0] != each or (program.axis and not maker.varies[k] & OUTER):
+        if plan.data[k] is NULL or state.streamed[k] or plan.ndim == 0 or plan.strides[k][0] != each or (program.axis and not state.varies[k] & OUTER):
             continue
         for d in range(plan.ndim):
             if plan.strides[k][d] != 0:
                 each *= plan.shape[d]
         total += each
-        program.ahead_view[program.ahead] = k
-        program.ahead += 1
+        program.prefetched_view[program.prefetched] = k
+        program.prefetched += 1
     if total < tuning.prefetched_bytes:
-        program.ahead = 0
-    for k in range(program.ahead):
+        program.prefetched = 0
+    for k in range(program.prefetched):
         s0_count(counters.prefetched)
 
 
-cdef void emit_output(Maker* maker, Kernel kernel, const int* inputs, int view, bint may_stream) noexcept nogil:
+cdef void emit_output(Preparation* state, Kernel kernel, const int* inputs, int view, bint may_stream) noexcept nogil:
     """Add the call that writes an output, by non-temporal stores if these are faster."""
-    cdef const Program* program = maker.program
+    cdef const Program* program = state.program
     cdef int source = inputs[0] - FIRST_SLOT
-    cdef bint copy = kernel.kind == KIND_CAST and kernel.row == kernel.code and source >= 0 and program.calls[source].kind == CALL_TRANSPOSE
-    cdef bint stream = may_stream and (copy or program.count < tuning.streamed_steps)
-    stream = stream and streams(program, maker.plan, view, maker.leaves, tuning.streamed_copy_bytes if copy else tuning.streamed_bytes)
+    cdef bint copy = is_copy(kernel) and source >= 0 and program.calls[source].kind == CALL_TRANSPOSE
+    cdef bint stream = may_stream and (copy or program.call_count < tuning.streamed_steps)
+    stream = stream and streams(program, state.plan, view, state.program.leaves, tuning.streamed_copy_bytes if copy else tuning.streamed_bytes)
     if copy and stream:
         s0_count(counters.streamed)
-        maker.program.streams = maker.streamed[view] = True
-    emit(maker, CALL_STREAM if copy and stream else CALL_LOOP, kernel, inputs_of(kernel), inputs, view, stream)
+        state.program.streams = state.streamed[view] = True
+    emit(state, CALL_STREAM if copy and stream else CALL_LOOP, kernel, inputs_of(kernel), inputs, view, stream)
 
 
 cdef void take_slots(Program* program) noexcept nogil:
     """Assign slots to the results of calls; a slot is free after the last call that reads it."""
     cdef Call* calls = program.calls
     cdef int c, k, from_, count = 0
-    for c in range(program.count):
+    for c in range(program.call_count):
         for k in range(calls[c].nop - 1):
-            if calls[c].place[k] >= FIRST_SLOT:
-                calls[calls[c].place[k] - FIRST_SLOT].last = c
-    for c in range(program.count):
+            if calls[c].location[k] >= FIRST_SLOT:
+                calls[calls[c].location[k] - FIRST_SLOT].last = c
+    for c in range(program.call_count):
         if calls[c].slot >= 0:
             if count:
                 count -= 1
@@ -253,7 +245,7 @@ cdef void take_slots(Program* program) noexcept nogil:
                 calls[c].slot = program.slots
                 program.slots += 1
         for k in range(calls[c].nop - 1):
-            from_ = calls[c].place[k] - FIRST_SLOT
+            from_ = calls[c].location[k] - FIRST_SLOT
             if from_ >= 0 and calls[from_].last == c:
                 calls[count].idle = calls[from_].slot
                 count += 1

@@ -1,7 +1,7 @@
-# The executor: runs a prepared chain, tile by tile.
+# The executor: runs a prepared program, tile by tile.
 #
 # Note [Computed operands]
-#     A reduction of the result of a chain has the same bits as a reduction that reads an array. That array, in the memory
+#     A reduction of the result of a program has the same bits as a reduction that reads an array. That array, in the memory
 #     order of the plan's axes, is an operand of the reduction without memory: its addresses are byte offsets from 0. (If an
 #     output holds the same elements in the same order, the operand is the output, written before it is read.) The reduction
 #     is ordered, partitioned and made of fixed chunks as for an array. When it reads elements from an address on, these are
@@ -22,8 +22,8 @@ cdef enum:
     STACK = 4096            # bytes of slots and calls that fit the stack, which may be small in a thread
 
 
-ctypedef struct Bound:
-    # A call, for tiles of one size.
+ctypedef struct CallArguments:
+    # The arguments of a prepared call, for tiles of one size.
     s0_loop loop                # NULL: by `run_special`
     int nop
     int view[MAX_OPERANDS]      # view of the plan, or -1 if the argument is the same for each tile
@@ -34,9 +34,9 @@ ctypedef struct Bound:
     char* args[MAX_OPERANDS]
 
 
-ctypedef struct Ahead:
-    # Position of prefetching: Note [Prefetching].
-    int view                    # index into `ahead_view`
+ctypedef struct PrefetchPosition:
+    # What is prefetched next: Note [Prefetching].
+    int view                    # index into `prefetched_view`
     Py_ssize_t row
     Py_ssize_t line
     Py_ssize_t quota            # cache lines to prefetch after each call
@@ -46,36 +46,36 @@ ctypedef struct Ahead:
     Py_ssize_t m
 
 
-cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssize_t* wide, Py_ssize_t* high) noexcept nogil:
+cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssize_t* width, Py_ssize_t* height) noexcept nogil:
     """Elements of a tile along its two axes, for a plan with n and m elements along them."""
     cdef Py_ssize_t limit = max(<Py_ssize_t>tuning.min_tile_elements, min(<Py_ssize_t>tuning.max_tile_elements, tuning.tile_bytes // program.widest)), unit = 1
-    if program.ahead:
+    if program.prefetched:
         limit //= tuning.prefetched_tile_parts
     if program.slots == 0 and not program.folds and not program.transposed:
         # Tiles keep slots in the cache. A program without slots is faster with complete runs.
-        wide[0], high[0] = n, m
+        width[0], height[0] = n, m
     elif program.transposed and not program.folds:
-        high[0] = min(<Py_ssize_t>tuning.max_transposed_side, tuning.transposed_row_bytes // program.widest)
-        wide[0] = min(n, tuning.transposed_tile_bytes // (high[0] * program.widest))
+        height[0] = min(<Py_ssize_t>tuning.max_transposed_side, tuning.transposed_row_bytes // program.widest)
+        width[0] = min(n, tuning.transposed_tile_bytes // (height[0] * program.widest))
     elif program.folds:
         if program.rows:
             unit = FOLD_ROWS
-        wide[0] = min(n, FOLD_BLOCK // unit)
-        high[0] = max((FOLD_BLOCK if program.transposed else limit) // max(wide[0], <Py_ssize_t>1) // unit * unit, unit)
+        width[0] = min(n, FOLD_BLOCK // unit)
+        height[0] = max((FOLD_BLOCK if program.transposed else limit) // max(width[0], <Py_ssize_t>1) // unit * unit, unit)
         if program.transposed:
-            high[0] = max(high[0], <Py_ssize_t>tuning.transposed_side)
+            height[0] = max(height[0], <Py_ssize_t>tuning.transposed_side)
     else:
         # A row slot is computed once per tile, for several rows of the tile.
-        wide[0] = min(n, limit if program.flat or not program.has_rows else limit // tuning.tile_row_parts)
-        high[0] = tuning.max_tile_rows if program.flat else limit // max(wide[0], <Py_ssize_t>1)
-    high[0] = min(high[0], m)
+        width[0] = min(n, limit if program.flat or not program.has_rows else limit // tuning.tile_row_parts)
+        height[0] = tuning.max_tile_rows if program.flat else limit // max(width[0], <Py_ssize_t>1)
+    height[0] = min(height[0], m)
 
 
 cdef Py_ssize_t tile_rows(const Program* program, const Plan* plan) noexcept nogil:
     """Elements along the other axis of tiles with transposed leaves: extents of chunks should be multiples of it."""
-    cdef Py_ssize_t wide, high
-    tile_shape(program, plan.shape[0], plan.shape[program.axis], &wide, &high)
-    return high
+    cdef Py_ssize_t width, height
+    tile_shape(program, plan.shape[0], plan.shape[program.axis], &width, &height)
+    return height
 
 
 cdef inline Py_ssize_t slot_size(const Program* program, Py_ssize_t elements) noexcept nogil:
@@ -84,7 +84,7 @@ cdef inline Py_ssize_t slot_size(const Program* program, Py_ssize_t elements) no
     return (size + unit - 1) & ~(unit - 1)
 
 
-cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
+cdef bint run_prepared(const Program* program, const Plan* plan) noexcept nogil:
     """
     Run a program over its plan or a chunk of it, on this thread.
 
@@ -95,8 +95,8 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
     cdef Py_ssize_t outer[MAX_VIEWS]
     cdef Py_ssize_t inner[MAX_VIEWS]
     cdef Py_ssize_t position[MAX_NDIM]
-    cdef Py_ssize_t wide = 0, high = 0, slot_bytes = 0, total, calls, unit = CACHE_LINE
-    cdef Bound* bounds = NULL
+    cdef Py_ssize_t width = 0, height = 0, slot_bytes = 0, total, calls, unit = CACHE_LINE
+    cdef CallArguments* arguments = NULL
     cdef char* data[MAX_VIEWS]
     cdef char stack[STACK + CACHE_LINE]
     cdef char* memory = NULL
@@ -111,15 +111,15 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
         inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == plan.nop - 1 else itemsize_at(plan.code[k])
         outer[k] = plan.strides[k][program.axis] if program.axis else 0
     if not program.direct:
-        tile_shape(program, n, m, &wide, &high)
-        slot_bytes = slot_size(program, wide if program.flat else wide * high)
-        total, calls = program.slots * slot_bytes, program.count
+        tile_shape(program, n, m, &width, &height)
+        slot_bytes = slot_size(program, width if program.flat else width * height)
+        total, calls = program.slots * slot_bytes, program.call_count
         if program.inner is not NULL:
             total += program.inner.slots * <Py_ssize_t>tuning.transposed_tile_bytes
-            calls += program.inner.count
+            calls += program.inner.call_count
         slots = stack
-        # A `Bound` of each call for complete tiles, and a `Bound` for tiles at the end of a run.
-        calls *= 2 * <Py_ssize_t>sizeof(Bound)
+        # Arguments of each call for complete tiles, and arguments for tiles at the end of a run.
+        calls *= 2 * <Py_ssize_t>sizeof(CallArguments)
         if total + calls > STACK:
             unit = PAGE
             slots = memory = <char*>malloc(total + calls + PAGE)
@@ -127,12 +127,12 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
                 return False
         # Page-aligned, as large arrays are, so that loads stay ahead of stores: Note [Alignment].
         slots += -<Py_ssize_t>(<size_t>slots) & (unit - 1)
-        bounds = <Bound*>(slots + total)
+        arguments = <CallArguments*>(slots + total)
     while True:
         if program.direct:
             program.loop(data, inner, outer, n, m)
         else:
-            run_tiles(program, bounds, slots, slot_bytes, data, inner, outer, n, m, wide, high)
+            run_tiles(program, arguments, slots, slot_bytes, data, inner, outer, n, m, width, height)
         d = 1
         while d < plan.ndim:
             if d != program.axis:
@@ -154,29 +154,29 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
 
 
 cdef void bind(
-    const Program* program, Bound* bounds, char* slots, Py_ssize_t slot_bytes, const Py_ssize_t* inner, const Py_ssize_t* outer,
+    const Program* program, CallArguments* arguments, char* slots, Py_ssize_t slot_bytes, const Py_ssize_t* inner, const Py_ssize_t* outer,
     Py_ssize_t n, Py_ssize_t m
 ) noexcept nogil:
     """Describe all calls for tiles of n elements by m."""
     cdef const Call* call
     cdef const Call* source
-    cdef Bound* bound
+    cdef CallArguments* bound
     cdef Py_ssize_t size
-    cdef int c, q, place
-    for c in range(program.count):
-        call, bound = &program.calls[c], &bounds[c]
+    cdef int c, q, location
+    for c in range(program.call_count):
+        call, bound = &program.calls[c], &arguments[c]
         bound.nop, bound.n, bound.m = call.nop, n, m
         bound.loop = call.loop if call.kind == CALL_LOOP else NULL
         for q in range(call.nop):
-            place = call.place[q]
+            location = call.location[q]
             bound.view[q] = -1
-            if place < FIRST_CONSTANT:
-                bound.view[q], bound.inner[q], bound.outer[q] = place, inner[place], outer[place]
-            elif place < FIRST_SLOT:
-                bound.args[q] = <char*>program.constant[place - FIRST_CONSTANT]
+            if location < FIRST_CONSTANT:
+                bound.view[q], bound.inner[q], bound.outer[q] = location, inner[location], outer[location]
+            elif location < FIRST_SLOT:
+                bound.args[q] = <char*>program.constants[location - FIRST_CONSTANT].value
                 bound.inner[q] = bound.outer[q] = 0
             else:
-                source = &program.calls[place - FIRST_SLOT]
+                source = &program.calls[location - FIRST_SLOT]
                 size = source.size
                 bound.args[q] = slots + source.slot * slot_bytes
                 bound.inner[q] = size if source.varies & INNER else 0
@@ -201,28 +201,28 @@ cdef void bind(
 
 
 cdef void run_tiles(
-    const Program* program, Bound* bounds, char* slots, Py_ssize_t slot_bytes, char** data, const Py_ssize_t* inner,
-    const Py_ssize_t* outer, Py_ssize_t n, Py_ssize_t m, Py_ssize_t wide, Py_ssize_t high
+    const Program* program, CallArguments* arguments, char* slots, Py_ssize_t slot_bytes, char** data, const Py_ssize_t* inner,
+    const Py_ssize_t* outer, Py_ssize_t n, Py_ssize_t m, Py_ssize_t width, Py_ssize_t height
 ) noexcept nogil:
     """Run all tiles of two axes, first along the innermost axis, which is the memory order of the results."""
     cdef Py_ssize_t i, j, bn, bm
     cdef Py_ssize_t[2] bound_m = [-1, -1]
-    cdef Bound* first
-    cdef Bound* bound
-    cdef Ahead ahead
+    cdef CallArguments* first
+    cdef CallArguments* bound
+    cdef PrefetchPosition position
     cdef int c, q, view, edge
-    for j from 0 <= j < m by high:
-        bm = min(high, m - j)
-        for i from 0 <= i < n by wide:
-            bn = min(wide, n - i)
-            edge = bn < wide
-            first = bounds + edge * program.count
+    for j from 0 <= j < m by height:
+        bm = min(height, m - j)
+        for i from 0 <= i < n by width:
+            bn = min(width, n - i)
+            edge = bn < width
+            first = arguments + edge * program.call_count
             if bm != bound_m[edge]:
                 bind(program, first, slots, slot_bytes, inner, outer, bn, bm)
                 bound_m[edge] = bm
-            if program.ahead:
-                prefetch_next(program, &ahead, inner, outer, n, m, i, j, wide, high)
-            for c in range(program.count):
+            if program.prefetched:
+                prefetch_next(program, &position, inner, outer, n, m, i, j, width, height)
+            for c in range(program.call_count):
                 bound = first + c
                 for q in range(bound.nop):
                     view = bound.view[q]
@@ -231,60 +231,60 @@ cdef void run_tiles(
                 if bound.loop is not NULL:
                     bound.loop(bound.args, bound.inner, bound.outer, bound.n, bound.m)
                 else:
-                    run_special(program, &program.calls[c], bounds + 2 * program.count, slots + program.slots * slot_bytes, bound)
-                if program.ahead:
-                    prefetch(program, &ahead, data, inner, outer)
+                    run_special(program, &program.calls[c], arguments + 2 * program.call_count, slots + program.slots * slot_bytes, bound)
+                if program.prefetched:
+                    prefetch(program, &position, data, inner, outer)
 
 
 cdef void prefetch_next(
-    const Program* program, Ahead* ahead, const Py_ssize_t* inner, const Py_ssize_t* outer,
-    Py_ssize_t n, Py_ssize_t m, Py_ssize_t i, Py_ssize_t j, Py_ssize_t wide, Py_ssize_t high
+    const Program* program, PrefetchPosition* at, const Py_ssize_t* inner, const Py_ssize_t* outer,
+    Py_ssize_t n, Py_ssize_t m, Py_ssize_t i, Py_ssize_t j, Py_ssize_t width, Py_ssize_t height
 ) noexcept nogil:
     """Find the next tile, and how much of it to prefetch after each call."""
     cdef Py_ssize_t lines = 0
     cdef int k
-    ahead.view, ahead.row, ahead.line, ahead.quota = program.ahead, 0, 0, 0
-    if i + wide < n:
-        ahead.i, ahead.j, ahead.n, ahead.m = i + wide, j, min(wide, n - i - wide), min(high, m - j)
-    elif j + high < m:
-        ahead.i, ahead.j, ahead.n, ahead.m = 0, j + high, min(wide, n), min(high, m - j - high)
+    at.view, at.row, at.line, at.quota = program.prefetched, 0, 0, 0
+    if i + width < n:
+        at.i, at.j, at.n, at.m = i + width, j, min(width, n - i - width), min(height, m - j)
+    elif j + height < m:
+        at.i, at.j, at.n, at.m = 0, j + height, min(width, n), min(height, m - j - height)
     elif program.linear:
         # The next elements to compute follow in memory.
-        ahead.i, ahead.j, ahead.n, ahead.m = 0 if m > 1 else i + wide, j + high if m > 1 else j, min(wide, n), min(high, m)
+        at.i, at.j, at.n, at.m = 0 if m > 1 else i + width, j + height if m > 1 else j, min(width, n), min(height, m)
     else:
         return
-    ahead.view = 0
-    for k in range(program.ahead):
-        lines += (ahead.n * inner[program.ahead_view[k]] + CACHE_LINE - 1) // CACHE_LINE
-    ahead.quota = (lines * ahead.m + program.count - 1) // program.count
+    at.view = 0
+    for k in range(program.prefetched):
+        lines += (at.n * inner[program.prefetched_view[k]] + CACHE_LINE - 1) // CACHE_LINE
+    at.quota = (lines * at.m + program.call_count - 1) // program.call_count
 
 
-cdef void prefetch(const Program* program, Ahead* ahead, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer) noexcept nogil:
+cdef void prefetch(const Program* program, PrefetchPosition* at, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer) noexcept nogil:
     """Prefetch the next lines."""
     cdef int view
-    cdef Py_ssize_t lines, count, left = ahead.quota
+    cdef Py_ssize_t lines, count, left = at.quota
     cdef const char* first
-    while ahead.view < program.ahead and left > 0:
-        view = program.ahead_view[ahead.view]
-        lines = (ahead.n * inner[view] + CACHE_LINE - 1) // CACHE_LINE - ahead.line
+    while at.view < program.prefetched and left > 0:
+        view = program.prefetched_view[at.view]
+        lines = (at.n * inner[view] + CACHE_LINE - 1) // CACHE_LINE - at.line
         count = min(lines, left)
-        first = data[view] + ahead.i * inner[view] + (ahead.j + ahead.row) * outer[view] + ahead.line * CACHE_LINE
+        first = data[view] + at.i * inner[view] + (at.j + at.row) * outer[view] + at.line * CACHE_LINE
         left -= count
-        ahead.line += count
+        at.line += count
         if count == lines:
-            ahead.line = 0
-            ahead.row += 1
-            if ahead.row == ahead.m:
-                ahead.row = 0
-                ahead.view += 1
+            at.line = 0
+            at.row += 1
+            if at.row == at.m:
+                at.row = 0
+                at.view += 1
         while count > 0:
             s0_prefetch(first)
             first += CACHE_LINE
             count -= 1
 
 
-cdef void run_special(const Program* program, const Call* call, Bound* more_bounds, char* more, Bound* bound) noexcept nogil:
-    """Run a call that is not a loop. `more_bounds` and `more` are the calls and slots of the program that computes an operand."""
+cdef void run_special(const Program* program, const Call* call, CallArguments* inner_arguments, char* inner_slots, CallArguments* bound) noexcept nogil:
+    """Run a call that is not a loop. `inner_arguments` and `inner_slots` are the calls and slots of the program that computes an operand."""
     cdef char* source = bound.args[0]
     cdef char* target = bound.args[1]
     cdef char* second = NULL
@@ -309,10 +309,10 @@ cdef void run_special(const Program* program, const Call* call, Bound* more_boun
             second = bound.args[1]
         index = source - program.space.data[program.space.nop - 1]
         if m == 1 or bound.outer[0] == count:
-            compute(program.inner, program.space, more_bounds, more, target, second, index // call.size, n * m)
+            compute(program.inner, program.space, inner_arguments, inner_slots, target, second, index // call.size, n * m)
             return
         for j in range(m):
-            compute(program.inner, program.space, more_bounds, more, target, second, index // call.size, n)
+            compute(program.inner, program.space, inner_arguments, inner_slots, target, second, index // call.size, n)
             target += bound.outer[result]
             index += bound.outer[0]
             if second is not NULL:
@@ -320,13 +320,13 @@ cdef void run_special(const Program* program, const Call* call, Bound* more_boun
 
 
 cdef void compute(
-    const Program* inner, const Plan* space, Bound* bounds, char* slots, char* target, char* second, Py_ssize_t index, Py_ssize_t count
+    const Program* inner, const Plan* space, CallArguments* arguments, char* slots, char* target, char* second, Py_ssize_t index, Py_ssize_t count
 ) noexcept nogil:
     """Compute a range of elements of a computed operand, and of a second one if not NULL, in the order of the axes of their plan."""
     cdef Py_ssize_t position[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_VIEWS]
     cdef Py_ssize_t outer[MAX_VIEWS]
-    cdef Py_ssize_t n, m, wide, high, quotient, size, other = 0, length = space.shape[0] if space.ndim else 1
+    cdef Py_ssize_t n, m, width, height, quotient, size, other = 0, length = space.shape[0] if space.ndim else 1
     cdef char* data[MAX_VIEWS]
     cdef int d, k, result = space.nop - 1
     size = itemsize_at(space.code[result])
@@ -356,8 +356,8 @@ cdef void compute(
         if inner.direct:
             inner.loop(data, strides, outer, n, m)
         else:
-            tile_shape(inner, n, m, &wide, &high)
-            run_tiles(inner, bounds, slots, tuning.transposed_tile_bytes, data, strides, outer, n, m, wide, high)
+            tile_shape(inner, n, m, &width, &height)
+            run_tiles(inner, arguments, slots, tuning.transposed_tile_bytes, data, strides, outer, n, m, width, height)
         target += n * m * size
         index += n * m
         count -= n * m

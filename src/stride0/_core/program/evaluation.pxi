@@ -1,88 +1,91 @@
 # Computing deferred results: Note [Deferred results] of `deferred.pxi`. `passes.pxi` runs the passes over memory.
 
 cdef enum:
-    MOST_RESULTS = MAX_STEPS + MOST_REDUCTIONS + 1
+    MAX_RESULTS = MAX_STEPS + MAX_REDUCTIONS + 1
 
 
 ctypedef struct Evaluation:
-    # A call that computes a chain. All calls in progress form a linked list.
+    # A call that computes a program. All calls in progress form a linked list.
     unsigned long thread
-    PyObject* chain                     # borrowed: the caller owns a reference
-    Evaluation* before
-    Evaluation* after
+    PyObject* pending                     # borrowed: the caller owns a reference
+    Evaluation* previous
+    Evaluation* next
     # These pointers own references. Of the leaves: another call may drop the array whose memory this call reads. Of the
     # results, and of the memory of each result; a result that only this call reads is NULL.
     int leaves
-    PyObject* leaf[MOST_LEAVES]
+    PyObject* leaf[MAX_LEAVES]
     int count
-    PyObject* results[MOST_RESULTS]
-    PyObject* memory[MOST_RESULTS]
+    PyObject* results[MAX_RESULTS]
+    PyObject* memory[MAX_RESULTS]
     Pass current
 
 
 cdef Evaluation* evaluations = NULL
-cdef Evaluation* unused = NULL
+cdef void* unused_evaluation = NULL
 
 
 cdef int evaluate(Array x, bint readers) except -1:
     """Compute the elements of a deferred array, or the deferred results that read its memory; a batched array has no elements."""
+    cdef Storage root
     if readers:
         return evaluate_readers(x.storage)
     refuse_batched(x, "array")
     enter_pending()
     try:
-        return evaluate_array(x)
+        root = root_of(x.storage)
+        # In a loop, because a signal handler or another thread may give x another deferred result meanwhile.
+        while root.data is NULL:
+            evaluate_result(root)
+            root = root_of(x.storage)
+        # As soon as an array on this storage has an address, other threads read it without the lock.
+        if x.storage.data is NULL:
+            x.storage.data = root.data
+        s0_write(x.address, root.data)
+        return 0
     finally:
         leave_pending()
 
 
-cdef int evaluate_array(Array x) except -1:
-    cdef Storage root = root_of(x.storage)
-    # In a loop, because a signal handler or another thread may give x another deferred result meanwhile.
-    while root.data is NULL:
-        evaluate_result(root)
-        root = root_of(x.storage)
-    # As soon as an array on this storage has an address, other threads read it without the lock.
-    if x.storage.data is NULL:
-        x.storage.data = root.data
-    s0_write(x.address, root.data)
-    return 0
-
-
 cdef int evaluate_readers(Storage storage) except -1:
-    """Evaluate the chains that read a storage, before it is written to."""
+    """Evaluate the programs that read a storage, before it is written to."""
     cdef Storage root = root_of(storage)
+    cdef PendingProgram pending
+    cdef int k
+    cdef bint found = True
     if root.readers == 0:
         return 0
     enter_pending()
     try:
-        return evaluate_readers_of(root)
+        # In a loop, because a signal handler or another thread may defer another result while a program is evaluated.
+        while root.readers != 0 and found:
+            found = False
+            for each in pending_programs():
+                pending = <PendingProgram>each
+                for k in range(pending.leaves):
+                    if pending.leaf[k].storage is <PyObject*>root:
+                        evaluate_program(pending)
+                        found = True
+                        break
+        return 0
     finally:
         leave_pending()
 
 
-cdef int evaluate_readers_of(Storage root) except -1:
-    cdef PendingChain chain
-    cdef int k
-    cdef bint found = True
-    # In a loop, because a signal handler or another thread may defer another result while a chain is evaluated.
-    while root.readers != 0 and found:
-        found = False
-        for each in pending_chains():
-            chain = <PendingChain>each
-            for k in range(chain.leaves):
-                if chain.leaf[k].storage is <PyObject*>root:
-                    evaluate_chain(chain)
-                    found = True
-                    break
-    return 0
-
-
 cpdef int evaluate_pending() except -1:
     """Compute the results that this thread has deferred. If memory runs out, compute as many as possible, then raise MemoryError."""
+    cdef unsigned long thread = PyThread_get_thread_ident()
     enter_pending()
     try:
-        return evaluate_own()
+        failed = None
+        for pending in pending_programs():
+            if (<PendingProgram>pending).thread == thread and not (<PendingProgram>pending).evaluating:
+                try:
+                    evaluate_program(pending)
+                except MemoryError as error:
+                    failed = failed or error
+        if failed is not None:
+            raise failed
+        return 0
     finally:
         leave_pending()
 
@@ -109,50 +112,36 @@ cdef class FusedBlock:
                 raise
 
 
-cdef int evaluate_own() except -1:
-    cdef unsigned long thread = PyThread_get_thread_ident()
-    failed = None
-    for chain in pending_chains():
-        if (<PendingChain>chain).thread == thread and not (<PendingChain>chain).evaluating:
-            try:
-                evaluate_chain(chain)
-            except MemoryError as error:
-                failed = failed or error
-    if failed is not None:
-        raise failed
-    return 0
-
-
-cdef int evaluate_chain(object given) except -1:
-    """Compute all results of a chain that are still referenced: Note [Deferred results]."""
-    cdef PendingChain chain = <PendingChain>given
+cdef int evaluate_program(object given) except -1:
+    """Compute all results of a program that are still referenced: Note [Deferred results]."""
+    cdef PendingProgram pending = <PendingProgram>given
     enter_pending()
     try:
-        if chain.count:
-            begin_evaluation(chain, None, None, None, False)
+        if pending.count:
+            begin_evaluation(pending, None, None, None, False)
     finally:
         leave_pending()
     return 0
 
 
 cdef int evaluate_result(Storage storage) except -1:
-    """Compute a result of a chain together with all other results. If these are as fast to compute again as to read, compute only the reductions."""
-    cdef PendingChain chain = <PendingChain>storage.pending
-    begin_evaluation(chain, None, None, None, storage.step < 0 and chain.evaluating == 0 and may_leave_steps(chain))
+    """Compute a result of a program together with all other results. If these are as fast to compute again as to read, compute only the reductions."""
+    cdef PendingProgram pending = <PendingProgram>storage.pending
+    begin_evaluation(pending, None, None, None, storage.step < 0 and pending.evaluating == 0 and may_leave_steps(pending))
     return 0
 
 
-cdef bint may_leave_steps(PendingChain chain) noexcept:
+cdef bint may_leave_steps(PendingProgram pending) noexcept:
     """Whether all referenced results of steps are as fast to compute again as to write and read."""
     cdef int cost[MAX_STEPS]
     cdef int s, q, k
-    for s in range(chain.count):
-        cost[s] = cost_of(chain.steps[s].kernel) + tuning.slot_step_cost
-        for q in range(inputs_of(chain.steps[s].kernel)):
-            k = chain.steps[s].inputs[q] - MOST_LEAVES
+    for s in range(pending.count):
+        cost[s] = cost_of(pending.steps[s].kernel) + tuning.slot_step_cost
+        for q in range(inputs_of(pending.steps[s].kernel)):
+            k = pending.steps[s].inputs[q] - FIRST_STEP
             cost[s] += cost[k] if k >= 0 else 0
         cost[s] = min(cost[s], <int>tuning.shared_step_cost)
-        if chain.results[s] is not NULL and cost[s] == tuning.shared_step_cost:
+        if pending.results[s] is not NULL and cost[s] == tuning.shared_step_cost:
             return False
     return True
 
@@ -163,30 +152,26 @@ cdef bint store_result(Array result, Array x, Storage spared) except -1:
 
     False, with nothing done, if this takes more than one pass, or if a signal may interrupt it. `spared`: see `compute`.
     """
-    enter_pending()
-    try:
-        return store_locked(result, x, spared)
-    finally:
-        leave_pending()
-
-
-cdef bint store_locked(Array result, Array x, Storage spared) except -1:
-    cdef PendingChain chain
+    cdef PendingProgram pending
     cdef int64_t cost = 0
     cdef int s
-    if not is_deferred(result) or result.storage.data is not NULL:
-        return False
-    chain = <PendingChain>result.storage.pending
-    for s in range(chain.count):
-        cost += cost_of(chain.steps[s].kernel)
-    return chain.size * cost // 16 < tuning.chunk_ns and begin_evaluation(chain, result.storage, x, spared, False)
+    enter_pending()
+    try:
+        if not is_deferred(result) or result.storage.data is not NULL:
+            return False
+        pending = <PendingProgram>result.storage.pending
+        for s in range(pending.count):
+            cost += cost_of(pending.steps[s].kernel)
+        return pending.size * cost // 16 < tuning.chunk_ns and begin_evaluation(pending, result.storage, x, spared, False)
+    finally:
+        leave_pending()
 
 
 cdef bint assign_pending(Array x, Array source) except -1:
     """
     `x[...] = source` in the pass that computes the deferred source, if nothing else seems to refer to the source.
 
-    False, with nothing done, if this is not possible. Then the source stays deferred, and chains that read x have been evaluated.
+    False, with nothing done, if this is not possible. Then the source stays deferred, and programs that read x have been evaluated.
     """
     if source.code != x.code or not same_shape(x, source) or source.storage.pending is None or source.storage.step < 0:
         return False
@@ -203,51 +188,47 @@ cdef bint copy_pending(Array out, Array source) except -1:
     if source.storage.pending is None:
         return False
     enter_pending()
-    fast = source.storage.pending is not None and may_leave_steps(<PendingChain>source.storage.pending)
+    fast = source.storage.pending is not None and may_leave_steps(<PendingProgram>source.storage.pending)
     leave_pending()
     return fast and assign_pending(out, source)
 
 
-cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
-    """Evaluate the chains that a chain depends on, then the chain: see `compute`."""
+cdef bint begin_evaluation(PendingProgram pending, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
+    """Evaluate the programs that a program depends on, then the program: see `compute`."""
     cdef Leaf* leaf
     cdef int k
     cdef bint done
-    cdef Evaluation* evaluation = begin_call(chain)
+    cdef Evaluation* evaluation = begin_call(pending)
     try:
-        for k in range(chain.leaves):
-            leaf = &chain.leaf[k]
+        for k in range(pending.leaves):
+            leaf = &pending.leaf[k]
             if leaf.storage is not NULL and leaf.data is NULL:
                 if (<Storage>leaf.storage).data is NULL:
                     evaluate_result(<Storage>leaf.storage)
-                if chain.count:     # otherwise a signal handler has evaluated this chain, too
+                if pending.count:     # otherwise a signal handler has evaluated this program, too
                     leaf.data = (<Storage>leaf.storage).data
-        done = compute(chain, evaluation, result, x, spared, leaves_steps)
+        done = compute(pending, evaluation, result, x, spared, leaves_steps)
     finally:
         end_call(evaluation)
     return done
 
 
-cdef Evaluation* begin_call(PendingChain chain) except NULL:
-    global evaluations, unused
-    cdef Evaluation* evaluation = unused
-    unused = NULL
-    if evaluation is NULL:
-        evaluation = <Evaluation*>malloc(sizeof(Evaluation))
+cdef Evaluation* begin_call(PendingProgram pending) except NULL:
+    global evaluations
+    cdef Evaluation* evaluation = <Evaluation*>take_kept(&unused_evaluation, sizeof(Evaluation))
     if evaluation is NULL:
         raise MemoryError("fused: no memory to compute deferred operations")
-    evaluation.thread, evaluation.chain = PyThread_get_thread_ident(), <PyObject*>chain
+    evaluation.thread, evaluation.pending = PyThread_get_thread_ident(), <PyObject*>pending
     evaluation.leaves = evaluation.count = 0
-    evaluation.before, evaluation.after = NULL, evaluations
+    evaluation.previous, evaluation.next = NULL, evaluations
     if evaluations is not NULL:
-        evaluations.before = evaluation
+        evaluations.previous = evaluation
     evaluations = evaluation
-    chain.evaluating += 1
+    pending.evaluating += 1
     return evaluation
 
 
 cdef int end_call(Evaluation* evaluation) noexcept:
-    global unused
     cdef int k
     forget_call(evaluation)
     for k in range(evaluation.count):
@@ -256,20 +237,19 @@ cdef int end_call(Evaluation* evaluation) noexcept:
             Py_DECREF(<Storage>evaluation.results[k])
     for k in range(evaluation.leaves):
         drop_leaf(evaluation.leaf[k])
-    free(unused)
-    unused = evaluation
+    keep(&unused_evaluation, evaluation)
     return 0
 
 
 cdef int forget_call(Evaluation* evaluation) noexcept:
     global evaluations
-    if evaluation.before is NULL:
-        evaluations = evaluation.after
+    if evaluation.previous is NULL:
+        evaluations = evaluation.next
     else:
-        evaluation.before.after = evaluation.after
-    if evaluation.after is not NULL:
-        evaluation.after.before = evaluation.before
-    (<PendingChain>evaluation.chain).evaluating -= 1
+        evaluation.previous.next = evaluation.next
+    if evaluation.next is not NULL:
+        evaluation.next.previous = evaluation.previous
+    (<PendingProgram>evaluation.pending).evaluating -= 1
     return 0
 
 
@@ -294,4 +274,4 @@ def forget_other_threads():
     while at is not NULL:
         if at.thread != thread:
             forget_call(at)
-        at = at.after
+        at = at.next

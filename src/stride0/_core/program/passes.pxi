@@ -1,6 +1,14 @@
 # One pass over memory for deferred results: the executor runs steps that `evaluation.pxi` chooses.
 
 
+ctypedef struct Pass:
+    # Scratch memory of a pass: about 6 KiB, too much for a thread's stack.
+    Program program
+    const Kernel* single            # if not NULL, the pass runs this kernel instead of the program
+    Plan plan
+    Operand operands[MAX_VIEWS + 1]
+
+
 # Statistics: passes over memory, steps in them, and bytes of results that were never written.
 cdef Py_ssize_t passes = 0
 cdef Py_ssize_t steps_run = 0
@@ -8,15 +16,15 @@ cdef Py_ssize_t bytes_saved = 0
 
 
 cdef int run_pass(
-    PendingChain chain, Pass* current, char** known, const int* outputs, int count, PyObject** memory, Reduction* reduction,
+    PendingProgram pending, Pass* current, char** known, const int* outputs, int count, PyObject** memory, Reduction* reduction,
     Storage total, Array x
 ) except -1:
     """
-    Run the steps that some outputs and a reduction need, as one chain of the executor.
+    Run the steps that some outputs and a reduction need, as one program of the executor.
 
     Parameters
     ----------
-    chain : PendingChain
+    pending : PendingProgram
         Leaves and steps.
     current : pointer
         Scratch memory for the pass.
@@ -34,214 +42,204 @@ cdef int run_pass(
         Memory for the first output, written with the strides of x; or None. If x is given, the GIL is kept and no signal
         handler runs, so no other code reads x while a part of it is written, or writes to an operand of the pass.
     """
-    cdef Chain* program = &current.program
     cdef Plan* plan = &current.plan
     cdef Operand* operands = current.operands
     cdef int s, k, o, found = 0
-    # A reference, because another call may release the chain while this one runs.
-    cdef str name = <str>(chain.names[outputs[count - 1]] if count else reduction.name)
+    # A reference, because another call may release the program while this one runs.
+    cdef str name = <str>(pending.names[outputs[count - 1]] if count else reduction.name)
     if reduction is not NULL and reduction.from_first:
-        run_first(chain, current, known, reduction, total)
-    describe_steps(program, chain, known, outputs, count, reduction, operands)
+        run_first(pending, current, known, reduction, total)
+    k = select_steps(pending, current, known, outputs, count, reduction)
     for o in range(count):
-        describe_result(&operands[program.leaves + o], chain, outputs[o], (<Storage>memory[o]).data)
+        describe_value(&operands[k + o], pending, FIRST_STEP + outputs[o], (<Storage>memory[o]).data)
     if x is not None:
-        operands[program.leaves].strides = x.strides_
-    program.outputs = count
+        operands[k].strides = x.strides_
     if reduction is not NULL:
+        k += count
         if not reduction.from_first:
             fill_with(total, reduction.start, itemsize_at(result_code(reduction.kernel)))
         # The order of the axes decides the order of additions, so it must depend only on the operands of the reduction.
-        for k in range(inputs_of(reduction.kernel)):
-            describe_value(&operands[program.leaves + count + k], chain, reduction.inputs[k], NULL)
-        set_strides(plan, &operands[program.leaves + count], inputs_of(reduction.kernel), chain.shape, chain.ndim)
+        for s in range(inputs_of(reduction.kernel)):
+            describe_value(&operands[k + s], pending, reduction.inputs[s], NULL)
+        set_strides(plan, &operands[k], inputs_of(reduction.kernel), pending.shape, pending.ndim)
         order_axes(plan, False)
         plan.nop = 0
-        for k in range(program.leaves + count):
-            set_result(plan, &operands[k], chain.shape, chain.ndim)
-        k = program.leaves + count
-        operands[k].data, operands[k].code, operands[k].strides = total.data, result_code(reduction.kernel), reduction.strides
-        set_result(plan, &operands[k], chain.shape, chain.ndim)
-        program.stored[count] = program.leaves + program.constants + program.count - 1
-        program.outputs += 1
+        operands[k].data, operands[k].code, operands[k].ndim = total.data, result_code(reduction.kernel), pending.ndim
+        operands[k].shape, operands[k].strides = pending.shape, reduction.strides
+        for o in range(k + 1):
+            set_result(plan, &operands[o], pending.shape, pending.ndim)
     else:
-        set_strides(plan, operands, program.leaves, chain.shape, chain.ndim)
-        for o in range(count):
-            set_result(plan, &operands[program.leaves + o], chain.shape, chain.ndim)
+        set_strides(plan, operands, k + count, pending.shape, pending.ndim)
         order_axes(plan, True)
-    run(chain, plan, program, name, x is None)
-    for s in range(chain.count):
+    run(pending, current, name, x is None)
+    for s in range(pending.count):
         found += known[s] is not NULL
-    for o in range(min(count, MOST_KNOWN - found)):
+    for o in range(min(count, MAX_KNOWN - found)):
         known[outputs[o]] = (<Storage>memory[o]).data
     return 0
 
 
-cdef int run_first(PendingChain chain, Pass* current, char** known, Reduction* reduction, Storage total) except -1:
+cdef int run_first(PendingProgram pending, Pass* current, char** known, Reduction* reduction, Storage total) except -1:
     """Copy the operand's first elements along the reduced axes to the accumulators, with a cast."""
-    cdef Chain* program = &current.program
-    cdef Plan* plan = &current.plan
     cdef Operand* operands = current.operands
-    cdef Py_ssize_t shape[MOST_AXES]
-    cdef int axis, k, step = reduction.inputs[0] - MOST_LEAVES
-    for axis in range(chain.ndim):
-        shape[axis] = 1 if reduction.strides[axis] == 0 else chain.shape[axis]
-    describe_steps(program, chain, known, &step, 1, NULL, operands)
-    k = program.leaves
-    describe_result(&operands[k], chain, step, total.data)
+    cdef Py_ssize_t shape[MAX_PROGRAM_NDIM]
+    cdef int axis, k, step = reduction.inputs[0] - FIRST_STEP
+    for axis in range(pending.ndim):
+        shape[axis] = 1 if reduction.strides[axis] == 0 else pending.shape[axis]
+    k = select_steps(pending, current, known, &step, 1, NULL)
+    describe_value(&operands[k], pending, reduction.inputs[0], total.data)
     operands[k].code, operands[k].strides = result_code(reduction.kernel), reduction.strides
-    program.outputs = 1
-    set_strides(plan, operands, program.leaves, shape, chain.ndim)
-    set_result(plan, &operands[k], shape, chain.ndim)
-    order_axes(plan, True)
-    return run(chain, plan, program, <str>reduction.name, True)
+    set_strides(&current.plan, operands, k + 1, shape, pending.ndim)
+    order_axes(&current.plan, True)
+    return run(pending, current, <str>reduction.name, True)
 
 
-cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name, bint interruptible) except -1:
-    global passes, steps_run, bytes_saved
+cdef int run(PendingProgram pending, Pass* current, str name, bint interruptible) except -1:
+    global passes
     cdef bint done
-    cdef int s, o, depth
-    coalesce(plan, 0)
+    cdef int depth
+    coalesce(&current.plan, 0)
     passes += 1
-    steps_run += program.count
-    for s in range(program.count):
-        bytes_saved += chain.size * itemsize_at(result_code(program.steps[s].kernel))
-    for o in range(program.outputs):
-        s = program.stored[o] - program.leaves - program.constants
-        if s >= 0:
-            bytes_saved -= chain.size * itemsize_at(result_code(program.steps[s].kernel))
-    if chain.size < tuning.long_run_elements or not interruptible:
-        done = run_chain(plan, program, interruptible)
+    if pending.size < tuning.long_run_elements or not interruptible:
+        done = run_selected(current, interruptible)
     else:
         # As with a released GIL, other threads may defer and evaluate meanwhile.
         depth = s0_pause_section(&pending_lock)
         with nogil:
-            done = run_chain(plan, program, interruptible)
+            done = run_selected(current, interruptible)
         s0_resume_section(&pending_lock, depth)
     return 0 if done else not_completed(name)
 
 
-cdef int describe_value(Operand* operand, PendingChain chain, int value, char* data) noexcept:
-    """Describe a leaf, or the result of a step, as an operand."""
-    if value >= MOST_LEAVES:
-        return describe_result(operand, chain, value - MOST_LEAVES, data)
-    operand.data, operand.code, operand.ndim = data, chain.leaf[value].code, chain.ndim
-    operand.shape, operand.strides = chain.shape, chain.leaf[value].strides
+cdef bint run_selected(Pass* current, bint interruptible) noexcept nogil:
+    if current.single is not NULL:
+        return run_kernel(&current.plan, current.single[0], interruptible)
+    return run_program(&current.plan, &current.program, interruptible)
+
+
+cdef int describe_value(Operand* operand, PendingProgram pending, int value, char* data) noexcept:
+    """Describe a value at an address as an operand."""
+    operand.data, operand.ndim, operand.shape = data, pending.ndim, pending.shape
+    if value >= FIRST_STEP:
+        operand.code, operand.strides = result_code(pending.steps[value - FIRST_STEP].kernel), &pending.strides[value - FIRST_STEP][0]
+    elif value >= FIRST_CONSTANT:
+        operand.code, operand.ndim = <int>pending.constant[value - FIRST_CONSTANT].code, 0
+    else:
+        operand.code, operand.strides = pending.leaf[value].code, pending.leaf[value].strides
     return 0
 
 
-cdef int describe_result(Operand* operand, PendingChain chain, int step, char* data) noexcept:
-    operand.data, operand.code, operand.ndim = data, result_code(chain.steps[step].kernel), chain.ndim
-    operand.shape, operand.strides = chain.shape, &chain.strides[step][0]
-    return 0
-
-
-cdef int describe_steps(
-    Chain* program, PendingChain chain, char** known, const int* outputs, int count, Reduction* reduction, Operand* operands
+cdef int select_steps(
+    PendingProgram pending, Pass* current, char** known, const int* outputs, int count, const Reduction* reduction
 ) noexcept:
-    """Fill in the leaves, steps and stored values that the outputs and the reduction need, and the operands of the leaves."""
-    cdef bint live[MOST_LEAVES + MAX_STEPS]
+    """Select what the outputs and the reduction need, and describe the leaves of the pass as operands; returns their number."""
+    global steps_run, bytes_saved
+    cdef Program* program = &current.program
+    cdef unsigned char* source = program.source
     cdef bint stored[MAX_STEPS]     # whether a step is an output, or is read by a reduction in another order
-    cdef int value[MOST_LEAVES + MAX_STEPS]
     cdef int s, q, k, o, run = 0
-    cdef Leaf* leaf
-    cdef Step* step
-    for k in range(MOST_LEAVES + chain.count):
-        live[k] = False
-    for s in range(chain.count):
-        stored[s] = False
+    memset(source, UNUSED, FIRST_STEP + pending.count)
+    memset(stored, 0, sizeof(stored))
     for o in range(count):
-        live[MOST_LEAVES + outputs[o]] = stored[outputs[o]] = True
+        source[FIRST_STEP + outputs[o]], stored[outputs[o]] = FIRST_STEP + outputs[o], True
     if reduction is not NULL:
         for q in range(inputs_of(reduction.kernel)):
             k = reduction.inputs[q]
-            live[k] = True
-            if k >= MOST_LEAVES and not is_in_place(chain, k - MOST_LEAVES):
-                stored[k - MOST_LEAVES] = True
-    for s in range(chain.count - 1, -1, -1):
-        if live[MOST_LEAVES + s] and known[s] is NULL:
-            run += stored[s] or not is_copy(chain.steps[s].kernel)
-            for q in range(inputs_of(chain.steps[s].kernel)):
-                live[chain.steps[s].inputs[q]] = True
-    program.leaves = program.constants = program.count = 0
+            source[k] = k
+            if k >= FIRST_STEP and not is_in_place(pending, k - FIRST_STEP):
+                stored[k - FIRST_STEP] = True
+    for s in range(pending.count - 1, -1, -1):
+        if source[FIRST_STEP + s] != UNUSED and known[s] is NULL:
+            run += stored[s] or not is_copy(pending.steps[s].kernel)
+            for q in range(inputs_of(pending.steps[s].kernel)):
+                k = pending.steps[s].inputs[q]
+                source[k] = k
+    current.single = NULL
     if run == 1 and count == 1 and reduction is NULL:
-        return describe_one(program, chain, known, outputs[0], operands)
-    for k in range(chain.leaves):
-        if live[k]:
-            leaf = &chain.leaf[k]
-            if leaf.storage is NULL:
-                continue
-            describe_value(&operands[program.leaves], chain, k, leaf.data)
-            value[k] = program.leaves
-            program.leaves += 1
-    for s in range(chain.count):
-        if live[MOST_LEAVES + s] and known[s] is not NULL:
-            describe_result(&operands[program.leaves], chain, s, known[s])
-            value[MOST_LEAVES + s] = program.leaves
-            program.leaves += 1
-    for k in range(chain.leaves):
-        leaf = &chain.leaf[k]
-        if live[k] and leaf.storage is NULL:
-            program.constant[program.constants], program.constant_code[program.constants] = leaf.value, leaf.code
-            value[k] = program.leaves + program.constants
-            program.constants += 1
-    for s in range(chain.count):
-        if not live[MOST_LEAVES + s] or known[s] is not NULL:
+        steps_run += 1
+        return select_single(pending, current, known, outputs[0])
+    program.steps, program.step_count = pending.steps, pending.count
+    program.constants, program.constant_count = pending.constant, pending.constants
+    program.leaves, program.outputs, program.reduces = 0, count, reduction is not NULL
+    for k in range(pending.leaves):
+        if source[k] != UNUSED:
+            add_operand(pending, current, k, pending.leaf[k].data)
+    for s in range(pending.count):
+        if source[FIRST_STEP + s] == UNUSED:
             continue
-        if not stored[s] and is_copy(chain.steps[s].kernel):
+        if known[s] is not NULL:
+            add_operand(pending, current, FIRST_STEP + s, known[s])
+        elif not stored[s] and is_copy(pending.steps[s].kernel):
             # Reads of a copy become reads of the original value.
-            value[MOST_LEAVES + s] = value[chain.steps[s].inputs[0]]
-            continue
-        step = &program.steps[program.count]
-        step.kernel = chain.steps[s].kernel
-        for q in range(inputs_of(step.kernel)):
-            step.inputs[q] = value[chain.steps[s].inputs[q]]
-        # A value that occurs several times is computed once.
-        k = 0
-        while not is_same_step(&program.steps[k], step):
-            k += 1
-        value[MOST_LEAVES + s] = program.leaves + program.constants + k
-        program.count += k == program.count
-    for o in range(count):
-        program.stored[o] = value[MOST_LEAVES + outputs[o]]
-    if reduction is not NULL:
-        step = &program.steps[program.count]
-        step.kernel = reduction.kernel
-        for q in range(inputs_of(reduction.kernel)):
-            step.inputs[q] = value[reduction.inputs[q]]
-        program.count += 1
-    return 0
-
-
-cdef inline bint is_copy(Kernel kernel) noexcept:
-    return kernel.kind == KIND_CAST and kernel.row == kernel.code
-
-
-cdef bint is_in_place(PendingChain chain, int s) noexcept:
-    """Whether the result of a step has the layout of its first operand, so that a reduction reads both in the same order."""
-    cdef int k = chain.steps[s].inputs[0]
-    cdef const Py_ssize_t* strides = &chain.leaf[k].strides[0] if k < MOST_LEAVES else &chain.strides[k - MOST_LEAVES][0]
-    return memcmp(strides, &chain.strides[s][0], chain.ndim * sizeof(Py_ssize_t)) == 0
-
-
-cdef int describe_one(Chain* program, PendingChain chain, char** known, int s, Operand* operands) noexcept:
-    """Describe one step whose operands are the leaves of the program in order."""
-    cdef int q, k
-    cdef Leaf* leaf
-    program.steps[0].kernel = chain.steps[s].kernel
-    program.leaves, program.count = inputs_of(chain.steps[s].kernel), 1
-    for q in range(program.leaves):
-        k = chain.steps[s].inputs[q]
-        while k >= MOST_LEAVES and known[k - MOST_LEAVES] is NULL:
-            k = chain.steps[k - MOST_LEAVES].inputs[0]      # a copy
-        if k >= MOST_LEAVES:
-            describe_result(&operands[q], chain, k - MOST_LEAVES, known[k - MOST_LEAVES])
+            source[FIRST_STEP + s] = source[pending.steps[s].inputs[0]]
         else:
-            leaf = &chain.leaf[k]
-            describe_value(&operands[q], chain, k, &leaf.value[0] if leaf.storage is NULL else leaf.data)
-        program.steps[0].inputs[q] = q
-    program.stored[0] = program.leaves
+            # A value that occurs several times is computed once.
+            k = 0
+            while not is_same_step(program, k, s):
+                k += 1
+            source[FIRST_STEP + s] = FIRST_STEP + k
+            if k == s:
+                steps_run += 1
+                bytes_saved += pending.size * itemsize_at(result_code(pending.steps[s].kernel))
+    for o in range(count):
+        program.stored[o] = source[FIRST_STEP + outputs[o]]
+        if program.stored[o] >= FIRST_STEP:
+            bytes_saved -= pending.size * itemsize_at(result_code(pending.steps[outputs[o]].kernel))
+    if reduction is not NULL:
+        steps_run += 1
+        program.reduction.kernel = reduction.kernel
+        for q in range(inputs_of(reduction.kernel)):
+            program.reduction.inputs[q] = source[reduction.inputs[q]]
+    return program.leaves
+
+
+cdef int add_operand(PendingProgram pending, Pass* current, int value, char* data) noexcept:
+    """Add a leaf of the pass that is a value at an address."""
+    cdef int k = current.program.leaves
+    describe_value(&current.operands[k], pending, value, data)
+    current.program.source[value] = k
+    current.program.leaves += 1
     return 0
+
+
+cdef bint is_in_place(PendingProgram pending, int s) noexcept:
+    """Whether the result of a step has the layout of its first operand, so that a reduction reads both in the same order."""
+    cdef int k = pending.steps[s].inputs[0]
+    cdef const Py_ssize_t* strides
+    if FIRST_CONSTANT <= k < FIRST_STEP:
+        return False
+    strides = &pending.leaf[k].strides[0] if k < FIRST_CONSTANT else &pending.strides[k - FIRST_STEP][0]
+    return memcmp(strides, &pending.strides[s][0], pending.ndim * sizeof(Py_ssize_t)) == 0
+
+
+cdef int select_single(PendingProgram pending, Pass* current, char** known, int s) noexcept:
+    """Select a single step, and describe its operands, which may be constants; returns their number."""
+    cdef int q, k
+    cdef char* data
+    current.single = &pending.steps[s].kernel
+    for q in range(inputs_of(current.single[0])):
+        k = pending.steps[s].inputs[q]
+        while k >= FIRST_STEP and known[k - FIRST_STEP] is NULL:
+            k = pending.steps[k - FIRST_STEP].inputs[0]      # a copy
+        if k >= FIRST_STEP:
+            data = known[k - FIRST_STEP]
+        else:
+            data = &pending.constant[k - FIRST_CONSTANT].value[0] if k >= FIRST_CONSTANT else pending.leaf[k].data
+        describe_value(&current.operands[q], pending, k, data)
+    return inputs_of(current.single[0])
+
+
+cdef inline bint is_same_step(const Program* program, int a, int b) noexcept:
+    """Whether step `a` runs, and computes the same as step `b`."""
+    cdef const Step* first = &program.steps[a]
+    cdef const Step* second = &program.steps[b]
+    cdef int q
+    if first.kernel.row != second.kernel.row or first.kernel.kind != second.kernel.kind or first.kernel.code != second.kernel.code:
+        return False
+    for q in range(inputs_of(first.kernel)):
+        if program.source[first.inputs[q]] != program.source[second.inputs[q]]:
+            return False
+    return program.source[FIRST_STEP + a] == FIRST_STEP + a
 
 
 cdef int fill_with(Storage storage, const char* value, int itemsize) noexcept:
@@ -255,16 +253,6 @@ cdef int fill_with(Storage storage, const char* value, int itemsize) noexcept:
         filled += more
         more = min(min(filled, <Py_ssize_t>tuning.fill_bytes), storage.nbytes - filled)
     return 0
-
-
-cdef inline bint is_same_step(const Step* a, const Step* b) noexcept:
-    cdef int q
-    if a.kernel.kind != b.kernel.kind or a.kernel.row != b.kernel.row or a.kernel.code != b.kernel.code:
-        return False
-    for q in range(inputs_of(a.kernel)):
-        if a.inputs[q] != b.inputs[q]:
-            return False
-    return True
 
 
 cdef extern from *:
@@ -314,11 +302,11 @@ def statistics():
     Returns
     -------
     dict
-        ``pending``: number of chains that are not computed; ``passes`` over memory that computed chains; ``steps`` in these
+        ``pending``: number of programs that are not computed; ``passes`` over memory that computed programs; ``steps`` in these
         passes; ``bytes_saved``: size of the results that were never written to memory.
     """
     enter_pending()
     try:
-        return {"pending": len(pending_chains()), "passes": passes, "steps": steps_run, "bytes_saved": bytes_saved}
+        return {"pending": len(pending_programs()), "passes": passes, "steps": steps_run, "bytes_saved": bytes_saved}
     finally:
         leave_pending()

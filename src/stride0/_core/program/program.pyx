@@ -1,6 +1,6 @@
-"""Deferred results: chains of calls that have not been computed, and the passes that compute them.
+"""Deferred results: programs of calls that have not been computed, and the passes that compute them.
 
-One compiled module, read in this order: `deferred.pxi`, `growing_chains.pxi`, `deferred_reductions.pxi`, `pending_results.pxi`, `passes.pxi`, `evaluation.pxi`, `computing.pxi`.
+One compiled module, read in this order: `deferred.pxi`, `building.pxi`, `deferred_reductions.pxi`, `pending_results.pxi`, `passes.pxi`, `evaluation.pxi`, `computing.pxi`.
 """
 
 cimport cython
@@ -19,8 +19,9 @@ from stride0._core.memory.guards cimport (
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, copy_item, dtype_at, itemsize_at, read_scalar
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage, set_forget
 from stride0._core.plan.plan cimport (
-    Chain, KIND_CAST, Kernel, MAX_CONSTANTS, MAX_STEPS, Operand, Plan, Step, cast_kernel, coalesce, cost_of, inputs_of,
-    order_axes, result_code, run_chain, run_contiguous, set_result, set_strides, tuning,
+    Constant, FIRST_CONSTANT, FIRST_STEP, KIND_CAST, Kernel, MAX_PROGRAM_NDIM, MAX_CONSTANTS, MAX_STEPS, MAX_VIEWS, Operand, Plan, Program,
+    Step, UNUSED, cast_kernel, coalesce, cost_of, inputs_of, is_copy, order_axes, result_code, run_contiguous, run_kernel, run_program, set_result,
+    set_strides, tuning,
 )
 from stride0._core.array.modes cimport Switch, enter_fused, leave_fused
 from stride0._core.array.array cimport (
@@ -32,7 +33,7 @@ import os
 from stride0._core.array.modes import FUSED
 
 include "deferred.pxi"
-include "growing_chains.pxi"
+include "building.pxi"
 include "deferred_reductions.pxi"
 include "pending_results.pxi"
 include "passes.pxi"

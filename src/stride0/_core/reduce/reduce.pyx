@@ -16,15 +16,15 @@ from stride0._core.memory.dtype cimport (
 from stride0._core.plan.operations cimport OP_ABS, OP_MULTIPLY, OP_SUBTRACT, S0_ACCUMULATOR, S0_REDUCED
 from stride0._core.plan.loops cimport S0_DTYPES, S0_REDUCTIONS
 from stride0._core.plan.plan cimport (
-    KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, MAX_NDIM, Operand, Plan, as_rows, broadcast, coalesce, innermost,
-    kernel_of, loops_of, order_axes, reduction_kernel, release_lock, run_along, run_axis, run_kernel, set_result,
+    KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, MAX_NDIM, MAX_PROGRAM_NDIM, Operand, Plan, as_rows, broadcast, coalesce,
+    innermost, kernel_of, loops_of, order_axes, reduction_kernel, release_lock, run_along, run_axis, run_kernel, set_result,
     set_strides, take_lock, tuning,
 )
 from stride0._core.array.array cimport (
     Array, c_strides_of, component, data_of, describe_operand, guard_gradient, is_broadcast_along, is_deferred, is_f_contiguous,
     new_array, new_like, not_completed, read_operand, same_shape, shape_tuple, strides_for_shape, view_of, without_axes,
 )
-from stride0._core.program.program cimport MOST_AXES, divide_pending, divide_sums, try_to_defer_reduction
+from stride0._core.program.program cimport divide_pending, divide_sums, try_to_defer_reduction
 from stride0._core.elementwise.elementwise cimport (
     BINARY_NAMES, assign_array, binary, binary_raw, check_codes, copy_array, fill, in_place, named_shapes, scalar_array, unary_raw,
 )

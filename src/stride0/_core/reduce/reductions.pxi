@@ -77,7 +77,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             # Note [Repeated elements]: one of them, multiplied by their number.
             times *= <uint64_t>shape[axis]
             shape[axis] = 1
-    if (is_deferred(x) or (nin > 1 and is_deferred(x2))) and x.size and ndim <= MOST_AXES and (nin == 1 or same_shape(x, x2)):
+    if (is_deferred(x) or (nin > 1 and is_deferred(x2))) and x.size and ndim <= MAX_PROGRAM_NDIM and (nin == 1 or same_shape(x, x2)):
         check_codes("copy", acc_code, out_code)
         total = try_to_defer_reduction(reduction_kernel(number, arithmetic_code(loop)), nin, x, x2, axes, keepdims, not HAS_START[number],
                                        &START[number][acc_code][0], out_code, name)

@@ -1,7 +1,7 @@
-# Preparing a chain: choose the kernels, the views and slots that they run on, and the layouts.
+# Preparing a program: choose the loops, the operands and slots that they run on, and the layouts.
 #
 # Note [Tiles]
-#     A single kernel that can read its operands directly runs on the two innermost axes at once. All other chains run in
+#     A single kernel that can read its operands directly runs on the two innermost axes at once. All other programs run in
 #     tiles: a range along the innermost axis by a range along another axis. An operand that a kernel cannot read directly
 #     is first written to a slot, a buffer of the size of a tile. A leaf of another dtype is cast. A leaf that is contiguous
 #     along the tile's other axis is transposed: a loop along the innermost axis would read one element of every cache line,
@@ -19,7 +19,7 @@
 #     loop for that: a cache line that is written completely need not be read before. For a transposed copy this pays for
 #     smaller results too, since its lines are evicted before they are used. These stores are not used in the following
 #     cases. The result is also an operand, whose line has just been read. The operation is slow: its loads would wait for
-#     the stores, so it has no such loop. The elements are not contiguous and do not fill cache lines. The chain has many
+#     the stores, so it has no such loop. The elements are not contiguous and do not fill cache lines. The program has many
 #     calls and its results are prefetched: it computes for longer than writing takes, and the stores would only add copies.
 #
 # Note [Prefetching]
@@ -62,16 +62,15 @@ cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil:
     return 1 if broadcasts == 6 else 2 if broadcasts == 4 else 3
 
 
-ctypedef struct Maker:
-    # State of a chain while it is prepared.
+ctypedef struct Preparation:
+    # State of a program while its calls are made. Arrays are indexed by sources of values, or by operands of the plan.
     Program* program
     const Plan* plan
-    int leaves
     int code[MAX_VALUES]
-    int place[MAX_VALUES]
-    int cast_code[MAX_VALUES]       # a dtype to which the value was cast, and the place of the cast value; or -1
-    int cast_place[MAX_VALUES]
-    int varies[MAX_VIEWS]           # axes along which each view varies
+    int location[MAX_VALUES]
+    int cast_code[MAX_VALUES]       # a dtype to which the value was cast, and the location of the cast value; or -1
+    int cast_location[MAX_VALUES]
+    int varies[MAX_VIEWS]           # axes of a tile along which each operand varies
     bint transposed[MAX_VIEWS]
     bint streamed[MAX_VIEWS]
 
@@ -158,16 +157,14 @@ cdef const s0_loop* loops_for(Kernel kernel, const Py_ssize_t* inner, bint strea
     return loops_of(kernel)
 
 
-cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear) noexcept nogil:
-    """Prepare one kernel for the operands of the plan; a `linear` program is for `compute`."""
+cdef void prepare(Program* program, const Plan* plan, Kernel kernel) noexcept nogil:
+    """Prepare one kernel for the operands of the plan."""
     cdef int k, layout, result = plan.nop - 1, code
     cdef bint direct = True
     cdef bint transposed[MAX_VIEWS]
     cdef Py_ssize_t inner[MAX_OPERANDS]
     cdef const s0_loop* loops
-    cdef Chain chain
-    program.inner, program.streams, program.linear = NULL, False, linear
-    begin_fold(program, plan, kernel)
+    begin(program, plan, kernel.kind == KIND_REDUCTION, False)
     code = result_code(kernel)
     if code >= 0:
         direct = plan.code[result] == code
@@ -176,57 +173,52 @@ cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear
                 direct = False
         if choose_axis(program, plan, result, transposed):
             direct = False
-    program.calls = program.few
     if not direct:
-        chain.leaves, chain.constants, chain.count, chain.outputs = result, 0, 1, 1
-        chain.steps[0].kernel = kernel
-        for k in range(result):
-            chain.steps[0].inputs[k] = k
-        chain.stored[0] = result
-        make(program, plan, &chain)
+        make_single(program, plan, kernel)
         return
     for k in range(plan.nop):
         inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == result else itemsize_at(plan.code[k])
-    program.direct, program.transposed, program.count, program.slots = True, 0, 0, 0
+    program.direct, program.transposed, program.call_count, program.slots = True, 0, 0, 0
     program.axis = 1 if plan.ndim > 1 and not (program.rows and plan.strides[result][1] != 0) else 0
     loops = loops_for(kernel, inner, code >= 0 and streams(program, plan, result, result, tuning.streamed_bytes), &layout)
     program.loop = loops[layout]
 
 
-cdef void begin_fold(Program* program, const Plan* plan, Kernel kernel) noexcept nogil:
-    program.folds = kernel.kind == KIND_REDUCTION
-    program.rows = program.folds and plan.ndim > 0 and plan.strides[plan.nop - 1][0] != 0
+cdef inline void begin(Program* program, const Plan* plan, bint folds, bint linear) noexcept nogil:
+    program.calls, program.inner, program.streams, program.linear, program.folds = program.single, NULL, False, linear, folds
+    program.rows = folds and plan.ndim > 0 and plan.strides[plan.nop - 1][0] != 0
 
 
-cdef bint prepare_chain(Program* program, const Plan* plan, const Chain* chain, bint linear) noexcept nogil:
+cdef void prepare_computed(Program* program, const Plan* plan, Kernel kernel, const Program* inner, const Plan* space) noexcept nogil:
+    """Prepare a reduction of one or two computed operands (Note [Computed operands]), which `inner` computes."""
+    begin(program, plan, True, False)
+    program.inner, program.space = inner, space
+    make_single(program, plan, kernel)
+
+
+cdef bint prepare_selected(Program* program, const Plan* plan, bint linear) noexcept nogil:
     """
-    Prepare a chain; its reduction, if it has one, reads leaves only.
+    Prepare the selected steps; a `linear` program is for `compute`.
 
-    `release_program` frees its memory. Returns False, with nothing to free, if there is no memory.
+    `release_program` frees the memory of the calls. False if there is no memory.
     """
-    cdef int s, calls = chain.leaves + chain.outputs
-    cdef Chain shorter
-    cdef const Chain* given = chain
-    if chain.count > 1 and plan.ndim:
-        pair_steps(plan, chain, &shorter)
-        chain = &shorter
-    if is_single(chain):
-        prepare(program, plan, chain.steps[0].kernel, linear)
-        return True
-    # The maximum: each leaf transposed, each operand and each output cast.
-    for s in range(chain.count):
-        calls += inputs_of(chain.steps[s].kernel) + 1
-    program.calls = <Call*>malloc(calls * sizeof(Call))
+    cdef int s, calls = program.leaves + program.outputs
+    begin(program, plan, False, linear)
+    if program.step_count > 1 and plan.ndim:
+        pair_steps(program, plan)
+    # The maximum: each leaf transposed, each operand and each output cast. A pair has the operands of both steps except one.
+    for s in range(program.step_count):
+        if is_run(program, s) or is_paired(program, FIRST_STEP + s):
+            calls += inputs_of(program.steps[s].kernel) + (1 if is_run(program, s) else -1)
+    if calls > SINGLE_CALLS:
+        program.calls = <Call*>malloc(calls * sizeof(Call))
     if program.calls is NULL:
+        program.calls = program.single
         return False
-    program.inner, program.streams, program.linear, program.folds, program.rows = NULL, False, linear, False, False
-    if chain.count:
-        begin_fold(program, plan, chain.steps[chain.count - 1].kernel)
-    make(program, plan, chain)
-    program.constant = &given.constant[0]
+    make_calls(program, plan)
     return True
 
 
 cdef void release_program(Program* program) noexcept nogil:
-    if program.calls != program.few:
+    if program.calls != program.single:
         free(program.calls)
