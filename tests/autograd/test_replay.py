@@ -220,6 +220,21 @@ def test_writes_are_repeated_in_order() -> None:
         assert facts(pairs(*given)) == facts(pairs._function(*given))
 
 
+def test_matrix_product_in_place_from_outside() -> None:
+    state, factor = xp.eye(2), xp.asarray([[1.0, 2.0], [0.0, 3.0]])
+
+    def f(x: Any) -> Any:
+        nonlocal state
+        state @= factor
+        return x + state
+
+    replayed = xp.replay(f)
+    for k in range(1, 4):
+        power = xp.linalg.matrix_power(factor, k)
+        assert xp.all(replayed(xp.asarray(5.0)) == power + 5.0)
+        assert xp.all(state == power)
+
+
 def test_writes_to_arrays_from_outside() -> None:
     state = xp.zeros(5)
 

@@ -250,6 +250,9 @@ def test_in_place_operators() -> None:
 
     assert refused(add(I64)) and refused(add(B)) and refused(add(True))
     assert not refused(add(F32)) and not refused(add(2)) and not refused(add(1.5))
+    x = xp.ones((2, 2), dtype=xp.float32)
+    with xp.strict(), pytest.raises(xp.DTypeError, match="float64 cannot be cast"):
+        x @= xp.ones((2, 2))
 
 
 COURTESY: dict[str, Callable[[], Any]] = {

@@ -20,17 +20,10 @@ __all__ = ["configuration_of"]
 COMPILED = {"asarray": asarray, "from_dlpack": from_dlpack}
 
 
-class Call:
-    """A call that is answered by the recorder, or made with other arguments: see `call_checked`."""
-
-    def __init__(self, answer: Any, arguments: tuple[Any, ...] | None) -> None:
-        self.answer, self.arguments = answer, arguments
-
-
 class Entered:
-    """A call of the function's own code."""
+    """A call of the function's own code. A tuple of its result as `answer` means that it is not executed."""
 
-    call: Call | None = None
+    answer: tuple[Any] | None = None
 
     def __init__(self, kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.kind, self.name, self.args, self.kwargs = kind, name, args, kwargs
@@ -60,11 +53,13 @@ class RecordedCalls(Configuration):
                 recorder.outside(x)
         entered = Entered(call_kind, name, args, kwargs)
         if call_kind == "function" and name in FUNCTIONS:
-            given, names = (*args, *kwargs.values()), tuple(kwargs)
+            function = FUNCTIONS[name]
             if any(_tape.is_transformed(x) for x in found):
-                entered.call = Call(None, tuple(_tape.lifted(x) for x in given))
+                given = [_tape.lifted(x) for x in args]
+                out = function(*given, **{key: _tape.lifted(x) for key, x in kwargs.items()})
             else:
-                entered.call = Call(recorder.call("call", FUNCTIONS[name], name, given, names), None)
+                out = recorder.call("call", function, name, (*args, *kwargs.values()), tuple(kwargs))
+            entered.answer = (out,)
         elif call_kind in ("setitem", "in-place") and not _tape.writes_on_tape(args[0], *found):
             # The interceptor is not told of the end of such a call.
             self._write(call_kind, name, args)
@@ -86,7 +81,7 @@ class RecordedCalls(Configuration):
         """Record a call whose operands are all from outside, and make its results recorded arrays."""
         arrays = list(arrays_in(out))
         if (
-            entered.call is not None
+            entered.answer is not None
             or not arrays
             or any(_tape.slot_of(x) or _tape.is_transformed(x) for x in arrays)
         ):

@@ -8,7 +8,7 @@ from stride0._core.memory.guards cimport s0_read
 from stride0._core.memory.dtype cimport DType
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport Operand
-from stride0._core.array.modes cimport fused_from, guarding
+from stride0._core.array.modes cimport Body, Call, fused_from, guarding
 
 cdef extern from *:
     """
@@ -99,6 +99,8 @@ cdef int read_shape(object shape, Py_ssize_t* out, str operation) except -1
 cdef Array component(Array x, Py_ssize_t offset)
 cdef Array swapped_matrix(Array x)
 cdef object single(Array x, str operation)
+cdef object make_call(Call* call)
+cdef object call_function(str name, tuple args, tuple kwnames, bint recordable, Body body)
 cdef object traced(str name, tuple args, dict kwargs=*)
 cdef int refuse_tracked(Array x, str operation, object error=*) except -1
 cdef int refuse_batched(Array x, str operation, object error=*) except -1

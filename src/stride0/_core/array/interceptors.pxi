@@ -11,11 +11,10 @@
 #     the Python code that called it decides.
 #
 # Note [Interceptors]
-#     The user's calls reach the core through few functions: the operations of the table (`unary`, `binary`,
-#     `in_place`), keys (`get_item`, `set_item`), `Primitive`, and a few compiled functions. Each tests the flag of
-#     Note [Switches]. If strict mode or a test configuration is on, the interceptor of `stride0._modes.interceptors`
-#     checks the operands before the call and the result after it. Calls within such a call are not
-#     intercepted: the context says that the package is running. So functions and kernels contain no code for modes.
+#     If strict mode or a test configuration is on for the user's code, `make_call` passes its calls to `intercept`, Note [Calls]:
+#     the interceptor of `stride0._modes.interceptors` checks the operands before the call and the result after it. Calls within
+#     such a call are not intercepted: the context says that the package is running. So functions and kernels contain no code
+#     for modes.
 
 cdef enum:
     STANDARD = 0
@@ -283,6 +282,9 @@ def is_strict():
 # True within an intercepted call: calls that it makes are not checked.
 cdef object SUSPENDED = ContextVar("stride0.suspended", default=False)
 
+# The names of `CallKind` for the interceptor.
+cdef tuple CALL_KINDS = ("function", "operator", "in-place", "getitem", "setitem")
+
 # Set by `stride0._modes.interceptors`, which the core cannot import.
 cdef object interceptor_enter = None
 cdef object interceptor_leave = None
@@ -337,8 +339,9 @@ def set_interceptor(enter, leave):
     """
     Set the interceptor of calls.
 
-    `enter` gets the kind of call ("function", "operator", "in-place", "getitem", "setitem"), the name, the positional and
-    the named arguments. It returns None or a state. `leave` gets the state and the result, and returns the result.
+    `enter` gets the kind of call (one of `CALL_KINDS`), the name, the positional and the named arguments. It returns None or a
+    state: a configuration and its record of the call. If the record has an attribute `answer`, a tuple of the result, the call
+    is not executed. `leave` gets the state and the result, and returns the result.
     """
     global interceptor_enter, interceptor_leave
     interceptor_enter, interceptor_leave = enter, leave
@@ -371,38 +374,25 @@ cdef int resume_checks(object token) except -1:
     return 0
 
 
-cdef tuple enter_call(str call_kind, str name, tuple args, dict kwargs):
-    """Check the operands of an intercepted call and suspend checks. Returns a state for `end_call` and `result_of_call`."""
+cdef object intercept(Call* call, Body execute):
+    """
+    Let the interceptor check the operands of a call, execute the call, and let the interceptor check the result.
+
+    Calls within it are not checked. The interceptor may answer the call instead. It is not told of the end of a write.
+    """
+    cdef Py_ssize_t k
+    cdef tuple args = tuple([<object>call.args[k] for k in range(call.n)])
+    cdef dict kwargs = {}
+    if call.kwnames is not NULL:
+        for k, name in enumerate(<tuple>call.kwnames):
+            kwargs[name] = <object>call.args[call.n + k]
     token = SUSPENDED.set(True)
     try:
-        return interceptor_enter(call_kind, name, args, kwargs), token
-    except BaseException:
-        SUSPENDED.reset(token)
-        raise
-
-
-cdef int end_call(tuple entered) except -1:
-    """End a call after `enter_call`, also if it raised."""
-    SUSPENDED.reset(entered[1])
-    return 0
-
-
-cdef object result_of_call(tuple entered, object out):
-    """The checked result of a call that has ended."""
-    if entered[0] is None or out is NotImplemented:
-        return out
-    token = SUSPENDED.set(True)
-    try:
-        return interceptor_leave(entered[0], out)
+        state = interceptor_enter(CALL_KINDS[call.kind], <str>call.name, args, kwargs)
+        answer = None if state is None else getattr(state[1], "answer", None)
+        out = execute(call) if answer is None else answer[0]
+        if state is None or out is NotImplemented or call.kind == CALL_IN_PLACE or call.kind == CALL_SETITEM:
+            return out
+        return interceptor_leave(state, out)
     finally:
         SUSPENDED.reset(token)
-
-
-cdef object intercept(str call_kind, str name, function, tuple args, dict kwargs):
-    """Call a compiled function with its operands and its result checked."""
-    entered = enter_call(call_kind, name, args, kwargs)
-    try:
-        out = function(*args, **kwargs)
-    finally:
-        end_call(entered)
-    return result_of_call(entered, out)

@@ -1,6 +1,7 @@
 # See `modes.pyx`.
 
 cimport cython
+from cpython.object cimport PyObject
 
 from stride0._core.memory.guards cimport s0_shared_flag, s0_shared_size
 
@@ -61,6 +62,29 @@ cdef object enter_package()
 cdef int leave_package(object token) except -1
 
 
+# A call that is not plain, Note [Calls] of `array/calls.pxi`. The references are borrowed.
+
+cdef enum CallKind:
+    CALL_FUNCTION
+    CALL_OPERATOR
+    CALL_IN_PLACE
+    CALL_GETITEM
+    CALL_SETITEM
+
+cdef struct Call:
+    CallKind kind
+    int op                      # number of the operation in the table, or -1
+    PyObject* name              # the name that the tape, the interceptor and messages use
+    PyObject** args             # the positional arguments, then the named ones
+    Py_ssize_t n                # number of positional arguments
+    PyObject* kwnames           # tuple of the names of the named arguments, or NULL
+    bint recorded               # whether an argument needs the tape
+    object (*body)(Call* call)  # computes the result, neither recorded nor intercepted
+    PyObject* function          # what the body calls, if it is not the same for all calls
+
+ctypedef object (*Body)(Call* call)
+
+
 # Checks of calls: see `interceptors.pxi`.
 
 cdef int refuse_strictly(str name) except -1
@@ -71,9 +95,6 @@ cdef int enforce_current_mode(str name, list pairs, tuple shape) except -1
 cdef object test_configuration()
 cdef object suspend_checks()
 cdef int resume_checks(object token) except -1
-cdef tuple enter_call(str call_kind, str name, tuple args, dict kwargs)
-cdef object result_of_call(tuple entered, object out)
-cdef int end_call(tuple entered) except -1
 cdef bint is_users_call() except -1
 cdef bint exports_read_only() except -1
 cdef int check_method_version(str method, dict given) except -1
@@ -81,7 +102,7 @@ cdef int refuse_lazy(str operation) except -1
 cdef int refuse_reading(str operation) except -1
 cdef object copy_of_view(object view)
 cdef bint is_intercepted() except -1
-cdef object intercept(str call_kind, str name, function, tuple args, dict kwargs)
+cdef object intercept(Call* call, Body execute)
 
 
 cdef inline int beyond_standard(str operation, str fact, str sentence) except -1:

@@ -4,6 +4,7 @@ One compiled module, read in this order: `switches.pxi`, `interceptors.pxi`.
 """
 
 cimport cython
+from cpython.object cimport PyObject
 from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set, get_value
 
 from stride0._core.memory.guards cimport FREE_THREADED, s0_acquire, s0_leave, s0_lock, s0_shared_flag, s0_shared_size

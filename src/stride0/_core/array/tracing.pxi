@@ -35,16 +35,6 @@ cdef void set_tracer(Tracer new) noexcept:
     hooks.tracer = <PyObject*>new
 
 
-cdef object traced(str name, tuple args, dict kwargs=None):
-    """Execute and record a call of a function."""
-    cdef Py_ssize_t n = len(args)
-    cdef tuple names = None
-    if kwargs:
-        names = tuple(kwargs)
-        args += tuple(kwargs.values())
-    return (<Tracer>hooks.tracer).call(name, s0_tuple_items(args), n, NULL if names is None else <PyObject*>names)
-
-
 cdef int refuse_tracked(Array x, str operation, object error=GradientError) except -1:
     """Refuse a tracked or batched array, because its values would leave the tape unrecorded."""
     refuse_batched(x, operation, error if error is not GradientError else BatchingError)

@@ -126,22 +126,17 @@ cdef object call_implementation(
 cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
     cdef Primitive self = <Primitive>this
     cdef Py_ssize_t i, n = s0_nargs(nargsf), named = 0 if kwnames is NULL else len(<tuple>kwnames)
-    cdef bint found = False
+    cdef bint recorded = False
+    cdef Call call
     if self.differentiable:
         for i in range(n + named):
             if argument_needs_tape(<object>args[i]):
-                found = True
+                recorded = True
                 break
-    if not found and not guarding:
+    if not recorded and not guarding:
         return self.run(args, n, kwnames) if self.differentiable else run_composed(self, args, n, kwnames)
-    if not found and not is_intercepted():
-        return call_in_package(self, args, n, kwnames)
-    if not guarding:
-        out = (<Tracer>hooks.tracer).call(self.traced_name, args, n, kwnames)
-    else:
-        given = tuple([<object>args[i] for i in range(n)])
-        more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
-        out = call_checked(self, given, more, found, args, n, kwnames)
+    call = Call(CALL_FUNCTION, -1, <PyObject*>self.traced_name, <PyObject**>args, n, kwnames, recorded, call_in_package, this)
+    out = make_call(&call)
     Py_INCREF(out)
     return <PyObject*>out
 
@@ -155,37 +150,18 @@ cdef PyObject* run_composed(Primitive self, PyObject* const* args, Py_ssize_t n,
         raise
 
 
-cdef PyObject* call_in_package(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
+cdef object call_in_package(Call* call):
+    """The body of a call while a switch is on: the calls that the function makes are not checked, Note [Switches]."""
+    cdef Primitive self = <Primitive>call.function
+    cdef PyObject* result
     token = enter_package()
     try:
-        return self.run(args, n, kwnames) if self.differentiable else run_composed(self, args, n, kwnames)
+        result = self.run(call.args, call.n, call.kwnames) if self.differentiable else run_composed(self, call.args, call.n, call.kwnames)
     finally:
         leave_package(token)
-
-
-cdef object call_checked(Primitive self, tuple given, dict more, bint found, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    """Make a call while a switch is on: intercept it if it is the user's, then execute or record it."""
-    cdef bint outside = is_intercepted()
-    cdef PyObject* result
-    entered = enter_call("function", self.traced_name, given, more) if outside else None
-    changed = getattr(entered[0][1], "call", None) if outside and entered[0] is not None else None
-    try:
-        if changed is not None:
-            # The interceptor has answered the call, or wants it to be made with other arguments.
-            if changed.arguments is None:
-                return changed.answer
-            args = <PyObject* const*>s0_tuple_items(<tuple>changed.arguments)
-            found = self.differentiable and any([argument_needs_tape(x) for x in <tuple>changed.arguments])
-        if found:
-            out = (<Tracer>hooks.tracer).call(self.traced_name, args, n, kwnames)
-        else:
-            result = call_in_package(self, args, n, kwnames)
-            out = <object>result
-            Py_DECREF(out)
-    finally:
-        if outside:
-            end_call(entered)
-    return result_of_call(entered, out) if outside else out
+    out = <object>result
+    Py_DECREF(out)
+    return out
 
 
 cdef bint argument_needs_tape(object x):

@@ -6,7 +6,7 @@
 #     the comparison of the value is called from here first: mock.ANY, pytest.approx, and arrays of libraries that support
 #     stride0 arrays decide themselves. Other values are compared as in NumPy: None is equal to no element, what `asarray` converts
 #     is compared elementwise, and all others are refused like an operand of `x + value`. This comes before
-#     Note [Interceptors]: the comparison of the value is the user's code.
+#     interception, Note [Interceptors]: the comparison of the value is the user's code.
 
 # `value op x` as `x op value`.
 cdef dict MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -59,6 +59,9 @@ cdef bint is_operand(object value) except -1:
 
 cdef object compare_other(int op, Array x, object value, str name):
     """`x == value` or `x != value` for a value that is no operand; Note [Equality with anything]."""
+    cdef PyObject* args[2]
+    cdef Call call = Call(CALL_OPERATOR, op, <PyObject*>name, &args[0], 2, NULL, False, compare_body, NULL)
+    args[0], args[1] = <PyObject*>x, <PyObject*>value
     # Buffers would compare their bytes with the bytes that an array exports.
     if value is not None and not isinstance(value, (bytearray, memoryview)):
         if ASKED.get() is value:
@@ -71,18 +74,13 @@ cdef object compare_other(int op, Array x, object value, str name):
             ASKED.reset(token)
         if out is not NotImplemented:
             return out
-    if guarding and is_intercepted():
-        return intercept_compare(op, x, value, name)
+    if guarding:
+        return make_call(&call)
     return compare_values(op, x, value, name)
 
 
-cdef object intercept_compare(int op, Array x, object value, str name):
-    entered = enter_call("operator", name, (x, value), {})
-    try:
-        out = compare_values(op, x, value, name)
-    finally:
-        end_call(entered)
-    return result_of_call(entered, out)
+cdef object compare_body(Call* call):
+    return compare_values(call.op, <Array>call.args[0], <object>call.args[1], <str>call.name)
 
 
 cdef object compare_values(int op, Array x, object value, str name):

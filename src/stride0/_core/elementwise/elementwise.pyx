@@ -24,11 +24,11 @@ from stride0._core.plan.plan cimport (
     take_lock, takes_long, tuning, where_kernel,
 )
 from stride0._core.array.modes cimport (
-    beyond_standard, end_call, enforce_current_mode, enter_call, fused_from, guarding, is_intercepted, is_restricted, result_of_call,
+    CALL_FUNCTION, CALL_IN_PLACE, CALL_OPERATOR, Call, beyond_standard, enforce_current_mode, fused_from, guarding, is_restricted,
 )
 from stride0._core.array.array cimport (
-    Array, Tracer, before_write, checked_size, data_of, describe_operand, guard_gradient, hooks, is_deferred, is_f_contiguous,
-    may_defer, may_defer_two, needs_tape, new_array, new_like, not_completed, operand_needs_tape, read_operand, same_shape, shape_tuple,
+    Array, before_write, checked_size, data_of, describe_operand, guard_gradient, hooks, is_deferred, is_f_contiguous,
+    make_call, may_defer, may_defer_two, needs_tape, new_array, new_like, not_completed, operand_needs_tape, read_operand, same_shape, shape_tuple,
     view_of, writable_data,
 )
 from stride0._core.program.program cimport copy_pending, defer, defers, may_be_leaf, replace_pending, store_result

@@ -15,13 +15,30 @@ cdef object in_place(int op, Array x, object other, str name):
 
     A result of another dtype of the same kind is cast to the dtype of x, as in NumPy and PyTorch.
     """
+    # Every write to a logged storage is recorded.
+    cdef bint recorded = x.storage.logged or operand_needs_tape(other)
+    if guarding or recorded:
+        return call_in_place(op, x, other, name, recorded)
+    return in_place_raw(op, x, other, name)
+
+
+cdef object call_in_place(int op, Array x, object other, str name, bint recorded):
+    """`in_place` for a call that may not be plain."""
+    cdef PyObject* args[2]
+    cdef Call call = Call(CALL_IN_PLACE, op, <PyObject*>name, &args[0], 2, NULL, recorded, in_place_body, NULL)
+    args[0], args[1] = <PyObject*>x, <PyObject*>other
+    return make_call(&call)
+
+
+cdef object in_place_body(Call* call):
+    return in_place_raw(call.op, <Array>call.args[0], <object>call.args[1], <str>call.name)
+
+
+cdef object in_place_raw(int op, Array x, object other, str name):
+    """The same without the tape and without interceptors."""
     cdef Array b, result
     cdef Kernel kernel
-    cdef int code, loop, operands = 2
-    if guarding and is_intercepted():
-        return intercept_in_place(op, x, other, name)
-    if x.storage.logged or operand_needs_tape(other):
-        return (<Tracer>hooks.tracer).in_place(operations.OPS[op].name, x, other)
+    cdef int code, loop, out, operands = 2
     if type(other) is Array:
         b = <Array>other
     elif is_python_scalar(other):
@@ -34,14 +51,15 @@ cdef object in_place(int op, Array x, object other, str name):
             refuse_operand(name, "x2", other)
     code = x.code if x.code == b.code else promote_codes(x.code, b.code)
     loop = loop_for(op, code, name)
-    if letter_at(S0_OUT[op][code]) != letter_at(x.code):
-        raise DTypeError(
-            name,
-            f"the in-place result of dtype {dtype_at(S0_OUT[op][code]).name} cannot be cast to the dtype of x1",
-            (("x1", dtype_at(x.code).name), ("x2", dtype_at(b.code).name)),
-            f"write {name}(x1, x2) to get the result in a new array, or cast x1 first: astype(x1, {dtype_at(S0_OUT[op][code]).name})",
-        )
-    if S0_OUT[op][code] != x.code:
+    out = S0_OUT[op][code]
+    if out != x.code:
+        if letter_at(out) != letter_at(x.code):
+            raise DTypeError(
+                name,
+                f"the in-place result of dtype {dtype_at(out).name} cannot be cast to the dtype of x1",
+                (("x1", dtype_at(x.code).name), ("x2", dtype_at(b.code).name)),
+                f"write {name}(x1, x2) to get the result in a new array, or cast x1 first: astype(x1, {dtype_at(out).name})",
+            )
         beyond_standard(name, "the operands promote to a dtype that x1 does not have",
                         "Array object, in-place operators: promotion must not change the dtype of the array")
     if S0_CHECK_EXPONENT[op]:
@@ -58,7 +76,7 @@ cdef object in_place(int op, Array x, object other, str name):
     if b is not None and is_deferred(b) and not is_deferred(x) and type(other) is Array:
         if update_with_pending(kernel, x, b, s0_has_references(<PyObject*>b, 2), name):
             return x
-    return apply(kernel, S0_OUT[op][code], operands, x, b, None, x, True, name, BINARY_NAMES)
+    return apply(kernel, out, operands, x, b, None, x, True, name, BINARY_NAMES)
 
 
 cdef bint update_with_pending(Kernel kernel, Array x, Array b, bint is_temporary, str name) except -1:

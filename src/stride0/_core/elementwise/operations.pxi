@@ -9,26 +9,41 @@ cdef tuple SEQUENCES = (list, tuple, range, str, bytes, bytearray)
 cdef int loop_for(int op, int code, str name) except -1:
     """Dtype code of the kernel for operands that promote to `code`."""
     cdef int loop = S0_LOOP[op][code]
-    if loop < 0:
-        refuse_dtype(name, dtype_at(code), f"{operations.OPS[op].on} dtypes", "")
-    return loop
+    return loop if loop >= 0 else refuse_loop(op, code, name)
+
+
+cdef int refuse_loop(int op, int code, str name) except -1:
+    refuse_dtype(name, dtype_at(code), f"{operations.OPS[op].on} dtypes", "")
+    return -1
 
 
 cdef object unary(int op, object x, str name):
     """A unary operation of the table."""
-    cdef Array a
-    if guarding and is_intercepted():
-        return intercept_unary(op, x, name)
-    if type(x) is Array:
-        if needs_tape(<Array>x):
-            return (<Tracer>hooks.tracer).unary(op, <Array>x, name)
-        return unary_raw(op, <Array>x, name)
-    if is_python_scalar(x):
-        return unary_raw(op, scalar_array(x, scalar_code(x), name), name)
-    a = foreign_scalar(x)
+    cdef bint recorded = operand_needs_tape(x)
+    if guarding or recorded:
+        return call_unary(op, x, name, recorded)
+    return unary_raw(op, <Array>x if type(x) is Array else scalar_operand(x, name), name)
+
+
+cdef object call_unary(int op, object x, str name, bint recorded):
+    """`unary` for a call that may not be plain."""
+    cdef PyObject* args[1]
+    cdef Call call = Call(CALL_FUNCTION, op, <PyObject*>name, &args[0], 1, NULL, recorded, unary_body, NULL)
+    args[0] = <PyObject*>x
+    return make_call(&call)
+
+
+cdef object unary_body(Call* call):
+    x, name = <object>call.args[0], <str>call.name
+    return unary_raw(call.op, <Array>x if type(x) is Array else scalar_operand(x, name), name)
+
+
+cdef Array scalar_operand(object x, str name):
+    """The operand of a unary operation that is no array: a Python scalar in its default dtype, or a NumPy scalar."""
+    cdef Array a = scalar_array(x, scalar_code(x), name) if is_python_scalar(x) else foreign_scalar(x)
     if a is None:
         refuse_operand(name, "x", x)
-    return unary_raw(op, a, name)
+    return a
 
 
 cdef object unary_raw(int op, Array a, str name):
@@ -43,13 +58,27 @@ cdef object unary_raw(int op, Array a, str name):
 
 cdef object binary(int op, object x1, object x2, str name, bint is_operator):
     """A binary operation of the table; an operator answers NotImplemented to operands it does not know."""
-    if guarding and is_intercepted():
-        return intercept_binary(op, x1, x2, name, is_operator)
-    if operand_needs_tape(x1) or operand_needs_tape(x2):
-        # Other objects are refused below.
-        if (type(x1) is Array or is_python_scalar(x1)) and (type(x2) is Array or is_python_scalar(x2)):
-            return (<Tracer>hooks.tracer).binary(op, x1, x2, name)
+    cdef bint recorded = operand_needs_tape(x1) or operand_needs_tape(x2)
+    if guarding or recorded:
+        return call_binary(op, x1, x2, name, is_operator, recorded)
     return binary_raw(op, x1, x2, name, is_operator)
+
+
+cdef object call_binary(int op, object x1, object x2, str name, bint is_operator, bint recorded):
+    """`binary` for a call that may not be plain."""
+    cdef PyObject* args[2]
+    cdef Call call = Call(CALL_OPERATOR if is_operator else CALL_FUNCTION, op, <PyObject*>name, &args[0], 2, NULL, False, binary_body, NULL)
+    if guarding and is_operator and is_equality(op) and not is_operand(x2):
+        return compare_other(op, <Array>x1, x2, name)
+    args[0], args[1] = <PyObject*>x1, <PyObject*>x2
+    # The body converts or refuses other objects than arrays and Python scalars.
+    if recorded and (type(x1) is Array or is_python_scalar(x1)) and (type(x2) is Array or is_python_scalar(x2)):
+        call.recorded = True
+    return make_call(&call)
+
+
+cdef object binary_body(Call* call):
+    return binary_raw(call.op, <object>call.args[0], <object>call.args[1], <str>call.name, call.kind == CALL_OPERATOR)
 
 
 cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator):
@@ -96,8 +125,9 @@ cdef object with_scalar(int op, Array a, object value, bint reflected, str name)
         return compare_beyond(op, a, value, reflected, name)
     if S0_CHECK_EXPONENT[op] and reflected:
         check_exponent(1, a, loop, name)
-    begin_run(&run, a, False)
-    if is_short(a) and add_array(&run, reflected, a, a, loop, False):
+    if is_short(a) and not is_deferred(a) and (a.c_contiguous or is_f_contiguous(a)):
+        begin_run(&run, a, False)
+        add_to_run(&run, reflected, s0_read(a.address), a.code, loop, False)
         add_to_run(&run, 1 - reflected, place, own, loop, True)
         out = run_trivial(&run, op_kernel(op, loop), S0_OUT[op][code], 2, a, None)
         if out is not None:
@@ -228,35 +258,4 @@ def conjugate(x):
     if type(x) is Array:
         return unary(OP_CONJ, x, "conj") if letter_at((<Array>x).code) == c"c" else x
     return x.conjugate()
-
-
-# --- intercepted calls: Note [Interceptors]
-
-
-cdef object intercept_unary(int op, object x, str name):
-    entered = enter_call("function", name, (x,), {})
-    try:
-        out = unary(op, x, name)
-    finally:
-        end_call(entered)
-    return result_of_call(entered, out)
-
-
-cdef object intercept_binary(int op, object x1, object x2, str name, bint is_operator):
-    if is_operator and is_equality(op) and not is_operand(x2):
-        return compare_other(op, <Array>x1, x2, name)
-    entered = enter_call("operator" if is_operator else "function", name, (x1, x2), {})
-    try:
-        out = binary(op, x1, x2, name, is_operator)
-    finally:
-        end_call(entered)
-    return result_of_call(entered, out)
-
-
-cdef object intercept_in_place(int op, Array x, object other, str name):
-    entered = enter_call("in-place", name, (x, other), {})
-    try:
-        return in_place(op, x, other, name)
-    finally:
-        end_call(entered)
 

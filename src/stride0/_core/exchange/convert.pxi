@@ -128,10 +128,19 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     stride0.ArgumentValueError: asarray: copy=False, but float64 has to be cast to float32
     ...
     """
+    if guarding:
+        return call_function("asarray", (obj, dtype, device, copy), ("dtype", "device", "copy"), False, asarray_body)
+    return asarray_raw(obj, dtype, device, copy)
+
+
+cdef object asarray_body(Call* call):
+    return asarray_raw(<object>call.args[0], <object>call.args[1], <object>call.args[2], <object>call.args[3])
+
+
+cdef object asarray_raw(obj, dtype, device, copy):
+    """`asarray` without interceptors."""
     cdef int code = NO_DTYPE
     cdef Array x
-    if guarding and is_intercepted():
-        return intercept("function", "asarray", asarray, (obj,), {"dtype": dtype, "device": device, "copy": copy})
     if device is not None and not is_only_device(device):
         check_device("asarray", device)
     if dtype is not None:

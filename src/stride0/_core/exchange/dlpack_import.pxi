@@ -224,8 +224,17 @@ def from_dlpack(x, /, *, device=None, copy=None):
     >>> xp.from_dlpack(a, copy=True)[1:]
     Array([0., 0.], dtype=float64)
     """
-    if guarding and is_intercepted():
-        return intercept("function", "from_dlpack", from_dlpack, (x,), {"device": device, "copy": copy})
+    if guarding:
+        return call_function("from_dlpack", (x, device, copy), ("device", "copy"), False, from_dlpack_body)
+    return from_dlpack_raw(x, device, copy)
+
+
+cdef object from_dlpack_body(Call* call):
+    return from_dlpack_raw(<object>call.args[0], <object>call.args[1], <object>call.args[2])
+
+
+cdef object from_dlpack_raw(x, device, copy):
+    """`from_dlpack` without interceptors."""
     check_device("from_dlpack", device)
     if copy is not None and not isinstance(copy, bool):
         raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "pass True, False or None")

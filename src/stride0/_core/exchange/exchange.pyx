@@ -25,11 +25,11 @@ from stride0._core.memory.dtype cimport (
 from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, cast_kernel, extent, run_contiguous, shares_location
 from stride0._core.array.modes cimport (
-    beyond_standard, check_method_version, exports_read_only, guarding, intercept, is_intercepted, is_only_device,
+    Call, beyond_standard, check_method_version, exports_read_only, guarding, is_only_device,
     reads_memory, reads_value, resume_checks, suspend_checks, test_configuration,
 )
 from stride0._core.array.array cimport (
-    Array, alias, as_bits, begin_export, blank, data_of, has_node, hooks, is_aligned, may_be_written, needs_tape,
+    Array, alias, as_bits, begin_export, blank, call_function, data_of, has_node, hooks, is_aligned, may_be_written, needs_tape,
     new_array, operand_needs_tape, read_operand, read_shape, refuse_batched, refuse_device, refuse_tracked, retyped, root_of, same_shape, set_flags,
     set_ndim, shape_tuple, single, traced, view_of, without_history,
 )

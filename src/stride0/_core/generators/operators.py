@@ -177,17 +177,7 @@ def functions(namespace: str = "") -> str:
         if op.nin == 1:
             text += define(op.name, "x, /", docstring(op), call("unary", op, "x"))
         elif op.name == "add":
-            scaled = 'ternary(OP_ADD_SCALED, x1, x2, alpha, "add", ("x1", "x2", "alpha"))'
-            body = [
-                "if not (type(alpha) is int and alpha == 1):",
-                '    beyond_standard("add", "alpha is given", '
-                '"Element-wise Functions: add(x1, x2, /) has no further parameters")',
-                "    if guarding and is_intercepted():",
-                '        return intercept("function", "add", add, (x1, x2), {"alpha": alpha})',
-                "    if operand_needs_tape(x1) or operand_needs_tape(x2) or operand_needs_tape(alpha):",
-                '        return traced("add", (x1, x2), {"alpha": alpha})',
-                f"    return {scaled}",
-            ]
+            body = ["if not (type(alpha) is int and alpha == 1):", "    return add_scaled(x1, x2, alpha)"]
             body.append(call("binary", op, "x1, x2", "False"))
             text += define(op.name, "x1, x2, /, *, alpha=1", docstring(op), *body)
         else:

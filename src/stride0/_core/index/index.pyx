@@ -18,10 +18,10 @@ from stride0._core.plan.loops cimport s0_loop
 from stride0._core.plan.plan cimport (
     MAX_NDIM, Operand, TABLE, broadcast, cast_kernel, loops_of, release_lock, run_in_chunks, run_shared, take_lock, tuning,
 )
-from stride0._core.array.modes cimport DEFERRED_SIZE, end_call, enter_call, guarding, is_intercepted, result_of_call
+from stride0._core.array.modes cimport CALL_GETITEM, CALL_SETITEM, Call, DEFERRED_SIZE, guarding
 from stride0._core.array.array cimport (
     Array, Tracer, before_write, blank, data_of, describe_operand, guard_gradient, hooks, is_batched, is_broadcast_along, is_deferred,
-    needs_tape, new_array, read_shape, same_shape, set_ndim, shape_tuple, traced, view_of, without_leading, writable_data,
+    make_call, needs_tape, new_array, read_shape, same_shape, set_ndim, shape_tuple, traced, view_of, without_leading, writable_data,
 )
 from stride0._core.program.program cimport assign_pending
 from stride0._core.elementwise.elementwise cimport (

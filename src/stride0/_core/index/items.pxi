@@ -10,12 +10,45 @@ cdef bint has_batched(object key):
     return False
 
 
+cdef object item(Array x, object key, PyObject* value):
+    """`x[key]` if `value` is NULL, otherwise `x[key] = value`: Note [Calls]."""
+    if guarding or (value is NULL and x.storage.logged):
+        return call_item(x, key, value)
+    if value is NULL:
+        return get_item_raw(x, key)
+    set_item_raw(x, key, <object>value)
+    return None
+
+
 cdef Array get_item(Array x, object key):
+    return <Array>item(x, key, NULL)
+
+
+cdef int set_item(Array x, object key, object value) except -1:
+    item(x, key, <PyObject*>value)
+    return 0
+
+
+cdef object call_item(Array x, object key, PyObject* value):
+    """`item` for a call that may not be plain."""
+    cdef PyObject* args[3]
+    cdef Call call
+    args[0], args[1], args[2] = <PyObject*>x, <PyObject*>key, value
+    if value is NULL:
+        call = Call(CALL_GETITEM, -1, <PyObject*>"getitem", &args[0], 2, NULL, needs_tape(x), get_item_body, NULL)
+    else:
+        # The body decides whether the write is recorded, after it has converted the value.
+        call = Call(CALL_SETITEM, -1, <PyObject*>"setitem", &args[0], 3, NULL, False, set_item_body, NULL)
+    return make_call(&call)
+
+
+cdef object get_item_body(Call* call):
+    return get_item_raw(<Array>call.args[0], <object>call.args[1])
+
+
+cdef Array get_item_raw(Array x, object key):
+    """`x[key]` for an array that does not need the tape, without interceptors."""
     cdef Array out
-    if guarding and is_intercepted():
-        return intercept_get_item(x, key)
-    if needs_tape(x):
-        return traced("getitem", (x, key))
     if type(key) is not Array:
         out = plain_view(x, key)
         if out is not None:
@@ -56,13 +89,16 @@ cdef bint set_element(Array x, object key, object value) except -1:
     return True
 
 
-cdef int set_item(Array x, object key, object value) except -1:
+cdef object set_item_body(Call* call):
+    set_item_raw(<Array>call.args[0], <object>call.args[1], <object>call.args[2])
+
+
+cdef int set_item_raw(Array x, object key, object value) except -1:
+    """`x[key] = value` without interceptors."""
     cdef Array target, source
     cdef bint taped
-    if guarding and is_intercepted():
-        return intercept_set_item(x, key, value)
     check_writable(x, "setitem")
-    if not guarding and type(key) is int and x.ndim == 1 and set_element(x, key, value):
+    if type(key) is int and x.ndim == 1 and set_element(x, key, value):
         return 0
     source = value_operand(x, value, "setitem")
     taped = x.storage.logged or needs_tape(source)
@@ -114,33 +150,5 @@ cpdef Array gather(Array x, Array indices, int axis):
 cpdef object nonzero(Array x):
     """The indices of the nonzero elements, an array per axis; in C order."""
     return true_indices(x if x.code == BOOL and x.c_contiguous else copy_array(x, BOOL, True))
-
-
-# --- intercepted calls: Note [Interceptors]
-
-
-cdef object intercept_get_item(Array x, object key):
-    entered = enter_call("getitem", "getitem", (x, key), {})
-    try:
-        out = get_item(x, key)
-    finally:
-        end_call(entered)
-    return result_of_call(entered, out)
-
-
-cdef int intercept_set_item(Array x, object key, object value) except -1:
-    entered = enter_call("setitem", "setitem", (x, key, value), {})
-    try:
-        return set_item(x, key, value)
-    finally:
-        end_call(entered)
-
-
-cdef object item(Array x, object key, PyObject* value):
-    if value is NULL:
-        return get_item(x, key)
-    set_item(x, key, <object>value)
-    return None
-
 
 hooks.item = item
