@@ -38,8 +38,9 @@ def solved(left: Callable[[Array], Array], x: Array) -> Array:
     derivatives.
     """
     rest, matrix = stop_gradient((left(x), jacobian(left)(x)))
+    inverse = xp.linalg.inv(matrix)
     for _ in range(3):
-        x = x - xp.linalg.solve(matrix, left(x) - rest)
+        x = x - inverse @ (left(x) - rest)
     return x
 
 
