@@ -198,21 +198,9 @@ def nquad(func: Any, ranges: Any, args: Any = (), opts: Any = None) -> tuple[Any
     return integral(len(ranges) - 1), errors[0]
 
 
-def _multiple(func: Any, limits: list[Any], args: Any, tolerances: tuple[float, float]) -> tuple[Any, float]:
-    """Integrate over variables, the last one innermost, whose limits are numbers or functions."""
-    count = len(limits) // 2
-
-    def range_of(k: int) -> Any:
-        def found(*outer: Any) -> list[Any]:
-            # SciPy passes the outer variables only, the outermost first.
-            known = outer[: count - 1 - k][::-1]
-            return [end(*known) if callable(end) else end for end in limits[2 * k : 2 * k + 2]]
-
-        return found
-
-    opts = dict(zip(("epsabs", "epsrel"), tolerances, strict=True))
-    found: tuple[Any, float] = nquad(func, [range_of(k) for k in range(count)], args, opts)
-    return found
+def _ends(low: Any, high: Any, *outer: Any) -> list[Any]:
+    """Return limits that may be functions of outer variables."""
+    return [end(*outer) if callable(end) else end for end in (low, high)]
 
 
 def dblquad(
@@ -226,7 +214,8 @@ def dblquad(
     epsrel: float = 1.49e-8,
 ) -> tuple[Any, float]:
     """Integrate over two variables: `scipy.integrate.dblquad`. Differentiable as `nquad`, and by limits."""
-    return _multiple(func, [gfun, hfun, a, b], args, (epsabs, epsrel))
+    ranges = [lambda x, *_: _ends(gfun, hfun, x), (a, b)]
+    return nquad(func, ranges, args, {"epsabs": epsabs, "epsrel": epsrel})
 
 
 def tplquad(
@@ -242,4 +231,5 @@ def tplquad(
     epsrel: float = 1.49e-8,
 ) -> tuple[Any, float]:
     """Integrate over three variables: `scipy.integrate.tplquad`. Differentiable as `nquad`, and by limits."""
-    return _multiple(func, [qfun, rfun, gfun, hfun, a, b], args, (epsabs, epsrel))
+    inner = [lambda y, x, *_: _ends(qfun, rfun, x, y), lambda x, *_: _ends(gfun, hfun, x)]
+    return nquad(func, [*inner, (a, b)], args, {"epsabs": epsabs, "epsrel": epsrel})
