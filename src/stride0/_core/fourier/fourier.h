@@ -221,7 +221,6 @@ S0_INLINE void s0_pass(const s0_complexes *from, s0_complexes *to, const int rad
         }
     }
 }
-/* `given` stands for the argument: any radix without a pass of its own. */
 #define S0_PASS(radix)                                                                                               \
     static void s0_pass_##radix(const s0_complexes *from, s0_complexes *to, int given, Py_ssize_t count,             \
                                 Py_ssize_t run, const double *angles, const double *twiddles)                        \
@@ -231,7 +230,13 @@ S0_INLINE void s0_pass(const s0_complexes *from, s0_complexes *to, const int rad
         else                                                                                                         \
             s0_pass(from, to, radix, count, run, angles, twiddles);                                                  \
     }
-S0_PASS(2) S0_PASS(3) S0_PASS(4) S0_PASS(5) S0_PASS(7) S0_PASS(8) S0_PASS(11) S0_PASS(given)
+S0_PASS(2) S0_PASS(3) S0_PASS(4) S0_PASS(5) S0_PASS(7) S0_PASS(8) S0_PASS(11)
+/* Any other radix. */
+static void s0_pass_given(const s0_complexes *from, s0_complexes *to, int given, Py_ssize_t count, Py_ssize_t run, const double *angles,
+                          const double *twiddles)
+{
+    s0_pass(from, to, given, count, run, angles, twiddles);
+}
 
 /* Transform the lanes of `from`. Returns where the result is: `last` after several passes, `to` after one, or else `from`. */
 static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_complexes *from, s0_complexes *to, s0_complexes *other,
