@@ -153,6 +153,18 @@ def test_axes_lengths_and_norms(dtype, shape):
         check(name, a, errors=24, axis=axis, n=n, norm=norm)
 
 
+@pytest.mark.parametrize("n", [13, 17, 26, 61, 62, 127])
+@pytest.mark.parametrize("dtype", list(EPS))
+def test_a_single_lane_has_the_bits_of_several_lanes(dtype, n):
+    """A vector holds several results of one lane, or one result of several lanes."""
+    a = xp.asarray(random((9, n), dtype))
+    for name in (
+        ("fft", "ifft", "irfft", "hfft") if dtype.startswith("c") else ("fft", "ifft", "rfft", "ihfft")
+    ):
+        several, single = (getattr(xp.fft, name)(x, n=n) for x in (a, a[4]))
+        assert np.asarray(single).tobytes() == np.asarray(several[4]).tobytes(), name
+
+
 def test_several_axes_in_place():
     a = random((6, 137, 128), "complex128")
     before = a.copy()

@@ -354,8 +354,48 @@ S0_INLINE void s0_write_across(char *to, Py_ssize_t step, const s0_complexes *fr
         }
 }
 
+/* s0_transform_odd of a single lane, the first one: a vector holds several results. The matrix of angles is symmetric. */
+static void s0_transform_prime(s0_complexes *lanes, const int radix, const double *angles)
+{
+    const int half = radix / 2;
+    const s0_lanes zero = {0};
+    double *const t = (double *)lanes; /* the real part of number e is 2 e S0_LANES elements from the first one */
+    double sums[S0_MOST_RADIX / 2][2], differences[S0_MOST_RADIX / 2][2], results[4][S0_LANES];
+    double total[2] = {t[0], t[S0_LANES]};
+    const double first[2] = {t[0], t[S0_LANES]};
+    for (int b = 0; b < half; b++)
+        for (int part = 0; part < 2; part++) {
+            const double low = t[(2 * (b + 1) + part) * S0_LANES], high = t[(2 * (radix - 1 - b) + part) * S0_LANES];
+            sums[b][part] = low + high, differences[b][part] = low - high;
+            total[part] += sums[b][part];
+        }
+    t[0] = total[0], t[S0_LANES] = total[1];
+    for (int j = 0; j < half; j += S0_LANES) {
+        s0_complexes x = {zero + first[0], zero + first[1]}, y = {zero, zero};
+        for (int b = -(half % 2); b < half; b += 2) {
+            const s0_complexes w = s0_read_complexes((const char *)(angles + 2 * ((b + 1) * half + j)), 0);
+            s0_complexes p = {w.re * sums[b + 1][0], w.re * sums[b + 1][1]};
+            s0_complexes q = {w.im * differences[b + 1][0], w.im * differences[b + 1][1]};
+            if (b >= 0) {
+                const s0_complexes v = s0_read_complexes((const char *)(angles + 2 * (b * half + j)), 0);
+                p = (s0_complexes){v.re * sums[b][0] + p.re, v.re * sums[b][1] + p.im};
+                q = (s0_complexes){v.im * differences[b][0] + q.re, v.im * differences[b][1] + q.im};
+            }
+            x = s0_plus(x, p), y = b <= 0 ? q : s0_plus(y, q);
+        }
+        s0_put_lanes((char *)results[0], x.re - y.im, 0), s0_put_lanes((char *)results[1], x.im + y.re, 0);
+        s0_put_lanes((char *)results[2], x.re + y.im, 0), s0_put_lanes((char *)results[3], x.im - y.re, 0);
+        for (int u = 0; u < S0_LANES && j + u < half; u++)
+            for (int part = 0; part < 2; part++) {
+                t[(2 * (j + u + 1) + part) * S0_LANES] = results[part][u];
+                t[(2 * (radix - 1 - j - u) + part) * S0_LANES] = results[2 + part][u];
+            }
+    }
+}
+
 /* Transform the lanes in `one`, in place. The caller multiplies complex and real results by the factor, and exchanges their parts. */
-S0_INLINE void s0_transform_unit(const s0_fourier *all, s0_fourier_kind kind, s0_complexes *one, s0_complexes *two, s0_complexes *three)
+S0_INLINE void s0_transform_unit(const s0_fourier *all, s0_fourier_kind kind, Py_ssize_t lanes, s0_complexes *one, s0_complexes *two,
+                                 s0_complexes *three)
 {
     const Py_ssize_t n = all->columns.length, half = all->half;
     const s0_lanes zero = {0};
@@ -370,7 +410,12 @@ S0_INLINE void s0_transform_unit(const s0_fourier *all, s0_fourier_kind kind, s0
         }
         from = two;
     }
-    done = s0_transform_lanes(&all->columns, from, from == one ? two : three, from == one ? three : two, one);
+    if (lanes == 1 && n == all->columns.radix[0] && n > S0_UNROLLED_RADIX) {
+        s0_transform_prime(from, (int)n, all->columns.twiddles);
+        done = from;
+    } else {
+        done = s0_transform_lanes(&all->columns, from, from == one ? two : three, from == one ? three : two, one);
+    }
     if (kind == S0_OF_COMPLEX || kind == S0_TO_REAL) {
         if (done != one)
             memcpy(one, done, n * sizeof(s0_complexes));
@@ -415,7 +460,7 @@ S0_INLINE void s0_short(const s0_fourier *all, s0_fourier_kind kind, const char 
             }
             s0_read_lanes(one, from, read * size, read, opposite, single);
         }
-        s0_transform_unit(all, kind, one, two, three);
+        s0_transform_unit(all, kind, lanes, one, two, three);
         if (!out_step)
             s0_write_lanes(out + first * written * size, written * size, one, written, lanes, factor, opposite || to_real, single);
     }

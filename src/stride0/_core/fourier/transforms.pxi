@@ -12,7 +12,7 @@
 #     if rows are a power of two apart. fftn of 512 by 512 complex128 takes 0.73 ms on one thread with AVX-512 (ducc0 0.75).
 #
 #     The radices are 2, 4, 8, and odd primes up to S0_MOST_RADIX. A pass of a large radix computes each result as a sum over all
-#     numbers, with half the error of a convolution.
+#     numbers, with half the error of a convolution. If a single lane has a prime length, a vector holds several results.
 #
 #     If n has a larger prime factor, the transform is a convolution with a chirp, exp(-i pi k k / n), whose length m is at least
 #     2 n - 1 and has factors up to S0_UNROLLED_RADIX (L. I. Bluestein, "A linear filtering approach to the computation of discrete
