@@ -1,4 +1,4 @@
-# Discrete Fourier transforms of lanes, by the kernels in `fourier.h`.
+# Discrete Fourier transforms of lanes, by the kernels in `fourier_passes.h`, `fourier_lanes.h` and `fourier.h`, in this order.
 #
 # Note [Fourier transforms]
 #     Each lane of a vector register holds its own transform. If the array has several short lanes, these transforms are lanes of
