@@ -5,10 +5,11 @@
 #ifndef STRIDE0_GATHERING_H
 #define STRIDE0_GATHERING_H
 
+#include "index_loops.h"
 #include "masks.h"
 
 /* Whether all indices are from -size to size - 1. */
-static int s0_are_within(const int64_t *indices, Py_ssize_t n, Py_ssize_t size)
+int s0_are_within(const int64_t *indices, Py_ssize_t n, Py_ssize_t size)
 {
     uint64_t bad = 0;
     Py_ssize_t i;
@@ -20,30 +21,20 @@ static int s0_are_within(const int64_t *indices, Py_ssize_t n, Py_ssize_t size)
     return bad >> 63 == 0;
 }
 
-/* An axis that an index array indexes: its size, its stride in bytes, its number. */
-typedef struct {
-    Py_ssize_t size, stride;
-    int axis;
-} s0_pick;
+/* Make indices from -size to size - 1 positive. Returns whether all are within. */
+int s0_make_positive(int64_t *indices, Py_ssize_t n, Py_ssize_t size)
+{
+    int bad = 0;
+    Py_ssize_t i;
+    for (i = 0; i < n; i++) {
+        indices[i] += size & (indices[i] >> 63);
+        bad |= (uint64_t)indices[i] >= (uint64_t)size;
+    }
+    return !bad;
+}
 
-
-/* A loop that copies elements with any strides: the kernel that casts a dtype to itself. */
-typedef void (*s0_copy_loop)(char **, const Py_ssize_t *, const Py_ssize_t *, Py_ssize_t, Py_ssize_t);
-
-/* What a lane does with the elements at indices. */
-enum { S0_READ, S0_WRITE, S0_ADD };
-
-/* S0_OFFSETS: how many offsets are added up at a time. S0_MAX_PICKS: an array has at most 64 axes. */
-enum { S0_OFFSETS = 256, S0_MAX_PICKS = 65, S0_MAX_ROWS = S0_MAX_PICKS + 2 };
-
-/* m lanes of n indices from -size to size - 1. If `size` is 0, the indices are not negative and are not checked. Index i of lane
- * j selects the element at `here + j * lane + i * step + index * stride`. The other operand (the result of a read, the values to
- * write or add) is at `other`, with steps of `other_step` and `other_lane` bytes. */
-typedef struct {
-    const char *indices;
-    char *here, *other;
-    Py_ssize_t n, m, index_step, index_lane, step, lane, other_step, other_lane, stride, size;
-} s0_index_lanes;
+/* How many offsets are added up at a time. */
+enum { S0_OFFSETS = 256 };
 
 /* Add `size` to a negative index. If the index is out of bounds, set `bad` and return 0. Most indices are not negative. */
 S0_ALONG int64_t s0_place(int64_t at, Py_ssize_t size, uint64_t *bad)
@@ -192,7 +183,7 @@ static int s0_add_runs(const s0_index_lanes *l, int component, Py_ssize_t run)
 
 /* Lanes with one index array. `width` is the item size if runs are moved as single elements, and 0 for other runs. If elements
  * are added, `width` is the item size of their components, negative for floating-point numbers. */
-static int s0_move_lanes(const s0_index_lanes *l, int mode, int width, Py_ssize_t run)
+int s0_move_lanes(const s0_index_lanes *l, int mode, int width, Py_ssize_t run)
 {
     const int checked = l->size != 0, is_dense = l->index_step == 8 && l->step == 0 && l->other_step == width;
     if (mode == S0_ADD)
@@ -224,7 +215,7 @@ static int s0_move_lanes(const s0_index_lanes *l, int mode, int width, Py_ssize_
 
 /* Elements of an array of `ndim` axes at indices for each of them. */
 S0_ALONG int s0_read_points(const int ndim, const int width, const int64_t *const *indices, const Py_ssize_t *sizes,
-                            const Py_ssize_t *strides, Py_ssize_t n, const char *from, char *out)
+                            const Py_ssize_t *strides, Py_ssize_t n, const char *from, char *restrict out)
 {
     uint64_t bad = 0;
     Py_ssize_t i;
@@ -238,8 +229,8 @@ S0_ALONG int s0_read_points(const int ndim, const int width, const int64_t *cons
     return bad == 0;
 }
 
-static int s0_gather_points(int ndim, int width, const int64_t *const *indices, const Py_ssize_t *sizes,
-                            const Py_ssize_t *strides, Py_ssize_t n, const char *from, char *out)
+int s0_gather_points(int ndim, int width, const int64_t *const *indices, const Py_ssize_t *sizes,
+                     const Py_ssize_t *strides, Py_ssize_t n, const char *from, char *restrict out)
 {
     if (ndim == 2)
         S0_BY_WIDTH(width, s0_read_points(2, WIDTH, indices, sizes, strides, n, from, out))
@@ -315,8 +306,8 @@ static int s0_copy_lanes(const s0_index_lanes *l, int mode, s0_copy_loop copy)
 
 /* m lanes of n elements. `copy`: the loop that copies elements, NULL for runs and additions. `at`, `steps` and `lanes` have
  * an entry for the array, one for the other operand, and one for each index array. */
-static int s0_move_picked(int mode, int width, Py_ssize_t run, const s0_pick *picks, int count, char *const *at,
-                          const Py_ssize_t *steps, const Py_ssize_t *lanes, Py_ssize_t n, Py_ssize_t m, s0_copy_loop copy)
+int s0_move_picked(int mode, int width, Py_ssize_t run, const s0_pick *picks, int count, char *const *at,
+                   const Py_ssize_t *steps, const Py_ssize_t *lanes, Py_ssize_t n, Py_ssize_t m, s0_copy_loop copy)
 {
     char *here[S0_MAX_ROWS];
     int valid = 1, k;

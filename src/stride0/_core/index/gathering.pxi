@@ -48,14 +48,10 @@ cdef Array positive_indices(Array index, Py_ssize_t size, int axis):
     """Checked indices from 0 on, in our own memory."""
     cdef Array out = copy_array(index, INT64, True)
     cdef int64_t* values = <int64_t*>data_of(out)
-    cdef uint64_t bad = 0
-    cdef Py_ssize_t i
     cdef PyThreadState* thread = release_lock(out.size)
-    for i in range(out.size):
-        values[i] += size & (values[i] >> 63)
-        bad |= <uint64_t>values[i] >= <uint64_t>size
+    cdef bint within = s0_make_positive(values, out.size, size)
     take_lock(thread)
-    if bad:
+    if not within:
         refuse_changed_indices(index, size, axis)
     return out
 

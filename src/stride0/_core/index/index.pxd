@@ -18,7 +18,7 @@ cdef struct Selection:
 
 # Lanes of gathers and scatters.
 
-cdef extern from "gathering.h":
+cdef extern from "index_loops.h":
     ctypedef struct s0_pick:
         Py_ssize_t size, stride
         int axis
@@ -33,11 +33,12 @@ cdef extern from "gathering.h":
         S0_READ, S0_WRITE, S0_ADD, S0_MAX_PICKS, S0_MAX_ROWS
 
     Py_ssize_t s0_count_true(const uint8_t* bits, Py_ssize_t n) noexcept nogil
-    Py_ssize_t s0_true_indices(const uint8_t* bits, Py_ssize_t n, int64_t* out, Py_ssize_t capacity) noexcept nogil
+    Py_ssize_t s0_true_indices(const uint8_t* bits, int ndim, const Py_ssize_t* shape, int64_t** columns, Py_ssize_t count) noexcept nogil
     Py_ssize_t s0_gather_true(int width, const uint8_t* bits, Py_ssize_t n, const char* source, Py_ssize_t stride, char* out, Py_ssize_t capacity) noexcept nogil
     Py_ssize_t s0_scatter_true(int width, const uint8_t* bits, Py_ssize_t n, char* to, Py_ssize_t stride, const char* source, Py_ssize_t count) noexcept nogil
     Py_ssize_t s0_fill_true(int width, const uint8_t* bits, Py_ssize_t n, char* to, Py_ssize_t stride, const char* value, int vector) noexcept nogil
     bint s0_are_within(const int64_t* indices, Py_ssize_t n, Py_ssize_t size) noexcept nogil
+    bint s0_make_positive(int64_t* indices, Py_ssize_t n, Py_ssize_t size) noexcept nogil
     bint s0_gather_points(
         int ndim, int width, const int64_t** indices, const Py_ssize_t* sizes, const Py_ssize_t* strides, Py_ssize_t n, const char* source, char* out
     ) noexcept nogil

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "index_loops.h"
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #define S0_MASKED __attribute__((target("avx512f,avx512bw,avx512vl")))
@@ -28,7 +30,7 @@
     }
 
 /* Bytes that are not zero. */
-static Py_ssize_t s0_count_true(const uint8_t *bits, Py_ssize_t n)
+Py_ssize_t s0_count_true(const uint8_t *bits, Py_ssize_t n)
 {
     Py_ssize_t total = 0, i = 0, end;
     int j;
@@ -85,13 +87,33 @@ S0_ALONG Py_ssize_t s0_compress(const int width, const uint8_t *bits, Py_ssize_t
     return k;
 }
 
-static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *out, Py_ssize_t capacity)
+/* Write the indices of the true elements along each axis, at most `count` of them; returns how many. */
+Py_ssize_t s0_true_indices(const uint8_t *bits, int ndim, const Py_ssize_t *shape, int64_t **columns, Py_ssize_t count)
 {
-    return s0_compress(8, bits, n, NULL, 0, (char *)out, capacity);
+    Py_ssize_t position[S0_MAX_PICKS] = {0};
+    const Py_ssize_t run = shape[ndim - 1];
+    Py_ssize_t k = 0, i, now, first = 0, size = 1;
+    int d;
+    for (d = 0; d < ndim; d++)
+        size *= shape[d];
+    while (first < size && k < count) {
+        now = s0_compress(8, bits + first, run, NULL, 0, (char *)(columns[ndim - 1] + k), count - k);
+        for (d = 0; d < ndim - 1; d++) {
+            int64_t *column = columns[d] + k;
+            const int64_t at = position[d];
+            for (i = 0; i < now; i++)
+                column[i] = at;
+        }
+        k += now;
+        first += run;
+        for (d = ndim - 2; d >= 0 && ++position[d] == shape[d]; d--)
+            position[d] = 0;
+    }
+    return k;
 }
 
-static Py_ssize_t s0_gather_true(int width, const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t stride,
-                                 char *out, Py_ssize_t capacity)
+Py_ssize_t s0_gather_true(int width, const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t stride,
+                          char *out, Py_ssize_t capacity)
 {
     S0_BY_WIDTH(width, s0_compress(WIDTH, bits, n, from, stride, out, capacity))
 }
@@ -156,15 +178,15 @@ S0_MASKED static Py_ssize_t s0_fill_wide(int width, const uint8_t *bits, Py_ssiz
 #endif
 
 /* Write an element of `from` for each true byte, at most `count` of them; returns how many. */
-static Py_ssize_t s0_scatter_true(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride,
-                                  const char *from, Py_ssize_t count)
+Py_ssize_t s0_scatter_true(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride,
+                           const char *from, Py_ssize_t count)
 {
     S0_BY_WIDTH(width, s0_write_true(WIDTH, bits, n, to, stride, from, WIDTH, count))
 }
 
 /* Write one value for each true byte. `vector` is the number of bytes of the processor's vectors. */
-static Py_ssize_t s0_fill_true(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride,
-                               const char *value, int vector)
+Py_ssize_t s0_fill_true(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride,
+                        const char *value, int vector)
 {
 #if defined(S0_MASKED)
     if (vector == 64 && stride == width && (width == 8 || width == 4)) {

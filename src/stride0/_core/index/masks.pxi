@@ -125,32 +125,9 @@ cdef tuple true_indices(Array mask):
     for d in range(mask.ndim):
         columns[d] = <int64_t*>data_of(<Array>(<tuple>out)[d])
     thread = release_lock(mask.size)
-    found = fill_columns(bits, mask.ndim, mask.shape_, columns, count)
+    found = s0_true_indices(bits, mask.ndim, mask.shape_, columns, count)
     take_lock(thread)
     if found < count:
         for column in out:
             truncate(column, found)
     return out
-
-
-cdef Py_ssize_t fill_columns(const uint8_t* bits, int ndim, const Py_ssize_t* shape, int64_t** columns, Py_ssize_t count) noexcept nogil:
-    """Write the indices of the true elements along each axis, at most `count` of them; returns how many."""
-    cdef Py_ssize_t position[MAX_NDIM]
-    cdef Py_ssize_t k = 0, now, i, first = 0, run = shape[ndim - 1], size = 1
-    cdef int d, last = ndim - 1
-    for d in range(ndim):
-        position[d] = 0
-        size *= shape[d]
-    while first < size and k < count:
-        now = s0_true_indices(bits + first, run, columns[last] + k, count - k)
-        for d in range(last):
-            for i in range(k, k + now):
-                columns[d][i] = position[d]
-        k += now
-        first += run
-        for d in range(last - 1, -1, -1):
-            position[d] += 1
-            if position[d] < shape[d]:
-                break
-            position[d] = 0
-    return k

@@ -7,10 +7,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "order_loops.h"
 #include "searching.h"
 
 /* The largest of one or more numbers; a negative number if one of them is negative. */
-static Py_ssize_t s0_largest_place(const int64_t *x, Py_ssize_t n)
+Py_ssize_t s0_largest_place(const int64_t *x, Py_ssize_t n)
 {
     Py_ssize_t i;
     int64_t most = x[0], signs = 0;
@@ -29,7 +30,7 @@ static Py_ssize_t s0_largest_place(const int64_t *x, Py_ssize_t n)
 
 /* Add to `out` how often each number below `size` occurs. If `size` is small, equal numbers follow each other, and each addition
  * would wait for the previous one, so four tables take turns. */
-static void s0_count_places(const int64_t *x, Py_ssize_t n, int64_t *out, Py_ssize_t size)
+void s0_count_places(const int64_t *x, Py_ssize_t n, int64_t *out, Py_ssize_t size)
 {
     enum { few = 256 };
     Py_ssize_t i = 0, k;
@@ -53,7 +54,7 @@ static void s0_count_places(const int64_t *x, Py_ssize_t n, int64_t *out, Py_ssi
 }
 
 /* Add the weights of each number to `out`, in the order of the elements; `parts` is 1, or 2 for complex weights. */
-static void s0_add_weights(const int64_t *x, Py_ssize_t n, const double *weights, int parts, double *out, Py_ssize_t size)
+void s0_add_weights(const int64_t *x, Py_ssize_t n, const double *weights, int parts, double *out, Py_ssize_t size)
 {
     Py_ssize_t i;
     for (i = 0; i < n; i++) {
@@ -66,16 +67,9 @@ static void s0_add_weights(const int64_t *x, Py_ssize_t n, const double *weights
     }
 }
 
-/* `count` intervals of equal width from edges[0] to edges[count], which are rounded to the dtype of the elements. */
-typedef struct {
-    double first, last; /* the ends, from which the width is computed */
-    const double *edges;
-    Py_ssize_t count;
-} s0_intervals;
-
 /* A quotient gives the interval, and the edges correct it if rounding has crossed an edge. Outside the edges it is `count`. */
 #define S0_PLACES(name, type)                                                                                        \
-    static void s0_places_##name(const s0_intervals *of, const type *x, Py_ssize_t n, int64_t *out)                  \
+    void s0_places_##name(const s0_intervals *of, const type *x, Py_ssize_t n, int64_t *out)                         \
     {                                                                                                                \
         const double first = of->first, width = of->last - of->first, number = (double)of->count;                    \
         const double *edges = of->edges;                                                                             \
@@ -121,8 +115,8 @@ S0_WEIGH(f64, double)
 
 /* A curve through n points: its values at `x`, with given values before the first point and behind the last point. */
 #define S0_INTERPOLATE(name, type)                                                                                   \
-    static void s0_interpolate_##name(const type *points, const type *values, Py_ssize_t n, const type *x,           \
-                                      Py_ssize_t count, type before, type behind, type *out)                         \
+    void s0_interpolate_##name(const type *points, const type *values, Py_ssize_t n, const type *x,                  \
+                               Py_ssize_t count, type before, type behind, type *out)                                \
     {                                                                                                                \
         enum { block = 128 };                                                                                        \
         int64_t places[block];                                                                                       \

@@ -1,6 +1,6 @@
 # Counting integers, finding the intervals of elements, and linear interpolation (kernels: `counting.h`).
 
-cdef extern from "counting.h":
+cdef extern from "order_loops.h":
     ctypedef struct s0_intervals:
         double first, last
         const double* edges

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "order_loops.h"
 #include "kernels.h"
 
 /* Move the first element of each run of equal elements in a sorted lane to the front. */
@@ -22,7 +23,7 @@
     }
 
 /* Move the distinct elements of a sorted lane to its front; returns their number. */
-static inline Py_ssize_t s0_distinct(char *data, Py_ssize_t n, int width, int kind)
+Py_ssize_t s0_distinct(char *data, Py_ssize_t n, int width, int kind)
 {
     Py_ssize_t i, k = 1;
     if (n == 0)
@@ -42,7 +43,7 @@ static inline Py_ssize_t s0_distinct(char *data, Py_ssize_t n, int width, int ki
     return k;
 }
 
-enum { S0_FEW_DISTINCT = 256, S0_ENTRY_BITS = 12 };
+enum { S0_ENTRY_BITS = 12 };
 
 /* A hash table whose entries are positions in `values`; the entry 0 is empty, so position 0 has no value. -0.0 and 0.0 have one
  * hash, and the one that comes first is kept. Gives up if the lane has too many values or a NaN, or if many hashes collide. */
@@ -87,7 +88,7 @@ S0_FEW_VALUES(u64, uint64_t, uint64_t, 0x9E3779B97F4A7C15, )
 
 /* The distinct elements of a contiguous lane, of 4 or 8 bytes, in the order of their first occurrence, and their counts. Returns
  * the number of distinct elements, or -1 if there are too many. Both results have space for S0_FEW_DISTINCT. */
-static inline Py_ssize_t s0_few_values(const char *x, Py_ssize_t n, int width, int kind, char *found, int64_t *counts)
+Py_ssize_t s0_few_values(const char *x, Py_ssize_t n, int width, int kind, char *found, int64_t *counts)
 {
     if (width == 8)
         return kind == S0_FLOATING ? s0_few_values_f64((const double *)x, n, (double *)found, counts)

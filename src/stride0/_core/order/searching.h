@@ -5,6 +5,7 @@
 #include <Python.h>
 #include <stdint.h>
 
+#include "order_loops.h"
 #include "kernels.h"
 
 #define S0_AT_ONCE 8
@@ -93,8 +94,8 @@ S0_SEARCH_NANS(f32, float)
 S0_SEARCH_NANS(f64, double)
 
 /* `kind` as in `sorting.h`. */
-static inline void s0_search(const char *lane, Py_ssize_t stride, Py_ssize_t n, const char *wanted, Py_ssize_t count, int width,
-                      int kind, int right, int64_t *out)
+void s0_search(const char *lane, Py_ssize_t stride, Py_ssize_t n, const char *wanted, Py_ssize_t count, int width,
+               int kind, int right, int64_t *out)
 {
 #define S0_CASE(w, k, name, type)                                                                                    \
     if (width == w && kind == k) {                                                                                   \

@@ -16,13 +16,11 @@
 #
 #     A partition keeps the order of the elements before and behind the wanted ranks, so its result is the same on all machines.
 
-cdef extern from "distinct.h":
+cdef extern from "order_loops.h":
     enum:
         S0_FEW_DISTINCT
     Py_ssize_t s0_distinct(char* data, Py_ssize_t n, int width, int kind) noexcept nogil
     Py_ssize_t s0_few_values(const char* x, Py_ssize_t n, int width, int kind, char* found, int64_t* counts) noexcept nogil
-
-cdef extern from "searching.h":
     void s0_search(const char* lane, Py_ssize_t stride, Py_ssize_t n, const char* wanted, Py_ssize_t count, int width, int kind, int right, int64_t* out) noexcept nogil
 
 TABLE.interrupted = is_stopped

@@ -1,0 +1,2 @@
+#include "masks.h"
+#include "gathering.h"

@@ -1,0 +1,3 @@
+#include "counting.h"
+#include "distinct.h"
+#include "searching.h"
