@@ -12,10 +12,6 @@
 #include "kernels.h"
 #include "packs.h"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 #define S0_PLAIN(width, type)                                                                                        \
     static inline void s0_plain_##width(const char *source, Py_ssize_t row, char *target, Py_ssize_t line,           \
                                         Py_ssize_t m, Py_ssize_t n)                                                  \
