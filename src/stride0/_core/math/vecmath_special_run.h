@@ -26,18 +26,25 @@
 #define VM_VECTOR 16
 #endif
 
-/* What all functions do with arguments of a dtype: copy those at `count` places, put results back there, and pad fewer elements than a
-   vector holds. Calls cost less than the code of as many copies as there are functions. */
+/* A function that several others call, which the compiler does not duplicate for their constants. */
+#if defined(__clang__)
+#define VM_ONE_COPY static __attribute__((noinline, unused))
+#else
+#define VM_ONE_COPY static __attribute__((noinline, noclone, unused))
+#endif
+
+/* For all functions of a dtype: copy the arguments at `count` places, put results back there, and pad fewer elements than a vector
+   holds. A copy of these loops in each function was half of the code. */
 #define VM_PLACES(T)                                                                                         \
-    static __attribute__((noinline, unused)) void vm_pick_##T(                                               \
+    VM_ONE_COPY void vm_pick_##T(                                                                            \
         const T *restrict a, const uint16_t *restrict places, T *restrict picked, ptrdiff_t count) {         \
         for (ptrdiff_t i = 0; i < count; i++) picked[i] = a[places[i]];                                      \
     }                                                                                                        \
-    static __attribute__((noinline, unused)) void vm_put_##T(                                                \
+    VM_ONE_COPY void vm_put_##T(                                                                             \
         const T *restrict results, const uint16_t *restrict places, T *restrict r, ptrdiff_t count) {        \
         for (ptrdiff_t i = 0; i < count; i++) r[places[i]] = results[i];                                     \
     }                                                                                                        \
-    static __attribute__((noinline, unused)) void vm_pad_##T(const T *restrict a, T *restrict padded, ptrdiff_t n) { \
+    VM_ONE_COPY void vm_pad_##T(const T *restrict a, T *restrict padded, ptrdiff_t n) {                      \
         for (ptrdiff_t i = 0; i < VM_VECTOR / (ptrdiff_t)sizeof(T); i++) padded[i] = a[i < n ? i : 0];       \
     }
 VM_PLACES(double)
@@ -45,7 +52,7 @@ VM_PLACES(float)
 
 /* r[i] = body(a[i]) for n elements. The highest bit of the result is set if LATER sets it for any element. */
 #define VM_MAP(map, T, U, body, LATER)                                                                       \
-    static __attribute__((noinline, noclone, unused)) U map##_vectors(const T *a, T *r, ptrdiff_t n) {       \
+    VM_ONE_COPY U map##_vectors(const T *a, T *r, ptrdiff_t n) {                                             \
         ptrdiff_t whole = n & -(VM_VECTOR / (ptrdiff_t)sizeof(T));                                           \
         U later = 0;                                                                                         \
         VM_ELEMENTWISE                                                                                       \
@@ -55,7 +62,7 @@ VM_PLACES(float)
         }                                                                                                    \
         return later;                                                                                        \
     }                                                                                                        \
-    static __attribute__((noinline, unused)) U map(const T *a, T *r, ptrdiff_t n) {                          \
+    VM_ONE_COPY U map(const T *a, T *r, ptrdiff_t n) {                                                       \
         enum { LANES = VM_VECTOR / sizeof(T) };                                                              \
         T arguments[LANES], results[LANES];                                                                  \
         if (n >= LANES) {                                                                                    \
@@ -154,7 +161,7 @@ VM_PLACES(float)
 
 /* The same for z[i] = f(x[i], y[i]): functions with one body, and with two */
 #define VM_PAIR_MAP(map, T, U, body, LATER)                                                                  \
-    static __attribute__((noinline, noclone, unused)) U map##_vectors(                                       \
+    VM_ONE_COPY U map##_vectors(                                                                             \
         const T *x, const T *y, T *z, ptrdiff_t n) {                                                         \
         ptrdiff_t whole = n & -(VM_VECTOR / (ptrdiff_t)sizeof(T));                                           \
         U later = 0;                                                                                         \
@@ -165,7 +172,7 @@ VM_PLACES(float)
         }                                                                                                    \
         return later;                                                                                        \
     }                                                                                                        \
-    static __attribute__((noinline, unused)) U map(const T *x, const T *y, T *z, ptrdiff_t n) {              \
+    VM_ONE_COPY U map(const T *x, const T *y, T *z, ptrdiff_t n) {                                           \
         enum { LANES = VM_VECTOR / sizeof(T) };                                                              \
         T left[LANES], right[LANES], results[LANES];                                                         \
         if (n >= LANES) {                                                                                    \
