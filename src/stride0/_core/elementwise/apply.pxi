@@ -125,7 +125,7 @@ cdef Array apply_planned(Kernel kernel, int out_code, int nin, Array x1, Array x
         check_guard(name, names, (x1, x2, x3)[:nin], ndim, shape)
     if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
-    if keep and out.size >= tuning.long_run_elements and takes_long(kernel, out.size):
+    if keep and takes_long(kernel, out.size):
         try:
             target = new_array(out_code, ndim, shape, NULL, False)
         except MemoryError:  # then a signal waits for the end

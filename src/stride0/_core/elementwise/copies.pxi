@@ -70,7 +70,7 @@ cdef int fill(Array out, object value, str name) except -1:
     """Write a value that the dtype holds to every element of a new array."""
     cdef Run run
     cdef char place[LARGEST_ITEM]
-    if out.size >= tuning.long_run_elements:
+    if is_long_run(out.size):
         return assign_array(out, scalar_array(value, out.code, name), name)
     write_scalar(value, out.code, place, name)
     begin_run(&run, out, False)

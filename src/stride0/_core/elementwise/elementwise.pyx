@@ -19,7 +19,7 @@ from stride0._core.plan.operations cimport (
     OP_SQUARE, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT,
 )
 from stride0._core.plan.plan cimport (
-    Kernel, MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, cast_kernel, coalesce, extent, has_cast, input_code, layout_of, loops_of,
+    Kernel, MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, cast_kernel, coalesce, extent, has_cast, input_code, is_long_run, layout_of, loops_of,
     op_kernel, order_axes, release_lock, result_code, result_strides, run_kernel, set_result, set_strides, shares_location,
     take_lock, takes_long, tuning, where_kernel,
 )

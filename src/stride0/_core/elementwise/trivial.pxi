@@ -62,7 +62,7 @@ cdef inline bint add_array(Run* run, int k, Array x, Array like, int wanted, bin
 
 cdef inline bint is_short(Array x) noexcept:
     """Whether a result of the shape of x is computed at once, by one thread."""
-    return x.size < tuning.long_run_elements and x.size < fused_from
+    return not is_long_run(x.size) and x.size < fused_from
 
 
 cdef inline Array trivial(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out):
@@ -73,7 +73,7 @@ cdef inline Array trivial(Kernel kernel, int out_code, int nin, Array x1, Array 
     """
     cdef Array like = out if out is not None else x1 if x1.ndim or nin == 1 else x2 if x2.ndim or nin == 2 else x3
     cdef Run run
-    if not is_short(like) if out is None else out.size >= tuning.long_run_elements:
+    if not is_short(like) if out is None else is_long_run(out.size):
         return None
     begin_run(&run, like, False)
     if add_operands(&run, kernel, nin, x1, x2, x3, out, like, False):

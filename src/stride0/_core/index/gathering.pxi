@@ -144,7 +144,7 @@ cdef inline bint has_few(const Along* at, Array other, int itemsize, s0_index_la
     if at.ndim < 1 or at.ndim > 2:
         return False
     out.n, out.m = at.shape[last], at.shape[0] if last else 1
-    if out.n * out.m >= tuning.long_run_elements:
+    if is_long_run(out.n * out.m):
         return False
     out.step, out.index_step, out.other_step = at.strides[last], at.index_strides[last], stride_along(other, other.ndim - 1)
     out.lane, out.index_lane, out.other_lane = at.strides[0], at.index_strides[0], stride_along(other, other.ndim - 2)
@@ -210,7 +210,7 @@ cdef Array gather_points(Array x, tuple key):
         if not is_index_array(key[d]):
             return None
         index = <Array>key[d]
-        if index.code != INT64 or not index.c_contiguous or not same_shape(first, index) or index.size >= tuning.long_run_elements:
+        if index.code != INT64 or not index.c_contiguous or not same_shape(first, index) or is_long_run(index.size):
             return None
         indices[d] = <const int64_t*>data_of(index)
     out = new_array(x.code, first.ndim, first.shape_, NULL, False)

@@ -16,7 +16,7 @@ from stride0._core.memory.dtype cimport (
 from stride0._core.plan.operations cimport OP_ADD, OP_MULTIPLY_MASKED
 from stride0._core.plan.loops cimport s0_loop
 from stride0._core.plan.plan cimport (
-    MAX_NDIM, Operand, TABLE, broadcast, cast_kernel, loops_of, release_lock, run_in_chunks, run_shared, take_lock, tuning,
+    MAX_NDIM, Operand, TABLE, broadcast, cast_kernel, is_long_run, loops_of, release_lock, run_in_chunks, run_shared, take_lock, tuning,
 )
 from stride0._core.array.modes cimport CALL_GETITEM, CALL_SETITEM, Call, DEFERRED_SIZE, guarding
 from stride0._core.array.array cimport (

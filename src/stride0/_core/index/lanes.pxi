@@ -132,7 +132,7 @@ cdef bint move_lanes(Lanes* lanes, int code, int mode) except -1:
     lanes.copy = loops_of(cast_kernel(code, code))[3] if lanes.run == itemsize and mode != S0_ADD else NULL
     # Reading an element from a cache takes a nanosecond.
     work = lanes.count * (1 if lanes.width else tuning.gathered_run_ns + lanes.run // tuning.gathered_bytes_per_ns)
-    if lanes.ndim == 2 and work < tuning.long_run_elements:
+    if lanes.ndim == 2 and not is_long_run(work):
         # A small call: one block of lanes.
         return s0_move_picked(
             mode, lanes.width, lanes.run, lanes.picks, lanes.rows - 2, lanes.at, lanes.strides[0], lanes.strides[1], lanes.shape[0], lanes.shape[1], lanes.copy)

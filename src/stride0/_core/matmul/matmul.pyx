@@ -19,7 +19,7 @@ from stride0._core.plan.operations cimport OP_BITWISE_AND, OP_MULTIPLY, OP_NOT_E
 from stride0._core.plan.loops cimport (
     BLOCK_DOUBLES, BLOCK_FLOATS, LONG_TERMS, NEGATES_IMAGINARY, NEGATES_REAL, PANEL_ROWS, PANEL_VECTORS, PANELS_TOGETHER, SUM_TERMS,
 )
-from stride0._core.plan.plan cimport ALIGNMENT, MAX_NDIM, Operand, TABLE, aligned, chunks_for, run_shared, threads_for, tuning
+from stride0._core.plan.plan cimport ALIGNMENT, MAX_NDIM, Operand, TABLE, aligned, chunks_for, is_long_run, run_shared, threads_for, tuning
 from stride0._core.array.modes cimport guarding, is_reproducible
 from stride0._core.array.array cimport (
     Array, c_strides_of, data_of, guard_gradient, is_aligned, new_array, read_operand, same_shape, swapped_matrix, view_of,

@@ -74,7 +74,7 @@ cdef int run_products(Product* product, int code, int algorithm) except -1:
         if chunks_for(work, threads_for(work)) > 1:
             return run_blocks(product)
     product.matrices, product.rows, product.columns = product.count, 0, 0
-    if work < tuning.long_run_elements:
+    if not is_long_run(work):
         run_product(product, 0)
     else:
         with nogil:

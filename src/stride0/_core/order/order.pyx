@@ -14,7 +14,7 @@ from stride0._core.plan.threads cimport is_stopped, run_chunks
 from stride0._core.plan.loops cimport (
     S0_ASIDE, S0_BESIDE, S0_BOOLEAN, S0_FEW, S0_FLOATING, S0_SIGNED, S0_SLACK, S0_UNSIGNED, s0_adjacent, s0_lane, s0_seen,
 )
-from stride0._core.plan.plan cimport MAX_NDIM, TABLE, chunks_for, run_in_chunks, run_shared, threads_for, tuning
+from stride0._core.plan.plan cimport MAX_NDIM, TABLE, chunks_for, is_long_run, run_in_chunks, run_shared, share_run, threads_for, tuning
 from stride0._core.array.array cimport Array, data_of, guard_gradient, is_batched, needs_tape, new_array, not_completed, traced, view_of
 from stride0._core.elementwise.elementwise cimport assign_array, broadcast_like, copy_array, scalar_array
 from stride0._core.call.binding cimport array_argument, convert_axis, flag_argument, implement, read_axis, read_int, refuse_complex

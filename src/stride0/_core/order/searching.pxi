@@ -37,7 +37,7 @@ cdef Array indices_in(Array among, Array wanted, bint right):
     search.stride = itemsize_at(among.code) if lane.c_contiguous else lane.strides_[0]
     search.width, search.kind, search.right = itemsize_at(among.code), kind_of(among.code), right
     search.out = <int64_t*>data_of(out)
-    if out.size >= tuning.long_run_elements:
+    if is_long_run(out.size):
         threads = threads_for(out.size * 8)
         chunks = chunks_for(out.size * tuning.search_ns, threads)
     run_in_chunks(search_chunk, &search, &search.each, out.size, chunks, threads, out.size)

@@ -168,8 +168,8 @@ cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indic
     """`sorted_lanes` if `is_sorted_aside`; `code` is the dtype of the result."""
     cdef Array out = new_array(code, x.ndim, x.shape_, NULL, False), scratch
     cdef Adjacent all
-    cdef Py_ssize_t n = x.shape_[axis], groups, chunks = 1, words
-    cdef int other = 1 - axis if x.ndim == 2 else axis - 1, threads = 1, width = itemsize_at(x.code), wide = itemsize_at(code)
+    cdef Py_ssize_t n = x.shape_[axis], groups, chunks, words
+    cdef int other = 1 - axis if x.ndim == 2 else axis - 1, threads, width = itemsize_at(x.code), wide = itemsize_at(code)
     cdef uint64_t few[FEW_WORDS]
     cdef s0_lane* lane = &all.lanes.lane
     lane.source, lane.out, lane.n, lane.stride, lane.width = data_of(x), data_of(out), n, x.strides_[axis], width
@@ -179,11 +179,9 @@ cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indic
         all.lanes.next, all.lanes.out_next = n * width, n * wide
     all.count, all.words = x.size // n, 16 * n + 2 * S0_SLACK
     groups = all.each = (all.count + S0_BESIDE - 1) // S0_BESIDE
-    if x.size >= tuning.long_run_elements:
-        threads = threads_for(x.size * tuning.sorted_element_ns)
-        # Limit all scratch memory together to the size of source and result.
-        chunks = min(chunks_for(x.size * tuning.sorted_element_ns, threads), groups, x.size * (width + wide) // (8 * all.words))
-        chunks = max(<Py_ssize_t>1, chunks)
+    threads = share_run(x.size, x.size * tuning.sorted_element_ns, &chunks)
+    # Limit all scratch memory together to the size of source and result.
+    chunks = max(<Py_ssize_t>1, min(chunks, groups, x.size * (width + wide) // (8 * all.words)))
     words = all.words * chunks
     lane.scratch = few
     if words > FEW_WORDS:
@@ -195,8 +193,8 @@ cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indic
 
 cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
     """The sorted elements of x along an axis, or their indices; a new array in C order."""
-    cdef Py_ssize_t n = x.shape_[axis], i, chunks = 1
-    cdef int threads = 1, code = INT64 if indices else x.code, width = itemsize_at(x.code)
+    cdef Py_ssize_t n = x.shape_[axis], i, chunks
+    cdef int threads, code = INT64 if indices else x.code, width = itemsize_at(x.code)
     cdef Array out, source, result, scratch = None
     cdef Lanes lanes
     cdef Parts parts
@@ -223,9 +221,8 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
     lanes.first.nans_last = False
     lanes.first.scratch, lanes.count = NULL, x.size // n
     lanes.words = (3 if indices else 2) * n + S0_SLACK if n > S0_FEW else 0
-    if x.size >= tuning.long_run_elements:
-        threads = threads_for(x.size * tuning.sorted_element_ns)
-        chunks = min(chunks_for(x.size * tuning.sorted_element_ns, threads), lanes.count)
+    threads = share_run(x.size, x.size * tuning.sorted_element_ns, &chunks)
+    chunks = min(chunks, lanes.count)
     if lanes.words:
         # Limit all scratch memory together to the size of source and result.
         chunks = max(<Py_ssize_t>1, min(chunks, x.size * (width + lanes.wide) // (8 * lanes.words)))
@@ -266,9 +263,9 @@ cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, 
     indices of lesser ranks come before, and the indices of greater ranks behind, both in their original order. Without
     `indices`, the elements are returned instead, for a whole lane of elements with 4 or 8 bytes.
     """
-    cdef Py_ssize_t n = x.shape_[axis], count = n if whole else last - first, chunks = 1, words
+    cdef Py_ssize_t n = x.shape_[axis], count = n if whole else last - first, chunks, words
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef int threads = 1, k, code = INT64 if indices else x.code
+    cdef int threads, k, code = INT64 if indices else x.code
     cdef Array out, source, result, scratch = None
     cdef Lanes lanes
     guard_gradient(x, "argpartition")
@@ -295,9 +292,8 @@ cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, 
     lanes.first.nans_last, lanes.first.first, lanes.first.last, lanes.first.whole = True, first, last, whole
     lanes.first.scratch, lanes.count = NULL, x.size // n
     lanes.words = 3 * n + 2 * (last - first + 1) + S0_SLACK if n > S0_FEW else 0
-    if x.size >= tuning.long_run_elements:
-        threads = threads_for(x.size * tuning.selected_element_ns)
-        chunks = min(chunks_for(x.size * tuning.selected_element_ns, threads), lanes.count)
+    threads = share_run(x.size, x.size * tuning.selected_element_ns, &chunks)
+    chunks = min(chunks, lanes.count)
     if lanes.words:
         # Limit all scratch memory together to the size of the elements and their indices.
         chunks = max(<Py_ssize_t>1, min(chunks, x.size * (lanes.first.width + lanes.wide) // (8 * lanes.words)))

@@ -70,24 +70,28 @@ cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil:
     return <Py_ssize_t>min(max(least, work // tuning.chunk_ns), <int64_t>tuning.max_chunks)
 
 
+cdef int share_run(int64_t run, int64_t work, Py_ssize_t* chunks) noexcept nogil:
+    """The number of threads and of chunks for a run of `run` elements that takes `work` nanoseconds: 1 unless it is a long run."""
+    cdef int threads = threads_for(work) if is_long_run(run) else 1
+    chunks[0] = chunks_for(work, threads) if is_long_run(run) else 1
+    return threads
+
+
 cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, int64_t work) except -1:
     """
     Run `body` for `count` items that take `work` nanoseconds on one thread: at once, or in chunks of `each` on threads.
 
     Fails with the exception of a signal handler.
     """
-    cdef int threads = 1
-    cdef Py_ssize_t chunks = 1
-    if work >= tuning.long_run_elements:
-        threads = threads_for(work)
-        chunks = chunks_for(work, threads)
+    cdef Py_ssize_t chunks
+    cdef int threads = share_run(work, work, &chunks)
     return run_in_chunks(body, context, each, count, chunks, threads, work)
 
 
 cdef int run_in_chunks(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, Py_ssize_t chunks, int threads, int64_t work) except -1:
     """`run_shared` for a caller that chooses the numbers of chunks and threads; short work is one chunk."""
     cdef bint done
-    if work < tuning.long_run_elements:
+    if not is_long_run(work):
         each[0] = count
         body(context, 0)
         return 0

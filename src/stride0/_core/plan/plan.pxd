@@ -345,14 +345,20 @@ cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil
 cdef bint run_axis(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssize_t n) noexcept nogil
 cdef int threads_for(int64_t work) noexcept nogil
 cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil
+cdef int share_run(int64_t run, int64_t work, Py_ssize_t* chunks) noexcept nogil
 cdef int run_shared(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, int64_t work) except -1
 cdef int run_in_chunks(s0_chunk body, void* context, Py_ssize_t* each, Py_ssize_t count, Py_ssize_t chunks, int threads, int64_t work) except -1
 cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil
 
 
+cdef inline bint is_long_run(int64_t work) noexcept nogil:
+    """Whether a run of so many elements, or nanoseconds, releases the GIL and may use threads."""
+    return work >= tuning.long_run_elements
+
+
 cdef inline PyThreadState* release_lock(int64_t work) noexcept:
-    """Release the GIL if the work is at least `long_run_elements` elements or nanoseconds; otherwise keep it and return NULL."""
-    return PyEval_SaveThread() if work >= tuning.long_run_elements else NULL
+    """Release the GIL for a long run; otherwise keep it and return NULL."""
+    return PyEval_SaveThread() if is_long_run(work) else NULL
 
 
 cdef inline void take_lock(PyThreadState* thread) noexcept:

@@ -100,7 +100,7 @@ cdef int run(PendingProgram pending, Pass* current, str name, bint interruptible
     cdef int depth
     coalesce(&current.plan, 0)
     passes += 1
-    if pending.size < tuning.long_run_elements or not interruptible:
+    if not is_long_run(pending.size) or not interruptible:
         done = run_selected(current, interruptible)
     else:
         # As with a released GIL, other threads may defer and evaluate meanwhile.

@@ -20,7 +20,7 @@ from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, copy_item, dtype_at,
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage, set_forget
 from stride0._core.plan.plan cimport (
     Constant, FIRST_CONSTANT, FIRST_STEP, KIND_CAST, Kernel, MAX_PROGRAM_NDIM, MAX_CONSTANTS, MAX_STEPS, MAX_VIEWS, Operand, Plan, Program,
-    Step, UNUSED, cast_kernel, coalesce, cost_of, inputs_of, is_copy, order_axes, result_code, run_contiguous, run_kernel, run_program, set_result,
+    Step, UNUSED, cast_kernel, coalesce, cost_of, inputs_of, is_copy, is_long_run, order_axes, result_code, run_contiguous, run_kernel, run_program, set_result,
     set_strides, tuning,
 )
 from stride0._core.array.modes cimport Switch, enter_fused, leave_fused

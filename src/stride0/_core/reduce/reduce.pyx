@@ -17,7 +17,7 @@ from stride0._core.plan.operations cimport OP_ABS, OP_MULTIPLY, OP_SUBTRACT, S0_
 from stride0._core.plan.loops cimport S0_DTYPES, S0_REDUCTIONS
 from stride0._core.plan.plan cimport (
     KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, MAX_NDIM, MAX_PROGRAM_NDIM, Operand, Plan, as_rows, broadcast, coalesce,
-    innermost, kernel_of, loops_of, order_axes, reduction_kernel, release_lock, run_along, run_axis, run_kernel, set_result,
+    innermost, is_long_run, kernel_of, loops_of, order_axes, reduction_kernel, release_lock, run_along, run_axis, run_kernel, set_result,
     set_strides, take_lock, tuning,
 )
 from stride0._core.array.array cimport (

@@ -103,9 +103,8 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             read_operand(&operands[nin], total)
             set_result(&plan, &operands[nin], shape, ndim)
             coalesce(&plan, 0)
-            # To release the lock takes longer than to add some elements.
             for axis in range(ndim):
-                size = min(size * shape[axis], <Py_ssize_t>tuning.long_run_elements)
+                size = size if is_long_run(size) else size * shape[axis]
             thread = release_lock(size)
             done = run_kernel(&plan, reduction_kernel(number, arithmetic_code(loop)), True)
             take_lock(thread)
@@ -200,7 +199,7 @@ cpdef Array reduce_whole(str name, Array x):
     cdef bint done
     strides[0], strides[1] = run_stride(x), 0
     # Note [Partitions]: from `long_run_elements` on, the partition decides the order of sums, and the planner the order of strided sums.
-    if is_deferred(x) or x.size == 0 or acc_code < 0 or strides[0] == 0 or (x.size >= tuning.long_run_elements and (code != x.code or strides[0] != itemsize_at(code))):
+    if is_deferred(x) or x.size == 0 or acc_code < 0 or strides[0] == 0 or (is_long_run(x.size) and (code != x.code or strides[0] != itemsize_at(code))):
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
     guard_gradient(x, name)
     if code != x.code:
@@ -210,7 +209,7 @@ cpdef Array reduce_whole(str name, Array x):
     # The first element, folded once more, changes no extreme.
     copy_item(data_of(total), start_element(number, acc_code) if HAS_START[number] else data_of(x), acc_code)
     args[0], args[1] = data_of(x), data_of(total)
-    if x.size < tuning.long_run_elements:
+    if not is_long_run(x.size):
         loops_of(reduction_kernel(number, code))[0 if strides[0] == itemsize_at(code) else 1](args, strides, strides, x.size, 1)
     else:
         # Not `run_contiguous`: fixed chunks have accumulators, for which there may be no memory.
@@ -337,7 +336,7 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     if x.size and x.shape_[axis] > 1:
         if is_stored(x.code):
             x = copy_array(x, arithmetic_code(x.code), False)
-        if x.strides_[axis] and ((x.ndim == 1 and x.size < tuning.long_run_elements) or (x.ndim == 2 and x.size <= tuning.unplanned_arg_elements)):
+        if x.strides_[axis] and ((x.ndim == 1 and not is_long_run(x.size)) or (x.ndim == 2 and x.size <= tuning.unplanned_arg_elements)):
             args[0], args[1] = data_of(x), data_of(out)
             byte_strides[0], byte_strides[1] = x.strides_[axis], 0
             outer[0], outer[1] = x.strides_[1 - axis] if x.ndim == 2 else 0, itemsize_at(INT64)

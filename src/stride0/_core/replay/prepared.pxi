@@ -41,7 +41,7 @@ memset(NO_STRIDES, 0, sizeof(NO_STRIDES))
 
 
 cdef bint is_small_array(Array x) noexcept:
-    return x is not None and 0 < x.size < tuning.long_run_elements
+    return x is not None and x.size > 0 and not is_long_run(x.size)
 
 
 cdef bint is_copied(int code, int target) noexcept:
