@@ -213,6 +213,14 @@ def matrices(dtype, n, count):
             yield (words + np.uint64(5)).astype(dtype)
 
 
+@pytest.mark.parametrize("rows", [2, 31, 32, 33])
+@pytest.mark.parametrize("dtype", ["int8", "float64"])
+def test_many_short_columns(dtype, rows):
+    a = np.random.default_rng(rows).integers(-5, 5, (rows, 600)).astype(dtype)
+    assert_same(xp.argsort(xp.asarray(a), axis=0), np.argsort(a, axis=0, stable=True))
+    assert_same(xp.sort(xp.asarray(a), axis=0, descending=True), np.sort(a, axis=0)[::-1])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64"])
 def test_short_lanes_side_by_side(dtype):
     """They have a separate kernel: equal to the last bit, along both axes of any layout."""

@@ -310,10 +310,24 @@ INDEX = (
         ROWS,
     ),
     Threshold("gathered_bytes_per_ns", 32, "bytes of a run that are copied in a nanosecond", ROWS),
+    Threshold(
+        "repeated_value_elements",
+        1 << 18,
+        "maximum number of elements of a row for which `x[i] = 1.0` makes a row of the value and copies it, "
+        "in 0.05 to 0.7 of the time",
+        ROWS,
+    ),
 )
 ORDER = (
     Threshold("sorted_element_ns", 10, "nanoseconds to sort an element, roughly", ROWS),
     Threshold("selected_element_ns", 4, "nanoseconds to select an element by rank, roughly", ROWS),
+    Threshold(
+        "sorted_aside_elements",
+        32,
+        "maximum number of elements of a column that is sorted without a transposed copy, in 0.2 to 0.9 of "
+        "the time",
+        ROWS,
+    ),
     Threshold("search_ns", 200, "nanoseconds of a search in a lane that is in no cache", ROWS),
     Threshold(
         "elements_per_search", 8, "a strided lane with more elements for each search is not copied", ROWS

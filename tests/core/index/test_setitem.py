@@ -302,3 +302,10 @@ def test_an_index_out_of_bounds_writes_nothing():
             with pytest.raises(IndexError):
                 x[xp.asarray(bad)] = value
         assert_same(x, np.zeros(7))
+
+
+@pytest.mark.parametrize("columns", [8_191, 8_192, 1 << 18, (1 << 18) + 1])
+def test_a_scalar_written_to_long_rows(columns):
+    a, x = np.zeros((4, columns), "int8"), xp.zeros((4, columns), dtype=xp.int8)
+    a[[2, 0]], x[xp.asarray([2, 0])] = 7, 7
+    assert np.array_equal(np.asarray(x), a)

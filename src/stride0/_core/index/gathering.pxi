@@ -80,8 +80,8 @@ cdef Array scattered(Array x, int ndim, const Py_ssize_t* shape, int first, Arra
     """
     A value that is written to `x[key]` or added: cast to the dtype of x, and copied if it shares memory with x.
 
-    The axes from `first` on are not indexed. If these axes are short, a single value is broadcast along them in
-    memory, because runs are written faster than elements.
+    The axes from `first` on are not indexed. A single value is repeated along them in memory if it fits into a cache,
+    because runs are written faster than elements.
     """
     cdef Array out
     cdef Py_ssize_t size = 1
@@ -89,7 +89,7 @@ cdef Array scattered(Array x, int ndim, const Py_ssize_t* shape, int first, Arra
     check_value(ndim, shape, value, operation)
     for axis in range(first, ndim):
         size *= shape[axis]
-    if value.ndim == 0 and 1 < size < tuning.long_run_elements:
+    if value.ndim == 0 and 1 < size <= tuning.repeated_value_elements:
         out = new_array(x.code, ndim - first, shape + first, NULL, False)
         assign_array(out, value, operation)
         return out

@@ -161,7 +161,7 @@ cdef bint is_sorted_aside(Array x, int axis, bint indices) noexcept:
         return False
     if itemsize_at(x.code) >= 4 and not indices and n > 1 and n * itemsize_at(x.code) <= S0_ASIDE and x.size > 2 * n:
         return True
-    return axis == 0 and x.size < tuning.long_run_elements
+    return axis == 0 and n <= tuning.sorted_aside_elements
 
 
 cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indices):

@@ -182,8 +182,8 @@ cdef struct Tuning:
     int64_t max_pending_chains, max_pending_bytes, chained_elements, shared_step_cost, slot_step_cost, fill_bytes
     int64_t spread_elements, small_matrix_elements, unplanned_arg_elements, copied_run_bytes
     int64_t joined_runs, repeated_elements, repeated_lane_bytes, repeated_bytes
-    int64_t gathered_row_stride, gathered_row_elements, gathered_run_ns, gathered_bytes_per_ns
-    int64_t sorted_element_ns, selected_element_ns, search_ns, elements_per_search, placed_element_ns
+    int64_t gathered_row_stride, gathered_row_elements, gathered_run_ns, gathered_bytes_per_ns, repeated_value_elements
+    int64_t sorted_element_ns, selected_element_ns, sorted_aside_elements, search_ns, elements_per_search, placed_element_ns
     int64_t interpolated_element_ns
     int64_t dot_elements, integer_sum_elements, integer_columns, contraction_products, quick_products
     int64_t direct_products, direct_columns, direct_rows, direct_complex_rows, panel_side
