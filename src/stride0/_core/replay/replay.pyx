@@ -18,7 +18,7 @@ from stride0._core.plan.loops cimport s0_loop
 from stride0._core.plan.operations cimport OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_MULTIPLY_MASKED, OP_POW, OP_SQUARE, OP_SUBTRACT, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT
 from stride0._core.plan.plan cimport (
     FACTS, Kernel, MAX_NDIM, Operand, Plan, aligned, broadcast, cast_kernel, coalesce, input_code, is_long_run, layout_of, loops_of, op_kernel,
-    order_axes, reduction_kernel, set_result, set_strides, tuning, where_kernel,
+    order_axes, reduction_kernel, set_result, set_strides, where_kernel,
 )
 from stride0._core.array.modes cimport DEFERRED_SIZE, guarding
 from stride0._core.array.array cimport (
