@@ -165,6 +165,19 @@ def test_errors() -> None:
     ):
         with pytest.raises(xp.ReplayError, match="is read"):
             xp.replay(f)(S)
+
+    def counted(x: Any) -> Any:
+        count = 0
+
+        def body(k: Any, y: Any) -> Any:
+            nonlocal count
+            count += 1
+            return y * count
+
+        return xp.loop(3, body, x)
+
+    with pytest.raises(xp.ReplayError, match="the body of a loop changes a variable"):
+        xp.replay(counted)(S)
     replayed = xp.replay(lambda a: xp.loop(3, lambda k, b: xp.linalg.inv(b - k * xp.eye(2)), a))
     replayed(xp.asarray([[0.5, 0.2], [0.1, 0.3]]))
     with pytest.raises(xp.linalg.LinAlgError) as caught:

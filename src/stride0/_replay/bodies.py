@@ -11,7 +11,8 @@ from stride0._chapters.creation import zeros_like
 from stride0._chapters.manipulation import stack
 from stride0._core.array.array import Array
 from stride0._core.call.binding import FUNCTIONS
-from stride0._core.replay.replay import Diverged, Looped, Recording, Step, item_of
+from stride0._core.replay.replay import Diverged, Links, Looped, Recording, Step, item_of
+from stride0._replay.links import name_of
 from stride0._replay.recorder import OPERATORS, WRITES, Recorder
 from stride0.autograd._custom import custom_vjp
 from stride0.autograd._parts import FLOATING
@@ -25,12 +26,16 @@ __all__ = ["repeat"]
 MOST_OPERANDS = 64
 # Takes and returns lists of leaves: states and the items of rows; the next states and the outputs.
 Body = Callable[[list[Any], list[Any]], tuple[list[Any], list[Any]]]
+Known = tuple[Links | None, list[Array]]
 
 
 def repeat(
-    body: Body, states: list[Any], rows: list[Any], n: int, reverse: bool, known: Callable[[], list[Array]]
+    body: Body, states: list[Any], rows: list[Any], n: int, reverse: bool, known: Callable[[], Known]
 ) -> tuple[list[Any], list[Any]]:
-    """Repeat a body of leaves; `known` returns the arrays from outside that it may use."""
+    """Repeat a body of leaves.
+
+    `known` returns the variables that the body must not change, and the arrays from outside that it may use.
+    """
 
     def step(states: list[Any], items: list[Any]) -> tuple[list[Any], list[Any]]:
         new, outputs = body(states, items)
@@ -39,7 +44,7 @@ def repeat(
     recorder = current_recorder()
     if recorder is not None and n > 1:
         try:
-            return _recorded(recorder, step, states, rows, n, reverse, known())
+            return _recorded(recorder, step, states, rows, n, reverse, *known())
         except (Unrolled, Diverged, BatchingError):
             pass  # BatchingError: the body writes to an array from outside
     found: list[list[Any]] = []
@@ -133,6 +138,7 @@ def _recorded(
     rows: list[Any],
     n: int,
     reverse: bool,
+    links: Links | None,
     known: list[Array],
 ) -> tuple[list[Any], list[Any]]:
     """Record a body, and its repetition as one call of the outer recording."""
@@ -148,6 +154,9 @@ def _recorded(
         with RecorderBlock(inner):
             new, outputs = body(inner.arguments[: len(states)], inner.arguments[len(states) :])
             slots = [inner.slot_of_result(x) for x in (*new, *outputs)]
+        changed = None if links is None else links.changed()
+        if changed is not None:
+            outer.refuse(f"the body of a loop changes {name_of(changed)}", "a part of the state", "loop")
     finally:
         inner.end()
     recording.finish(tuple(slots))
@@ -228,7 +237,7 @@ def _pulled(looped: Looped, operands: list[Any], saved: list[Any], cotangents: l
         _tape.lifted(contiguous(zeros_like(operands[k]))) for k in sums
     ]
     rows = [*saved, *operands[states:items], *[cotangents[k] for k in results if k >= states]]
-    last, stacked = repeat(body, first, rows, looped.n, not looped.reverse, lambda: taken)
+    last, stacked = repeat(body, first, rows, looped.n, not looped.reverse, lambda: (None, taken))
     return dict(zip([*own, *sums, *read], [*last, *stacked], strict=True))
 
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
+from stride0._base.errors import shown
 from stride0._core.array.array import Array
 from stride0._core.replay.replay import Links
 
-__all__ = ["links_of"]
+__all__ = ["links_of", "name_of"]
 
 # Holder, key (None for a cell), and the object that is found there.
 Link = tuple[Any, Any, Any]
@@ -45,6 +46,11 @@ def links_of(*roots: Any) -> tuple[Links, list[Array]]:
             elif not isinstance(value, COMPARED):
                 waiting.append((value, names | _names(holder)))
     return Links(found), arrays
+
+
+def name_of(link: Link) -> str:
+    """Return what a link starts from, for errors."""
+    return "a variable of an enclosing function" if link[1] is None else shown(link[1])
 
 
 def _from(holder: Any, names: frozenset[str]) -> Iterator[Link]:

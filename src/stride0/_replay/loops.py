@@ -153,7 +153,7 @@ def _scan(operation: str, body: Any, state: Any, xs: Any, n: int) -> tuple[Any, 
         outputs, found[0] = flatten(y)
         return new_leaves, [_array(x) for x in outputs]
 
-    last, outputs = repeat(step, leaves, rows, n, False, lambda: links_of(body)[1])
+    last, outputs = repeat(step, leaves, rows, n, False, lambda: links_of(body))
     return structure.rebuild(last), found[0].rebuild(outputs) if n else ()
 
 

@@ -22,7 +22,7 @@ from stride0._core.array.modes import BROADCASTING, CONFIGURATION, STRICT, is_gu
 from stride0._core.call.checks import check_function
 from stride0._core.replay.replay import Diverged, Entry, Links, Recording, Repeating, read_arguments
 from stride0._replay.configuration import configuration_of
-from stride0._replay.links import links_of
+from stride0._replay.links import links_of, name_of
 from stride0._replay.recorder import Recorder
 from stride0.autograd._batching import table as _table
 from stride0.autograd._tape.tape import RecorderBlock, current_recorder
@@ -155,7 +155,7 @@ def _recorded_call(
         if changed is not None:
             raise ReplayError(
                 replayed.__name__,
-                f"the function changes {_name_of(changed)}, which later calls could not repeat",
+                f"the function changes {name_of(changed)}, which later calls could not repeat",
                 (),
                 "pass the object as an argument, and return its new value",
             )
@@ -174,10 +174,6 @@ def _replaced(tree: Any, given: Any) -> Any:
     """Return an argument with recorded arrays instead of its arrays and Python scalars."""
     leaves, structure = flatten(tree)
     return structure.rebuild([next(given) if type(x) in LEAVES else x for x in leaves])
-
-
-def _name_of(link: tuple[Any, Any, Any]) -> str:
-    return "a variable of an enclosing function" if link[1] is None else shown(link[1])
 
 
 def _static_of(
