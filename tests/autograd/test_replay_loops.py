@@ -35,7 +35,10 @@ def check(f: Function, *arguments: Any, rtol: float = 0.0, steps: int = 20) -> A
             assert found.dtype == expected.dtype and found.strides == expected.strides
             np.testing.assert_allclose(found, expected, rtol=rtol, atol=0)
     assert replayed.recordings == 1
-    assert len(replayed.explain().splitlines()) - 1 <= steps
+    # The steps of bodies are further indented.
+    assert (
+        sum(line.startswith("    ") and line[4] != " " for line in replayed.explain().splitlines()) <= steps
+    )
     return replayed
 
 
@@ -144,6 +147,13 @@ def test_checkpoints() -> None:
         return xp.sum(checkpoint_loop(lambda z: xp.loop(5, lambda k, v: xp.sin(v * W) + z[0], z), y, 4, 2))
 
     check(grad(final), S, rtol=1e-12, steps=2000)
+
+
+def test_explain() -> None:
+    replayed = xp.replay(lambda x: xp.loop(4, lambda k, y: xp.sin(y) * W, x))
+    replayed(S)
+    lines = replayed.explain().splitlines()
+    assert lines[2].split() == ["4", "times:"] and "loop $" in lines[3] and "= sin($0)" in lines[3]
 
 
 def test_errors() -> None:

@@ -187,7 +187,7 @@ def _looped(outer: Recorder, looped: Looped, operands: list[Any]) -> list[Any]:
 
     def forward(*given: Any) -> tuple[Any, Any]:
         # By the function itself: derivatives of this gradient see how the states depend on the operands.
-        found = function(*given)
+        found: Any = whole(*given)
         return found, (list(given), list(found[count:]))
 
     def backward(residuals: Any, cotangents: Any) -> tuple[Any, ...]:
@@ -198,9 +198,9 @@ def _looped(outer: Recorder, looped: Looped, operands: list[Any]) -> list[Any]:
         found = _pulled(looped, filled, saved, list(cotangents))
         return tuple(found.get(k) for k in arrays)
 
-    function = custom_vjp(lambda *given: call(looped.saving(), given))
-    function.defvjp(forward, backward)
-    return list(function(*given)[:count])
+    whole = custom_vjp(lambda *given: call(looped.saving(), given))
+    whole.defvjp(forward, backward)
+    return list(whole(*given)[:count])
 
 
 def _pulled(looped: Looped, operands: list[Any], saved: list[Any], cotangents: list[Any]) -> dict[int, Any]:

@@ -162,8 +162,10 @@ def _array(x: Any) -> Array:
     recorder = current_recorder()
     is_plain = isinstance(x, Array) and _tape.slot_of(x) is None and not _tape.is_transformed(x)
     if recorder is not None and is_plain:
-        return recorder.outside(x)
-    return _tape.lifted(asarray(x))
+        found: Array = recorder.outside(x)
+    else:
+        found = _tape.lifted(asarray(x))
+    return found
 
 
 hide_frames()

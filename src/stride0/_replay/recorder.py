@@ -163,7 +163,7 @@ class Recorder:
 
     def innermost(self) -> Recorder:
         """Return the recorder of the body that runs, if this recorder's function has called a loop."""
-        found = _tape.current_recorder()
+        found: Recorder | None = _tape.current_recorder()
         return self if found is None else found
 
     def call(

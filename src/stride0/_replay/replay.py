@@ -20,7 +20,15 @@ from stride0._base.errors import (
 from stride0._core.array.array import Array
 from stride0._core.array.modes import BROADCASTING, CONFIGURATION, STRICT, is_guarding
 from stride0._core.call.checks import check_function
-from stride0._core.replay.replay import Diverged, Entry, Links, Recording, Repeating, read_arguments
+from stride0._core.replay.replay import (
+    Diverged,
+    Entry,
+    Links,
+    Looped,
+    Recording,
+    Repeating,
+    read_arguments,
+)
 from stride0._replay.configuration import configuration_of
 from stride0._replay.links import links_of, name_of
 from stride0._replay.recorder import Recorder
@@ -205,12 +213,21 @@ def _explained(number: int, recording: Recording) -> str:
     steps = recording.running
     parts = [counted(len(steps), "step"), counted(recording.arguments, "argument")]
     lines = [f"recording {number}: {', '.join(parts)}, {recording.nbytes} bytes for results between steps"]
-    for step, way in steps:
+    return "\n".join(lines + _listed(recording, "    "))
+
+
+def _listed(recording: Recording, indent: str) -> list[str]:
+    """Return a line per step; the steps of a loop's body follow the loop."""
+    lines = []
+    for step, way in recording.running:
         operands = ", ".join(f"${slot}" for slot in step.operands)
         facts = "" if step.facts is None else f"  {step.facts[0]} {step.facts[1].name}"
         target = f"${step.result} = " if step.result >= 0 else ""
-        lines.append(f"    {way:<5}{target}{step.name}({operands}){facts}  {step.where}")
-    return "\n".join(lines)
+        lines.append(f"{indent}{way:<5}{target}{step.name}({operands}){facts}  {step.where}")
+        if isinstance(step.function, Looped):
+            lines.append(f"{indent}    {counted(step.function.n, 'time')}:")
+            lines += _listed(step.function.recording, indent + 8 * " ")
+    return lines
 
 
 def replay(
