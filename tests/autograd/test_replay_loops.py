@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0.autograd import checkpoint_loop, grad, jvp, value_and_grad, vmap
+from stride0.autograd import checkpoint_loop, custom_vjp, grad, jvp, stop_gradient, value_and_grad, vmap
 from stride0.autograd._tape.trees import flatten
 
 Function = Callable[..., Any]
@@ -70,6 +70,14 @@ def test_loops(f: Function) -> None:
     check(f, S, XS)
 
 
+@custom_vjp
+def clipped(x: Any) -> Any:
+    return x * x
+
+
+clipped.defvjp(lambda x: (x * x, x), lambda x, g: (xp.clip(g * x, -0.1, 0.1),))
+
+
 def loss(s: Any, xs: Any, w: Any) -> Any:
     def body(s: Any, x: Any) -> tuple[Any, Any]:
         s = xp.tanh(s * w + x) + xp.mean(s)
@@ -99,6 +107,15 @@ GRADIENTS: dict[str, tuple[Function, int]] = {
     "number of the step": (
         grad(lambda s, xs, w: xp.sum(xp.loop(6, lambda k, y: xp.sin(y) + k * w, s)), 2),
         60,
+    ),
+    "constants": (
+        grad(
+            lambda s, xs, w: xp.sum(
+                xp.loop(4, lambda k, y: xp.sin(y * stop_gradient(w * y)) + clipped(y), s)
+            ),
+            argnums=(0, 2),
+        ),
+        5000,
     ),
     "second": (lambda s, xs, w: grad(lambda v: xp.sum(grad(loss, 2)(s, xs, v) ** 2))(w), 5000),
     "tangent": (lambda s, xs, w: jvp(lambda v: loss(s, xs, v), (w,), (s,)), 5000),

@@ -92,7 +92,8 @@ class Inner(Recorder):
 
     def take(self, x: Array, lift: Callable[[Array], Array]) -> Array:
         """Return the recorded array for an array; `lift` brings it to the outer recording."""
-        if _tape.slot_of(x) is None:
+        is_plain = _tape.slot_of(x) is None
+        if is_plain:
             if _tape.is_transformed(x):
                 raise Unrolled
             x = lift(x)
@@ -102,7 +103,8 @@ class Inner(Recorder):
             # A copy of an array may be tracked by another tape than the array.
             if len(same) > 1 and any(is_tracked(y) for y in same.values()):
                 raise Unrolled
-            if not same and is_tracked(x):
+            # An operand does not show whether a tape tracks it.
+            if not same and not is_plain:
                 raise Unrolled
             self.taken.append(next(iter(same.values()), x))
             self.given.extend([value] if isinstance(value, Array) else [])
@@ -154,12 +156,17 @@ def _recorded(
         with RecorderBlock(inner):
             new, outputs = body(inner.arguments[: len(states)], inner.arguments[len(states) :])
             slots = [inner.slot_of_result(x) for x in (*new, *outputs)]
+        is_opaque = inner.is_opaque
         changed = None if links is None else links.changed()
         if changed is not None:
             outer.refuse(f"the body of a loop changes {name_of(changed)}", "a part of the state", "loop")
     finally:
         inner.end()
     recording.finish(tuple(slots))
+    if is_opaque:
+        outer.is_opaque = True
+        if any(isinstance(x, Array) and is_tracked(x) for x in (*states, *rows, *taken)):
+            raise Unrolled
     looped = Looped(recording, n, len(states), len(rows), reverse, False)
     results = _looped(outer, looped, [*states, *rows, *taken])
     return results[: len(states)], results[len(states) :]

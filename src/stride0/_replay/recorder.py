@@ -93,6 +93,8 @@ class Recorder:
         self.kept: list[Any] = []
         self.writes = False
         self.is_operator = False
+        # Whether derivatives of the calls are not those of the recorded steps.
+        self.is_opaque = False
         self.arguments = [_tape.recorded_array(self.level, x, slot) for slot, x in enumerate(leaves)]
 
     # --- errors

@@ -13,6 +13,7 @@ from stride0._core.array.array import Array
 from stride0._core.call.checks import check_function, check_sequence
 from stride0._core.exchange.exchange import asarray
 from stride0.autograd._parts import FLOATING, TRACE, Tracked, matched, numbers_of, recording
+from stride0.autograd._tape.opaque import hide_derivatives
 from stride0.autograd._tape.tape import (
     Level,
     Node,
@@ -145,6 +146,7 @@ class custom_vjp:
             raise GradientError(
                 self.operation, "the function has no gradient", (), "call defvjp(forward, backward)"
             )
+        hide_derivatives()
         numbers = numbers_of(self.operation, self.nondiff_argnums, len(args), "nondiff_argnums")
         fixed = {k: args[k] for k in numbers}
         moving = [x for k, x in enumerate(args) if k not in fixed]

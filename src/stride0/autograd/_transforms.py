@@ -23,6 +23,7 @@ from stride0.autograd._parts import (
     numbers_of,
     recording,
 )
+from stride0.autograd._tape.opaque import hide_derivatives
 from stride0.autograd._tape.tape import (
     Deferring,
     all_like,
@@ -331,4 +332,5 @@ def stop_gradient(x: Any) -> Any:
     >>> xp.autograd.grad(f)(xp.asarray([1.0, 2.0]))
     Array([1., 2.], dtype=float64)
     """
+    hide_derivatives()
     return tree_map(lambda leaf: detach_all(leaf) if isinstance(leaf, Array) else leaf, x)

@@ -53,6 +53,7 @@ from stride0._core.elementwise.functions import where
 from stride0._core.memory.dtype import DType
 from stride0.autograd._rules.inverses import diagonal_mask, differences, reciprocals, slack_of
 from stride0.autograd._rules.parts import product, some
+from stride0.autograd._tape.opaque import hide_derivatives
 from stride0.autograd._tape.tape import derivatives_along, detach_all, orders_of, terms_of
 from stride0.linalg._decompositions import LinAlgError
 
@@ -64,6 +65,7 @@ def largest_of(values: Array) -> Array:
 
 def near_of(values: Array) -> Array:
     """Return the difference below which quotients, or their derivatives, have lost half of the digits."""
+    hide_derivatives()
     digits = 1 / 3 if orders_of([values]) else 1 / 2
     found: Array = finfo(values.dtype).eps ** digits * largest_of(detach_all(values))
     return found
@@ -112,6 +114,7 @@ class Separation:
         self.operation, self.out, self.at, self.order = operation, out, at, order
         self.cotangents = [g for g in cotangents if g is not None]
         # Steps and thresholds are constants.
+        hide_derivatives()
         values = detach_all(out[at])
         largest = max(abs(values), axis=-1, keepdims=True)
         n = values.shape[-1]
