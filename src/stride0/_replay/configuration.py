@@ -47,7 +47,7 @@ class RecordedCalls(Configuration):
         """Answer a call of the namespace, or note its operands."""
         recorder = self.recorder
         recorder.is_operator = call_kind in ("operator", "in-place")
-        found = list(arrays_in((args, kwargs)))
+        found = arrays_in((args, kwargs))
         for x in found:
             if _tape.slot_of(x) is None and not _tape.is_transformed(x):
                 recorder.outside(x)
@@ -79,7 +79,7 @@ class RecordedCalls(Configuration):
 
     def leave(self, entered: Any, out: Any) -> Any:
         """Record a call whose operands are all from outside, and make its results recorded arrays."""
-        arrays = list(arrays_in(out))
+        arrays = arrays_in(out)
         if (
             entered.answer is not None
             or not arrays

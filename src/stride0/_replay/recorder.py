@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from stride0._base.errors import ReplayError
@@ -56,15 +56,18 @@ def line() -> str:
     return "an unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
-def arrays_in(value: Any) -> Iterator[Array]:
-    """Yield the arrays among arguments, also in sequences, keys and slices."""
+def arrays_in(value: Any) -> list[Array]:
+    """Return the arrays among arguments, also in sequences and dicts."""
     if isinstance(value, Array):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from arrays_in(item)
-    elif isinstance(value, dict):
-        yield from arrays_in(list(value.values()))
+        return [value]
+    found: list[Array] = []
+    if isinstance(value, (tuple, list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            if isinstance(item, Array):
+                found.append(item)
+            elif isinstance(item, (tuple, list, dict)):
+                found += arrays_in(item)
+    return found
 
 
 class Recorder:
@@ -85,7 +88,7 @@ class Recorder:
         self.recording = Recording(leaves)
         self.level = _tape.Level(1, self)
         self.thread = threading.get_ident()
-        self.known, self.given = known, list(arrays_in(leaves))
+        self.known, self.given = known, arrays_in(leaves)
         # The recorded arrays for arrays from outside, which the recording keeps alive, by identity.
         self.lifted: dict[int, Array] = {}
         # Objects by identity, with the slots that the calls that made them have.
@@ -248,7 +251,7 @@ class Recorder:
             return found
         if isinstance(x, Array):
             return self.operand(self.lift(x))
-        if type(x) in (tuple, list) and any(True for _ in arrays_in(x)):
+        if type(x) in (tuple, list) and arrays_in(x):
             parts = [self.operand(item) for item in x]
             kind = "tuple" if type(x) is tuple else "list"
             step = Step(kind, None, kind, tuple(slot for slot, _ in parts), (), line(), True)
