@@ -526,3 +526,9 @@ def test_stubs_list_the_methods() -> None:
     assert taken["round"] == "self, decimals: int=0, *, out: None=None"
     assert "ddof" in taken["std"] and taken["reshape"].endswith("order: Literal['C']='C'")
     assert taken["clip"].startswith("self, min: Operand | None=None, max")
+
+
+def test_arguments_by_numpys_names() -> None:
+    x = xp.arange(3)
+    assert x.astype(dtype="float32").dtype is xp.float32 and x.astype(dtype=xp.int64, copy=False) is x
+    assert x.take(indices=xp.asarray([2])).tolist() == [2]

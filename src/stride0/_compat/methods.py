@@ -12,6 +12,7 @@ import operator
 from functools import cache
 from typing import Any, cast
 
+from stride0._base.devices import Device
 from stride0._base.errors import ArgumentValueError, shown
 from stride0._base.shapes import Axis
 from stride0._chapters import (
@@ -152,6 +153,11 @@ def view(x: Array, dtype: Any = None) -> Array:
 # Methods that accept more than their functions: NumPy's arguments, or no axis.
 
 
+def astype(x: Array, dtype: DTypeLike, *, copy: bool = True, device: Device | None = None) -> Array:
+    """Return the elements cast to a dtype; `copy=False` returns the array itself if it has that dtype."""
+    return data_types.astype(x, dtype, copy=copy, device=device)
+
+
 def _cumulative(function: Any, x: Array, axis: int | None, dtype: DTypeLike | None, initial: bool) -> Array:
     if axis is None:
         x, axis = manipulation.reshape(x, (-1,)), 0
@@ -289,8 +295,9 @@ def _plain(function: Any) -> int:
 
 
 def _takes(function: Any) -> set[str]:
+    """Return the arguments that a function takes by name."""
     code = getattr(function, "declaration", function).__code__
-    return set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    return set(code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount])
 
 
 def _add(name: str, function: Any, plain: int, positional: tuple[str, ...]) -> None:

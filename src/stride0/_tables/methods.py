@@ -42,7 +42,7 @@ POSITIONAL: Final[dict[str, tuple[str, ...]]] = {
 ALIASES: Final = {"cumprod": "cumulative_prod", "cumsum": "cumulative_sum"}
 """NumPy's names of methods that have another name in the standard."""
 
-WIDER: Final = ("cumprod", "cumsum", "round", "std", "take", "var")
+WIDER: Final = ("astype", "cumprod", "cumsum", "round", "std", "take", "var")
 """Methods that accept more than their function, as in NumPy: see `stride0._compat.methods`."""
 
 FLATTENING: Final = ("cumprod", "cumsum", "take")
