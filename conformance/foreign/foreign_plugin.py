@@ -11,7 +11,7 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -135,6 +135,23 @@ def glass() -> None:
     os.environ["ARRAY_BACKEND"] = "array_api_strict"
 
 
+def marray() -> None:
+    """Put stride0 in the place of array-api-strict, strict for the package; tests draw the same numbers."""
+    stride0.testing.as_array_api_strict(modules=("marray",))
+    for name in ("SeedSequence", "default_rng"):
+        vars(numpy.random)[name] = _seeded(getattr(numpy.random, name))
+
+
+def _seeded(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that makes a generator or its seed, with the seed 0 by default."""
+    return lambda seed=None, **kwargs: make(0 if seed is None else seed, **kwargs)
+
+
+def array_api_extra() -> None:
+    """Put stride0 in the place of array-api-strict, strict for the package."""
+    stride0.testing.as_array_api_strict(modules=("array_api_extra",))
+
+
 def hypothesis() -> None:
     """Choose stride0 by its name."""
     os.environ["HYPOTHESIS_TEST_ARRAY_API"] = "stride0"
@@ -241,6 +258,7 @@ def autograd() -> None:
 
 
 START: dict[str, Callable[[], None]] = {
+    "array-api-extra": array_api_extra,
     "array-api-strict": array_api_strict,
     "autograd": autograd,
     "autoray": autoray,
@@ -249,7 +267,9 @@ START: dict[str, Callable[[], None]] = {
     "einops": einops,
     "glass": glass,
     "hypothesis": hypothesis,
+    "marray": marray,
     "numpy": numpys_own,
+    "numpy-100": lambda: None,
     "opt_einsum": opt_einsum,
     "pint": pint,
     "pot": pot,
@@ -276,10 +296,24 @@ class Recorder:
         if report.failed:
             self._write(report.nodeid, "failed", str(report.longrepr))
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        # An assertion about the error of a call has that error's message.
+        cause = call.excinfo and call.excinfo.value.__cause__
+        if cause is not None:
+            report.user_properties.append(("cause", f"{type(cause).__name__}: {cause}"))
+        return report
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
-            self._write(report.nodeid, "failed", str(crash.message if crash else report.longrepr))
+            reason = str(crash.message if crash else report.longrepr)
+            cause = dict(report.user_properties).get("cause")
+            known = cause is None or not reason.startswith("AssertionError")
+            self._write(report.nodeid, "failed", reason if known else str(cause))
         elif report.skipped:
             self._write(report.nodeid, "xfailed" if hasattr(report, "wasxfail") else "skipped", "")
         elif report.when == "call":

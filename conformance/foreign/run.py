@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Final
 
 import stride0
-from conformance.foreign.suites import KINDS, SUITES
+from conformance.foreign.suites import KINDS, SUITES, Suite
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parents[1] / "docs" / "evidence" / "foreign-suites.md"
@@ -59,8 +59,10 @@ def fetch(name: str, folder: Path) -> Path:
     """Download the sources of a suite; return the folder in which its tests run."""
     suite = SUITES[name]
     if suite.repository:
-        clone, tag = folder / "clone", f"v{suite.version}"
-        checked(run("git", "clone", "-q", "--depth", "1", "--branch", tag, suite.repository, clone))
+        clone, reference = folder / "clone", suite.reference or f"v{suite.version}"
+        checked(run("git", "init", "-q", clone))
+        checked(run("git", "fetch", "-q", "--depth", "1", suite.repository, reference, cwd=clone))
+        checked(run("git", "checkout", "-q", "FETCH_HEAD", cwd=clone))
         return clone / suite.folder
     wanted = f"{name}=={suite.version}"
     # Only the suite is an sdist: the packages that build its metadata may be wheels.
@@ -79,11 +81,11 @@ def fetch(name: str, folder: Path) -> Path:
     return found / suite.folder
 
 
-def environment(name: str, folder: Path) -> Path:
-    """Make an environment with the requirements of a suite and this stride0; return its Python."""
+def environment(suite: Suite, folder: Path, *more: str) -> Path:
+    """Make an environment with a suite's requirements, more packages and this stride0; return its Python."""
     venv.create(folder / "env", with_pip=True)
     python = folder / "env" / "bin" / "python"
-    requirements = ("numpy", "pytest<10", *SUITES[name].requirements)
+    requirements = ("numpy", "pytest<10", *suite.requirements, *more)
     checked(run(python, "-m", "pip", "install", "-q", *requirements))
     (site_packages(python) / "stride0-under-test.pth").write_text(
         str(Path(stride0.__file__).parents[1]) + "\n", encoding="utf-8"
@@ -98,7 +100,8 @@ def site_packages(python: Path) -> Path:
 
 def outcomes(name: str, folder: Path) -> tuple[dict[str, tuple[str, str]], float]:
     """Run a suite; return outcome and reason of each test, and the seconds that it took."""
-    python, record, suite = environment(name, folder), folder / "record", SUITES[name]
+    suite, record = SUITES[name], folder / "record"
+    python = environment(suite, folder)
     tests = site_packages(python) if suite.installed else fetch(name, folder)
     began = time.monotonic()
     done = run(

@@ -17,8 +17,10 @@ class Suite(NamedTuple):
     instead_of: str = "NumPy"
     # The tests come from the wheel, which is a requirement.
     installed: bool = False
-    # Where to clone the tag of the release, if the sdist has no tests.
+    # Where to clone the release, if the sdist has no tests.
     repository: str = ""
+    # What to clone; by default the tag of the version.
+    reference: str = ""
     # The folder of the sdist or clone in which the tests run.
     folder: str = "."
 
@@ -32,6 +34,13 @@ NUMPYS: Final = {
 }
 CUPYS: Final = "core creation gufunc overlap percentile reductions routines slicing"
 SUITES: Final = {
+    "array-api-extra": Suite(
+        "0.11.5",
+        ("tests/main",),
+        ("array-api-extra==0.11.5", "hypothesis", "typing_extensions"),
+        options=("-k", "array_api_strict"),
+        instead_of="array-api-strict",
+    ),
     "array-api-strict": Suite(
         "2.6.1",
         ("array_api_strict/tests",),
@@ -85,6 +94,14 @@ SUITES: Final = {
         repository="https://github.com/HypothesisWorks/hypothesis",
         folder="hypothesis",
     ),
+    "marray": Suite(
+        "0.0.12",
+        ("marray/tests",),
+        ("marray==0.0.12", "array-api-compat"),
+        options=("-k", "array_api_strict"),
+        instead_of="array-api-strict",
+        installed=True,
+    ),
     "numpy": Suite(
         "2.4.6",
         tuple(
@@ -94,6 +111,14 @@ SUITES: Final = {
         ),
         ("numpy==2.4.6", "hypothesis"),
         installed=True,
+    ),
+    # The tests in `numpy_100.py` run its answers.
+    "numpy-100": Suite(
+        "6447594",
+        ("--pyargs", "numpy_100"),
+        ("numpy==2.4.6", "scipy", "pandas"),
+        repository="https://github.com/rougier/numpy-100",
+        reference="6447594ad639908dc979446a4ec7f0f2e62fb23b",
     ),
     "opt_einsum": Suite("3.4.0", ("opt_einsum/tests",)),
     "pint": Suite(
@@ -161,13 +186,25 @@ KINDS: Final = {
         (r"^stride0\.StrictError", "stride0 refuses more: arrays as sizes or bounds, `asarray` that casts."),
         (r"Regex pattern", "The text of an error differs; its type is the same."),
     ),
+    "marray": (
+        (
+            r"has an element 0|negative element|is a list|to become|fill_value is|is a NumPy scalar"
+            r"|linspace: dtype|has a fraction|meshgrid|^assert \(None\)",
+            "stride0 refuses more: division by 0, casts by `asarray`, lists as axes, `linspace` of integers.",
+        ),
+        (
+            r"is of dtype|mixed with|cannot cast|integer powers|Unsupported dtype",
+            "They expect the text of the error of array-api-strict.",
+        ),
+        (r"assert False == True", "`can_cast` is strict in marray only, not in its tests."),
+    ),
     "pint": (
         (r"ForeignArrayError|copyto|asarray: Unsupported", MIXED),
         (
             r"has no attribute|not available on|has attribute|supports indexing|not writable",
             "There is no such method.",
         ),
-        (r"by position|unexpected keyword|where is taken only", "The method takes fewer arguments."),
+        (r"by position|unexpected keyword|where is accepted only", "The method takes fewer arguments."),
         (
             r"is not one value|Cannot power|to a NumPy dtype|DID NOT WARN",
             "pint asks for `ndarray` by its type.",
@@ -176,7 +213,7 @@ KINDS: Final = {
     "numpy": (
         (r"Unsupported (dtype|type)", "stride0 has no such dtypes."),
         (
-            r"has no attribute|unexpected keyword|positional.* argument",
+            r"has no attribute|unexpected keyword|positional.* argument|objects is not writable",
             "stride0 has no such name or argument.",
         ),
         (
@@ -195,6 +232,12 @@ KINDS: Final = {
             "stride0 raises an error where NumPy does not, or one of another type.",
         ),
         (r"not raised|DID NOT RAISE", "stride0 accepts the arguments."),
+    ),
+    "numpy-100": (
+        (r"Unsupported (dtype|type)", "stride0 has no such dtypes: records, dates, text."),
+        (r"has no attribute", "stride0 has no such name or method."),
+        (r"acceptable base type", "stride0 has no subclasses of `ndarray`."),
+        (r"is not callable", "pandas knows NumPy arrays only."),
     ),
     "pot": (
         (r"ForeignArrayError", MIXED),
