@@ -18,7 +18,7 @@ class reproducible(Setting):
 
     Results of the namespace, `linalg`, `fft`, `special` and the backward pass have the same bits on every
     instruction set and at any number of threads. A function without a stride0 kernel raises
-    `ReproducibilityError`: BLAS, LAPACK and SciPy choose their arithmetic by the processor.
+    `ReproducibilityError`: SciPy chooses its arithmetic by the processor.
 
     Parameters
     ----------

@@ -116,7 +116,6 @@ cdef object qr(str name, PyObject** given):
         q, r = orthogonal_factors(a, complete)
         return QR(narrowed(q, x.code), narrowed(r, x.code))
     if not has_loop(QR_RAW, code) or not has_loop(QR_COMPLETE if complete else QR_REDUCED, code):
-        refuse_within_mode(QR_RAW)
         with quiet():
             return QR(*[narrowed(from_numpy(part), x.code) for part in numpy().linalg.qr(to_numpy(widened(x, code)), mode=mode)])
     # A copy with contiguous columns, as LAPACK needs; both factors are written into it.

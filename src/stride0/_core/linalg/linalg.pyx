@@ -24,7 +24,7 @@ from stride0._core.elementwise.elementwise cimport assign_array, binary_raw, cop
 from stride0._core.call.binding cimport array_argument, axes_tuple, flag_argument, implement
 from stride0._core.reduce.reduce cimport accumulate, reduce_whole
 from stride0._core.matmul.matmul cimport (
-    EIG, EIGH, EIGVALS, EIGVALSH, LSTSQ, QR_COMPLETE, QR_RAW, QR_REDUCED, SVD, SVD_FULL, SVD_REDUCED, Panels, aligned_copy, has_loop, panel_bytes, panel_product, parts_of, refuse_within_mode, run_lapack,
+    EIG, EIGH, EIGVALS, EIGVALSH, LSTSQ, QR_COMPLETE, QR_RAW, QR_REDUCED, SVD, SVD_FULL, SVD_REDUCED, Panels, aligned_copy, has_loop, panel_bytes, panel_product, parts_of, run_lapack,
 )
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, DTypeError, ShapeError, counted, shown

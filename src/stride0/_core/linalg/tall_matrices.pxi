@@ -32,7 +32,7 @@
 #         svdvals  here      1.3      0.27     0.10       1.0        2.3    0.064
 #                  LAPACK    4.9      1.0      0.31       2.1        6.8    0.115
 #
-#     LAPACK handles complex matrices.
+#     Complex matrices are factored in panels.
 
 cdef enum:
     UNIT = 8                # columns that kernels process together

@@ -310,13 +310,6 @@ cdef bint call_lapack(int routine, const Operand* operands, Array a) except -1:
         end_alone()
 
 
-cdef int refuse_within_mode(int routine) except -1:
-    """ReproducibilityError within `reproducible`, before NumPy's libraries compute a routine."""
-    if is_reproducible():
-        refuse(routine)
-    return 0
-
-
 cdef Array aligned_copy(Array x):
     """x, or a copy of it where loops that take aligned elements could not read them."""
     return x if is_aligned(x) else copy_array(x, x.code, True)
@@ -334,7 +327,8 @@ cdef bint run_lapack(int routine, tuple arrays) except -1:
     cdef Array each
     cdef list held = []     # the copies
     cdef int k
-    refuse_within_mode(routine)
+    if is_reproducible():
+        refuse(routine)
     if not has_loop(routine, (<Array>arrays[0]).code):
         return compute(routine, list(arrays))
     for k, each in enumerate(arrays):

@@ -70,7 +70,6 @@ cdef enum Routine:
     N_ROUTINES
 
 cdef bint has_loop(int routine, int code) except -1
-cdef int refuse_within_mode(int routine) except -1
 cdef Array aligned_copy(Array x)
 cdef bint run_lapack(int routine, tuple arrays) except -1
 

@@ -35,7 +35,7 @@ def functions_of_blas() -> tuple[int, ...]:
 class Routine(NamedTuple):
     """A computation by a NumPy ufunc or, if the ufunc is not as expected, by a public NumPy function.
 
-    Within `reproducible` all are refused. A row is deleted when a kernel of ours takes its place.
+    Within `reproducible` kernels of ours replace every row. A row is deleted when they replace it everywhere.
     """
 
     operation: str
@@ -115,7 +115,7 @@ def _loaded(routine: Routine) -> tuple[Any, tuple[tuple[int, ...], ...], tuple[s
 
 
 def refuse(number: int) -> None:
-    """Raise ReproducibilityError within `reproducible`."""
+    """Raise ReproducibilityError, if a function lacks a kernel for `reproducible`."""
     refuse_library(ROUTINES[number].operation, "LAPACK")
 
 
