@@ -15,6 +15,10 @@
 #     2. few products, and products with no left or no right group, which take as long as reading the operands, are
 #        the reduction "dot" over views with all axes: one pass, whatever the strides;
 #     3. otherwise, an operand with a group of more than one stride is copied, so that each group has one stride.
+#
+#     The order in which a reduction adds products depends on the layout, and so does the choice between these. Within `reproducible`, no
+#     bit of a floating-point result depends on the layout: labels to sum along keep the order of the axes, a result with a left group is a
+#     product of matrices, and a reduction reads copies in C order. These take up to three times as long as a reduction of columns.
 
 
 
@@ -244,19 +248,24 @@ cdef Array multiply_by(const Space* space, Array a, Array b, int count, const un
 cdef Array sum_products(Space* space, Array a, Array b, int count, const unsigned char* out, str name):
     """Contract two operands that have labels to sum along; if there is a right group, there must be a left group."""
     cdef bint copied[2]
+    cdef bint fixed = has_fixed_order(a.code)
     cdef Py_ssize_t cost, other
-    if space.left.count == 0 and (space.batch.count or space.summed.size <= tuning.dot_elements):
+    if space.left.count == 0 and (space.batch.count or fixed or space.summed.size <= tuning.dot_elements):
         return reduce_products(space, a, b, count, out, name)
     sort_by(&space.left, space, 0)
     sort_by(&space.right, space, 1)
     # Labels to sum along come in the order of one of the operands.
-    cost = find_axes(space, a, b, 0, copied)
-    if cost:
-        other = find_axes(space, a, b, 1, copied)
+    if not fixed:
+        sort_by(&space.summed, space, 0)
+    cost = find_axes(space, a, b, copied)
+    if cost and not fixed:
+        sort_by(&space.summed, space, 1)
+        other = find_axes(space, a, b, copied)
         if other > cost:
-            find_axes(space, a, b, 0, copied)
+            sort_by(&space.summed, space, 0)
+            find_axes(space, a, b, copied)
         cost = min(cost, other)
-    if cost and (space.right.count == 0 or works(space) <= tuning.contraction_products):
+    if cost and not fixed and (space.right.count == 0 or works(space) <= tuning.contraction_products):
         return reduce_products(space, a, b, count, out, name)
     if copied[0]:
         a = copy_in_order(a, space, 0, &space.left, &space.summed, name)
@@ -265,13 +274,12 @@ cdef Array sum_products(Space* space, Array a, Array b, int count, const unsigne
     return multiply_matrices(space, a, b, count, out, name)
 
 
-cdef Py_ssize_t find_axes(Space* space, Array a, Array b, int operand, bint* copied) noexcept:
+cdef Py_ssize_t find_axes(Space* space, Array a, Array b, bint* copied) noexcept:
     """
-    Order the labels to sum along as they lie in an operand; find the strides of the groups where each is one axis.
+    Find the strides of the groups where each is one axis, given the order of the labels to sum along.
 
     Returns how many elements have to be copied: of which operands is written to `copied`.
     """
-    sort_by(&space.summed, space, operand)
     # Each of them sets strides.
     copied[0] = not is_axis(&space.left, space, 0) or not is_axis(&space.summed, space, 0)
     copied[1] = not is_axis(&space.right, space, 1) or not is_axis(&space.summed, space, 1)
@@ -287,7 +295,7 @@ cdef Array reduce_products(const Space* space, Array a, Array b, int count, cons
     cdef int order[2 * MAX_NDIM]
     cdef int ndim = in_order(order, count, out, &space.summed)
     cdef Array x1 = view_by(a, space, 0, order, ndim, name), x2 = view_by(b, space, 1, order, ndim, name)
-    return accumulate("dot", 2, x1, x2, tuple(range(count, ndim)), False, a.code, a.code)
+    return reduce_pairs("dot", x1, x2, count, ndim, a.code)
 
 
 # --- stacks of matrices

@@ -119,6 +119,38 @@ cdef object tensordot(str name, PyObject** given):
     return contract_two(x1, of_x1, x2, of_x2, <int>len(out), out, "tensordot")
 
 
+# --- sums of products
+
+
+cdef bint has_fixed_order(int code) except -1:
+    """Note [Contractions]: whether no bit of a sum may depend on the layout of its operands."""
+    return letter_at(code) in (c"f", c"c") and is_reproducible()
+
+
+cdef Array reduce_pairs(str name, Array x1, Array x2, int first, int last, int code):
+    """Sum up products along the axes from `first` to `last`, which are the last axes if the order is fixed."""
+    if has_fixed_order(code):
+        x1, x2 = in_c_order(x1), in_c_order(x2)
+    return accumulate(name, 2, x1, x2, tuple(range(first, last)), False, code, code)
+
+
+cdef Array in_c_order(Array x):
+    """x, or a copy, in C order, except for axes of stride 0, which keep it."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef Array whole
+    cdef int k
+    for k in range(x.ndim):
+        shape[k] = x.shape_[k] if x.strides_[k] else 1
+    whole = view_of(x, data_of(x), x.ndim, shape, x.strides_)
+    if whole.c_contiguous:
+        return x
+    whole = copy_array(whole, x.code, True)
+    for k in range(x.ndim):
+        strides[k] = whole.strides_[k] if x.strides_[k] else 0
+    return view_of(whole, data_of(whole), x.ndim, x.shape_, strides)
+
+
 # --- vecdot
 
 
@@ -131,7 +163,7 @@ cdef object compute_vecdot(Array x1, Array x2, axis):
     cdef int code = x1.code, last
     cdef Py_ssize_t place
     if x1.code == x2.code and x1.ndim and type(axis) is int and axis == -1 and x1.code != BOOL and same_shape(x1, x2):
-        return accumulate("vecdot", 2, x1, x2, (x1.ndim - 1,), False, code, code)
+        return reduce_pairs("vecdot", x1, x2, x1.ndim - 1, x1.ndim, code)
     if x1.code == BOOL or x2.code == BOOL:
         if x1.code == x2.code:
             return multiply_bools(compute_vecdot, x1, x2, axis)
@@ -142,7 +174,21 @@ cdef object compute_vecdot(Array x1, Array x2, axis):
                          "pass vectors of equal size: they do not broadcast")
     check_broadcast("vecdot", x1, x2)
     code = promote_codes(x1.code, x2.code)
-    return accumulate("vecdot", 2, x1, x2, (max(x1.ndim, x2.ndim) + place,), False, code, code)
+    if place < -1 and has_fixed_order(code):
+        x1, x2, place = with_axis_last(x1, place), with_axis_last(x2, place), -1
+    place += max(x1.ndim, x2.ndim)
+    return reduce_pairs("vecdot", x1, x2, <int>place, <int>place + 1, code)
+
+
+cdef Array with_axis_last(Array x, int axis):
+    """A view with a negative axis in the last place."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef int k, from_axis
+    for k in range(x.ndim):
+        from_axis = k if k < x.ndim + axis else k + 1 if k + 1 < x.ndim else x.ndim + axis
+        shape[k], strides[k] = x.shape_[from_axis], x.strides_[from_axis]
+    return view_of(x, data_of(x), x.ndim, shape, strides)
 
 
 def check_broadcast(str op, Array x1, Array x2):
