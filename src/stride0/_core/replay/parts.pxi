@@ -114,3 +114,28 @@ cdef void fold_run(Part* part, Kernel kernel, Py_ssize_t stride, Py_ssize_t size
     part.inner[0] = part.outer[0] = stride
     part.inner[1] = part.outer[1] = 0
     part.loop = loops_of(kernel)[0 if stride == itemsize_at(code) else 1]
+
+
+cdef Py_ssize_t[MAX_NDIM] NO_STRIDES
+cdef char[SCALAR_ROOM] ZERO
+memset(ZERO, 0, sizeof(ZERO))
+memset(NO_STRIDES, 0, sizeof(NO_STRIDES))
+
+
+cdef bint is_small_array(Array x) noexcept:
+    return x is not None and x.size > 0 and not is_long_run(x.size)
+
+
+cdef bint is_copied(int code, int target) noexcept:
+    """Whether a cast is a plain copy or gives a floating-point number."""
+    if is_stored(code) or is_stored(target):
+        return False
+    return code == target or (letter_at(target) == c"f" and letter_at(code) != c"c")
+
+
+cdef bint is_basic(object key) noexcept:
+    """Whether a key has integers, slices, None and `...` only."""
+    if type(key) is tuple:
+        return all([type(item) is not tuple and is_basic(item) for item in key])
+    return type(key) is int or key is None or key is Ellipsis or (
+        type(key) is slice and all([item is None or type(item) is int for item in (key.start, key.stop, key.step)]))

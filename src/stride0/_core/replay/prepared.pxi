@@ -3,9 +3,10 @@
 # Note [Prepared steps]
 #     The arrays of a recording have known shapes and strides. So an elementwise step, a reduction, a copy or a product of few
 #     elements is planned once, as one or several parts, and a call passes pointers to the kernels: the kernels of the eager call,
-#     so that the bits are the same. A step that returns a view of an operand becomes an offset. A result gets an array object only if the caller, or a step that is not prepared, reads it;
-#     all other results lie in one block of memory, in which the place of a result is used again after its last reader. Python
-#     scalars are written to rooms in the dtypes in which kernels read them: the scalars of arguments once in a call.
+#     so that the bits are the same. A step that returns a view of an operand becomes an offset. A result gets an array object
+#     only if the caller, or a step that is not prepared, reads it; all other results lie in one block of memory, in which the
+#     place of a result is used again after its last reader. Python scalars are written to rooms in the dtypes in which kernels
+#     read them: the scalars of arguments once in a call.
 
 cdef enum:
     PLACE = 64          # alignment of results in the block
@@ -32,31 +33,6 @@ cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(RED
 cdef dict REDUCING = {
     "sum": (3, 2), "prod": (3, 2), "max": (2, -1), "min": (2, -1), "all": (2, -1), "any": (2, -1), "count_nonzero": (2, -1), "mean": (2, 3),
 }
-
-
-cdef Py_ssize_t[MAX_NDIM] NO_STRIDES
-cdef char[SCALAR_ROOM] ZERO
-memset(ZERO, 0, sizeof(ZERO))
-memset(NO_STRIDES, 0, sizeof(NO_STRIDES))
-
-
-cdef bint is_small_array(Array x) noexcept:
-    return x is not None and x.size > 0 and not is_long_run(x.size)
-
-
-cdef bint is_copied(int code, int target) noexcept:
-    """Whether a cast is a plain copy or gives a floating-point number."""
-    if is_stored(code) or is_stored(target):
-        return False
-    return code == target or (letter_at(target) == c"f" and letter_at(code) != c"c")
-
-
-cdef bint is_basic(object key) noexcept:
-    """Whether a key has integers, slices, None and `...` only."""
-    if type(key) is tuple:
-        return all([type(item) is not tuple and is_basic(item) for item in key])
-    return type(key) is int or key is None or key is Ellipsis or (
-        type(key) is slice and all([item is None or type(item) is int for item in (key.start, key.stop, key.step)]))
 
 
 cdef class Preparation:
@@ -178,8 +154,10 @@ cdef class Preparation:
 
     # --- kinds of steps
 
-    cdef bint add_loop(self, Kernel kernel, object arrays, object addresses, Array result, Py_ssize_t address, Py_ssize_t offset=0, bint within=False) except -1:
-        """Add the call of a kernel, given an array or an address only (None) for each operand; `within` if the first operand is the result."""
+    cdef bint add_loop(
+        self, Kernel kernel, object arrays, object addresses, Array result, Py_ssize_t address, Py_ssize_t offset=0, bint within=False
+    ) except -1:
+        """Add the call of a kernel, given an array, or None and an address, for each operand; `within` if the first one is the result."""
         cdef Operand operands[4]
         cdef Part* part = self.recording.new_part()
         cdef int k, nin = <int>len(addresses)
@@ -309,16 +287,15 @@ cdef class Preparation:
         cdef tuple shape = broadcast_shapes("dot_into", [("x1", (<Array>arrays[0]).shape), ("x2", (<Array>arrays[1]).shape)])
         cdef int missing = <int>len(shape) - result.ndim, k
         cdef tuple axes = tuple([k for k in range(<int>len(shape)) if k < missing or shape[k] != result.shape_[k - missing]])
-        cdef Operand operand
-        cdef Array x
-        for x in arrays:
-            if x.code != result.code or is_stored(x.code):
+        cdef Operand operands[2]
+        for k in range(2):
+            if (<Array>arrays[k]).code != result.code or is_stored(result.code):
                 return False
+            describe_operand(&operands[k], <Array>arrays[k])
+        for k in range(<int>len(shape)):
             # Note [Repeated cotangents]
-            describe_operand(&operand, x)
-            for k in range(<int>len(shape)):
-                if shape[k] > 1 and (<Array>arrays[0] is <Array>arrays[1] or k >= <int>len(shape) - x.ndim) and is_broadcast_along(&operand, k, <int>len(shape)):
-                    return False
+            if shape[k] > 1 and is_broadcast_along(&operands[0], k, <int>len(shape)) and is_broadcast_along(&operands[1], k, <int>len(shape)):
+                return False
         if not axes:
             return self.add_loop(op_kernel(OP_MULTIPLY_MASKED, result.code), arrays, step.operands[:2], result, step.result)
         return prod(shape) < DEFERRED_SIZE and self.fold("dot_masked", arrays, step.operands, axes, result, step.result)

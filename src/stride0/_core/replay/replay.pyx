@@ -1,6 +1,6 @@
 """Recordings of calls, which run again without Python: Note [Recordings] of the tape.
 
-One compiled module, read in this order: `steps.pxi`, `parts.pxi`, `recording.pxi`, `prepared.pxi`, `places.pxi`, `signature.pxi`, `calls.pxi`, `loops.pxi`.
+One compiled module, read in this order: `steps.pxi`, `parts.pxi`, `recording.pxi`, `running.pxi`, `prepared.pxi`, `places.pxi`, `signature.pxi`, `calls.pxi`, `loops.pxi`.
 """
 
 cimport cython
@@ -45,6 +45,7 @@ cdef extern from "Python.h":
 include "steps.pxi"
 include "parts.pxi"
 include "recording.pxi"
+include "running.pxi"
 include "prepared.pxi"
 include "places.pxi"
 include "signature.pxi"
