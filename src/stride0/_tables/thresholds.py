@@ -397,12 +397,6 @@ MATMUL = (
         "OpenBLAS gains nothing",
         BUSY,
     ),
-    Threshold(
-        "lapack_alone_solve_side",
-        80,
-        "maximum number of rows of systems of equations that LAPACK solves on one thread",
-        BUSY,
-    ),
 )
 LINALG = (
     Threshold(

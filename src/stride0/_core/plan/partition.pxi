@@ -72,8 +72,12 @@ cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil:
 
 cdef int share_run(int64_t run, int64_t work, Py_ssize_t* chunks) noexcept nogil:
     """The number of threads and of chunks for a run of `run` elements that takes `work` nanoseconds: 1 unless it is a long run."""
-    cdef int threads = threads_for(work) if is_long_run(run) else 1
-    chunks[0] = chunks_for(work, threads) if is_long_run(run) else 1
+    cdef int threads
+    if not is_long_run(run):
+        chunks[0] = 1
+        return 1
+    threads = threads_for(work)
+    chunks[0] = chunks_for(work, threads)
     return threads
 
 

@@ -187,7 +187,7 @@ cdef struct Tuning:
     int64_t interpolated_element_ns
     int64_t dot_elements, integer_sum_elements, integer_columns, contraction_products, quick_products
     int64_t direct_products, direct_columns, direct_rows, direct_complex_rows, panel_side
-    int64_t released_loop_elements, shared_loop_side, lapack_alone_side, lapack_alone_solve_side
+    int64_t released_loop_elements, shared_loop_side, lapack_alone_side
     int64_t tall_ratio, tall_columns, tall_block_rows, tall_narrow_columns, tall_sections, tall_section_rows
     int64_t tall_section_ratio
     int64_t transform_numbers, transform_matrix_numbers, kept_tables, kept_table_bytes, lanes_aside_numbers, lanes_aside
@@ -352,7 +352,7 @@ cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil
 
 
 cdef inline bint is_long_run(int64_t work) noexcept nogil:
-    """Whether a run of so many elements, or nanoseconds, releases the GIL and may use threads."""
+    """Whether a run of `work` elements, or nanoseconds, releases the GIL and may use threads."""
     return work >= tuning.long_run_elements
 
 
