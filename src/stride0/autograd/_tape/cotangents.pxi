@@ -93,17 +93,19 @@ cdef bint add_put_of_batch(PyObject* sum_, Array g, object key):
         return False
     if not s0_has_references(sum_, 1) or not s0_has_references(<PyObject*>(<Array>sum_).storage, 1) or not s0_has_references(batch, 1):
         return False
-    if (<Array>value).storage.batched:
-        return False
-    data_of(<Array>value)
-    if not may_overwrite(value, <Array>value_at(level, g)):
-        return False
-    found = basic_key(key)
-    if found is not None:
-        add_at(<Array>value, found, <Array>value_at(level, g))
-    else:
+    cdef bint recorded = (<Array>value).storage.batched and level_of(<Array>value).recorder is not None
+    if not recorded:
+        if (<Array>value).storage.batched:
+            return False
+        data_of(<Array>value)
+        if not may_overwrite(value, <Array>value_at(level, g)):
+            return False
+    found, values = basic_key(key), value_at(level, g)
+    if found is None:
         found, values = key_of_values(level, <object>sum_, key, g)
-        add_at(<Array>value, found, <Array>values)
+    if recorded:
+        return add_put_recorded(value, <Array>values, found)
+    add_at(<Array>value, found, <Array>values)
     return True
 
 
