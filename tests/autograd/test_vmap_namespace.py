@@ -80,9 +80,11 @@ WITHOUT_ELEMENTS = {
         "fft.rfftfreq",
         "get_num_threads",
         "iinfo",
-        "replay",
         "isdtype",
+        "loop",
         "ones",
+        "replay",
+        "scan",
     ),
     *("result_type", "set_num_threads", "strided.memory_statistics", "zeros"),
 }

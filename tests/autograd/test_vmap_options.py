@@ -49,7 +49,7 @@ def is_whole(parameter: inspect.Parameter) -> bool:
 OPTIONS = [
     (name, parameter.name)
     for name in FUNCTIONS
-    if name not in ("set_num_threads", "finfo", "iinfo", "replay")
+    if name not in ("set_num_threads", "finfo", "iinfo", "loop", "replay")
     for parameter in inspect.signature(resolve(name)).parameters.values()
     if is_whole(parameter)
 ]

@@ -548,7 +548,18 @@ def test_gradients() -> None:
 
 def test_the_table_has_every_function_of_the_standard_once() -> None:
     own = {"Array", "DType", "Device", "broadcasting", "explain", "fused", "strict", "strided", "testing"}
-    own |= {"replay", "reproducible", "autograd", "einsum", "einsum_path", "optim", "random", "special"}
+    own |= {
+        "loop",
+        "replay",
+        "reproducible",
+        "scan",
+        "autograd",
+        "einsum",
+        "einsum_path",
+        "optim",
+        "random",
+        "special",
+    }
     own |= {name for name in xp.__all__ if name.endswith(("Error", "Warning"))} | {"__version__"}
     own |= {
         *_extras.__all__,

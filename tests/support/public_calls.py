@@ -97,6 +97,7 @@ ARGUMENTS: dict[str, Any] = {
     "repeats": 2,
     "repetitions": (1, 2),
     "series": ((VECTOR,),),
+    "replay": False,
     "snapshots": 2,
     "state": VECTOR,
     "side": "left",
