@@ -52,7 +52,7 @@ def normalize_index(operation: str, name: str, value: object) -> int:
 
 
 def not_static(operation: str, name: str) -> BatchingError:
-    """Return the error for a batched array given for a parameter that all examples share."""
+    """Return the error for a batched array passed as a parameter that must be the same for all examples."""
     return BatchingError(
         operation,
         f"{name} must be the same for all examples, and it is a batched array",
@@ -61,14 +61,13 @@ def not_static(operation: str, name: str) -> BatchingError:
 
 
 def _is_boolean(value: object) -> bool:
-    # 0-d booleans of NumPy and stride0 have a bool dtype; neither module may be imported here. Test
-    # the kind, because NumPy builds the name of a dtype at each read, which takes longer than everything else
-    # here.
+    # 0-d booleans of NumPy and stride0 have a bool dtype, but neither module may be imported here. Test the
+    # kind of the dtype, not its name: NumPy builds the name on each read, which takes longer than the rest.
     return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") in ("b", "bool")
 
 
 def normalize_axis(operation: str, axis: object, ndim: int) -> int:
-    """Return an ``axis=`` argument counted from the front, or raise AxisError if there is no such axis."""
+    """Return an ``axis=`` argument as a non-negative integer, or raise AxisError if it is out of bounds."""
     number = normalize_index(operation, "axis", axis)
     if -ndim <= number < ndim:
         return number + ndim if number < 0 else number
@@ -83,7 +82,7 @@ def normalize_axis(operation: str, axis: object, ndim: int) -> int:
 
 
 def normalize_axes(operation: str, axis: object, ndim: int) -> tuple[int, ...]:
-    """Return an ``axis=`` argument as a tuple of non-negative axes, in their order; None means all axes.
+    """Return an ``axis=`` argument as a tuple of non-negative axes, in the given order; None means all axes.
 
     Raises AxisError if an axis does not exist or is named twice.
     """
@@ -114,7 +113,7 @@ def _sizes(operation: str, shape: object) -> list[int]:
     ):
         entries = shape
     else:
-        # 0-d arrays have both __len__ and __index__; they are numbers.
+        # 0-d arrays have both __len__ and __index__; treat them as integers.
         entries = (shape,)
     return [normalize_index(operation, "shape", size) for size in entries]
 
@@ -145,7 +144,7 @@ def normalize_shape(operation: str, shape: object) -> Shape:
 
 def _check_limits(operation: str, shape: Shape) -> None:
     check_ndim(operation, len(shape))
-    # The product omits sizes of 0, because strides are computed without them and must not overflow either.
+    # Omit sizes of 0 from the product: `c_strides` counts them as 1, and strides must not overflow, either.
     if size_of(tuple(size for size in shape if size)) > _MAX_SIZE:
         raise ShapeError(
             operation,
@@ -156,7 +155,7 @@ def _check_limits(operation: str, shape: Shape) -> None:
 
 
 def infer_shape(operation: str, size: int, shape: object) -> Shape:
-    """Return the shape for ``reshape`` of `size` elements, with an inferred size for -1.
+    """Return the shape to which ``reshape`` changes `size` elements; a size of -1 is inferred.
 
     Raises ShapeError if the shape does not have `size` elements.
     """
@@ -221,8 +220,8 @@ def c_strides(shape: Sequence[int]) -> tuple[int, ...]:
 def broadcast_shapes(operation: str, operands: Iterable[tuple[str, Shape]]) -> Shape:
     """Return the common shape of operands, given as pairs of name and shape, or raise BroadcastError.
 
-    Sizes are aligned from the last axis. Per axis the sizes are equal, or one is 1 or missing, and the other
-    size counts. 0 is an ordinary size.
+    Sizes are aligned from the last axis. If one operand has size 1 along an axis, or lacks the axis, the
+    result has the size of the other operand. Otherwise the sizes must be equal; 0 is an ordinary size.
     """
     operands = list(operands)
     ndim = max([len(shape) for _, shape in operands], default=0)

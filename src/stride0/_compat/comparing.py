@@ -1,4 +1,4 @@
-"""Comparison within tolerances, covariances, Kronecker products: beyond the standard, as in NumPy."""
+"""NumPy functions beyond the standard: comparison within tolerances, covariances, Kronecker products."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _floating(x: Array) -> Array:
 
 
 def _dtype_beside(other: object) -> DType | None:
-    """Return the dtype in which a Python scalar is compared with an operand, if that is an array."""
+    """Return the dtype for a Python scalar that is compared with `other`; None if `other` is not an array."""
     if not isinstance(other, Array):
         return None
     return other.dtype if other.dtype.kind in _FLOATING else dt.float64
@@ -76,7 +76,7 @@ def isclose(
     Parameters
     ----------
     x1, x2 : Array or number
-        Operands, which broadcast; integers and bool count as float64.
+        Operands, which broadcast. Integers and bool are cast to float64.
     rtol, atol : Array or float
         The tolerances.
     equal_nan : bool
@@ -85,7 +85,7 @@ def isclose(
     Returns
     -------
     Array
-        New bool array. Infinite elements are only close to equal elements.
+        New bool array. An infinite element is close only to an equal element.
     """
     nans = check_bool("isclose", "equal_nan", equal_nan)
     first = _floating(as_array(x1, "isclose", _dtype_beside(x2), "x1"))
@@ -133,7 +133,7 @@ def allclose(
 def nan_to_num(
     x: Array, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Array:
-    """Replace NaN and infinities by numbers; in complex arrays, in both components.
+    """Replace NaN and infinities by numbers, in both components of complex elements.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def nan_to_num(
         parts = reinterpret(contiguous(reshape(given, (-1, 1))), component)
         found = reshape(reinterpret(contiguous(_numbers(parts, nan, posinf, neginf)), given.dtype), shape)
     elif given.dtype.kind in _FLOATING:
-        # Eight steps read the elements: if they are not adjacent, reading a contiguous copy is faster.
+        # Eight steps read the elements. If they are not adjacent, a contiguous copy is faster to read.
         found = _numbers(contiguous(given) if given.ndim == 1 else given, nan, posinf, neginf)
     else:
         return astype(given, given.dtype) if new else given
@@ -211,28 +211,30 @@ def cov(
     rowvar : bool
         If false, rows are observations and columns are variables.
     bias : bool
-        Whether to divide by the number of observations instead of that number minus 1.
+        Whether to divide by the number of observations. By default, 1 is subtracted from it first.
     ddof : int, optional
-        The number to subtract from the number of observations instead.
+        The number to subtract from the number of observations; `bias` is then ignored.
     fweights : Array, optional
-        The number of times that each observation was made: one-dimensional, whole numbers.
+        How often each observation was made: a one-dimensional array of whole numbers.
     aweights : Array, optional
-        The weight of each observation: one-dimensional.
+        The weight of each observation: a one-dimensional array.
     dtype : DType, optional
         The dtype of the computation; by default at least float64.
 
     Returns
     -------
     Array
-        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one variable; infinite or NaN if there
-        are no more observations than `ddof`.
+        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one variable. Elements are infinite
+        or NaN if `ddof` is at least the number of observations.
 
     Raises
     ------
     ShapeError
         If an array has too many axes, or a different number of observations.
     ArgumentValueError
-        If a weight is negative, all weights are 0, or if `ddof` or one of `fweights` is not a whole number.
+        If a weight is negative, if all weights are 0, or if an element of `fweights` is not a whole number.
+    ArgumentTypeError
+        If `ddof` is not an integer.
     """
     return _of_variables(_covariance("cov", x, y, rowvar, bias, ddof, fweights, aweights, dtype)[1])
 
@@ -240,7 +242,8 @@ def cov(
 def _variables(operation: str, name: str, x: object, rowvar: bool, dtype: DType) -> Array:
     given = check_array(operation, x, name)
     if given.ndim > 2:
-        raise ShapeError(operation, f"{name} has more than two axes", [(name, str(given.shape))])
+        facts = [(name, str(given.shape))]
+        raise ShapeError(operation, f"{name} has more than two axes", facts, "reshape it to one or two axes")
     rows = astype(given, dtype, copy=False)
     if given.ndim < 2:
         return reshape(rows, (1, -1))
@@ -250,9 +253,11 @@ def _variables(operation: str, name: str, x: object, rowvar: bool, dtype: DType)
 def _weights(operation: str, name: str, weights: object, count: int) -> Array:
     given = astype(check_array(operation, weights, name), dt.float64)
     if given.shape != (count,):
-        raise ShapeError(operation, f"{name} and observations differ in number", [(name, str(given.shape))])
+        facts = [(name, str(given.shape)), ("observations", str(count))]
+        accepts = "pass a vector with one weight per observation"
+        raise ShapeError(operation, f"{name} does not have one weight per observation", facts, accepts)
     if some(less(given, 0)):
-        raise ArgumentValueError(operation, f"a number in {name} is negative")
+        raise ArgumentValueError(operation, f"a weight in {name} is negative", (), "pass weights >= 0")
     return given
 
 
@@ -267,7 +272,7 @@ def _covariance(
     aweights: object = None,
     dtype: DTypeLike | None = None,
 ) -> tuple[Array, Array]:
-    """Return the rows of variables, and their covariances."""
+    """Return the variables as rows, and the covariances of the variables."""
     rows_first = check_bool(operation, "rowvar", rowvar)
     arrays = [check_array(operation, x)] + ([] if y is None else [check_array(operation, y, "y")])
     target = result_type(*arrays, dt.float64) if dtype is None else check_dtype(operation, dtype)
@@ -279,6 +284,7 @@ def _covariance(
             operation,
             "x and y have different numbers of observations",
             [(n, str(a.shape)) for n, a in zip("xy", arrays, strict=False)],
+            "pass as many observations in y as in x",
         )
     rows = parts[0] if len(parts) == 1 else concat(parts, axis=0)
     less_by = (
@@ -292,7 +298,8 @@ def _covariance(
     if fweights is not None:
         weights = _weights(operation, "fweights", fweights, count)
         if some(weights != floor(weights)):
-            raise ArgumentValueError(operation, "a number in fweights is not whole")
+            accepts = "pass whole numbers, or pass the weights as aweights"
+            raise ArgumentValueError(operation, "a number in fweights is not whole", (), accepts)
     if aweights is not None:
         scale = _weights(operation, "aweights", aweights, count)
         weights = scale if weights is None else multiply(weights, scale)
@@ -300,7 +307,7 @@ def _covariance(
             taken = divide(multiply(float(less_by), sum(multiply(weights, scale))), sum(weights))
     if weights is not None:
         if count and not every(any(weights)):
-            raise ArgumentValueError(operation, "all weights are 0")
+            raise ArgumentValueError(operation, "all weights are 0", (), "pass a weight above 0")
         total = sum(weights)
         centre = divide(sum(multiply(rows, weights), axis=1, keepdims=True), total)
     else:
@@ -308,7 +315,7 @@ def _covariance(
     deviations = subtract(rows, centre)
     weighted = deviations if weights is None else multiply(deviations, weights)
     across = permute_dims(weighted, (1, 0))
-    # For real deviations, one factor is the transpose of the other: half of the products are enough.
+    # For real deviations, one factor is the transpose of the other factor: half of the products are enough.
     products = matmul(deviations, conj(across) if across.dtype.kind in KINDS["complex floating"] else across)
     freedom = as_array(total - taken, operation)
     found = divide(
@@ -320,7 +327,7 @@ def _covariance(
 
 
 def _undefined(found: Array, rows: Array, missing: Array) -> Array:
-    """Return `found` with NaN where `missing`: the derivatives are NaN too, also by deviations of 0."""
+    """Return `found` with NaN where `missing`. Derivatives are NaN there, too, even by deviations of 0."""
     nans = multiply(sum(rows, axis=1, keepdims=True), math.nan)
     return where(missing, add(nans, permute_dims(conj(nans), (1, 0))), found)
 
@@ -343,8 +350,8 @@ def corrcoef(
     Returns
     -------
     Array
-        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one variable: from -1 to 1, NaN for a
-        variable that is constant.
+        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one variable. Elements are from -1
+        to 1, or NaN for a constant variable.
     """
     rows, c = _covariance("corrcoef", x, y, rowvar, dtype=dtype)
     variance = real(diagonal(c))
@@ -379,7 +386,8 @@ def kron(x1: Array | complex, x2: Array | complex) -> Array:
         If neither operand is an array.
     """
     if not isinstance(x1, Array) and not isinstance(x2, Array):
-        raise ArgumentTypeError("kron", "neither operand is an array", [("x1", shown(x1)), ("x2", shown(x2))])
+        facts = [("x1", shown(x1)), ("x2", shown(x2))]
+        raise ArgumentTypeError("kron", "neither operand is an array", facts, "pass asarray(x1), for example")
     first = as_array(x1, "kron", x2.dtype if isinstance(x2, Array) else None, "x1")
     second = as_array(x2, "kron", first.dtype, "x2")
     ndim = max(first.ndim, second.ndim)

@@ -2,7 +2,7 @@
 
 A row has a call with NumPy, the same call with stride0, and a remark. In calls, `a` and `b` are matrices, `v`
 and `w` vectors, `s` a square matrix, `i` an integer vector, `c` a complex vector and `m` a mask of `a`; tests
-run both calls and compare. If there is no call with stride0, the remark says what to type.
+run both calls and compare the results. If there is no call with stride0, the remark says what to type.
 """
 
 from typing import Final
@@ -48,7 +48,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "tri": Row("np.tri(3, 4)", "xp.tril(xp.ones((3, 4)))"),
         "diagflat": Row("np.diagflat(v)", "xp.diag(v)"),
         "geomspace": Row(
-            "np.geomspace(1.0, 8.0, 4)", "xp.logspace(0.0, 3.0, 4, base=2.0)", "pass exponents as ends"
+            "np.geomspace(1.0, 8.0, 4)", "xp.logspace(0.0, 3.0, 4, base=2.0)", "pass the exponents"
         ),
         "indices": Row(
             "np.indices((2, 3))", "xp.stack(xp.meshgrid(xp.arange(2), xp.arange(3), indexing='ij'))"
@@ -164,7 +164,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         "real_if_close": Row("np.real_if_close(c)", remark="write real(x) if all(imag(x) == 0)"),
         "spacing": Row("np.spacing(a)", "xp.nextafter(a, xp.asarray(xp.inf)) - a"),
         **_theirs("gcd", "lcm", "frexp", "ldexp", "bitwise_count", "packbits", "unpackbits", "unwrap"),
-        "select": Row("np.select([m], [a], 7.0)", "xp.where(m, a, 7.0)", "for more conditions nest where"),
+        "select": Row("np.select([m], [a], 7.0)", "xp.where(m, a, 7.0)", "nest where for more conditions"),
         "piecewise": Row("np.piecewise(v, [v < 2], [1.0, 2.0])", "xp.where(v < 2, 1.0, 2.0)"),
         "choose": Row("np.choose(i % 2, [v, w])", "xp.where(i % 2 == 0, v, w)"),
         # --- reductions
@@ -218,7 +218,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
             "triu_indices_from",
             remark="write nonzero(tril(ones((n, n)))), or the same with triu",
         ),
-        **_theirs("diag_indices", "diag_indices_from", remark="write arange(n) for both"),
+        **_theirs("diag_indices", "diag_indices_from", remark="index with arange(n) along both axes"),
         **_theirs("mask_indices", "ravel_multi_index", "unravel_index"),
         "ix_": Row("a[np.ix_(i[:2] % 3, i[:2])]", "a[(i[:2] % 3)[:, None], i[:2]]"),
         # --- products
@@ -296,7 +296,7 @@ NAMES: Final[dict[str, dict[str, Row]]] = {
         ),
         "array2string": Row("np.array2string(v)", remark="write str(x)"),
         "array_repr": Row("np.array_repr(v)", remark="write repr(x)"),
-        "array_str": Row("np.array_str(v)", remark="write str(x), which has commas"),
+        "array_str": Row("np.array_str(v)", remark="write str(x); its text has commas"),
         "bool_": Row("np.bool_", "xp.bool"),
         "False_": Row("np.False_", "xp.asarray(False)"),
         "True_": Row("np.True_", "xp.asarray(True)"),

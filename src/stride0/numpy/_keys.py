@@ -53,7 +53,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
         indices = xp.clip(indices, 0, a.shape[axis] - 1)
     elif mode == "wrap":
         indices = indices % a.shape[axis]
-    # One index would be a view.
+    # With a single index xp.take returns a view; NumPy returns a copy.
     return finish("take", xp.asarray(xp.take(a, indices, axis=axis), copy=indices.ndim == 0 or None), out)
 
 
@@ -145,7 +145,7 @@ def place(arr: Array, mask: Any, vals: Any) -> None:
 def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
     """Write a value to the diagonal of an array."""
     if wrap or a.ndim < 2 or (a.ndim > 2 and len(set(a.shape)) > 1):
-        raise ArgumentValueError("fill_diagonal", f"the shape is {a.shape}", (), "pass a matrix, wrap=False")
+        raise ArgumentValueError("fill_diagonal", f"the shape is {a.shape}", (), "pass a matrix; omit wrap")
     k = xp.arange(builtins.min(a.shape))
     a[(k,) * a.ndim] = val
 
@@ -159,13 +159,13 @@ def diag_indices_from(arr: Any) -> tuple[Array, ...]:
     """Return the indices of the diagonal of an array with equal sizes."""
     arr = array(arr)
     if arr.ndim < 2 or len(set(arr.shape)) > 1:
-        accepts = "pass an array with two or more axes of one size"
+        accepts = "pass an array with two or more axes of equal size"
         raise ArgumentValueError("diag_indices_from", f"the shape is {arr.shape}", (), accepts)
     return diag_indices(arr.shape[0], arr.ndim)
 
 
 def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[Array, ...]:
-    """Return the indices of the elements that a function such as `triu` leaves in a matrix of ones."""
+    """Return the indices of the nonzero elements after `mask_func`, such as `triu`, is applied to ones."""
     return nonzero(mask_func(xp.ones((n, n), dtype=xp.int64), k))
 
 
@@ -190,7 +190,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, ...]:
 
 
 def ix_(*args: Any) -> tuple[Array, ...]:
-    """Return vectors of indices as an open grid."""
+    """Reshape index vectors, one per axis, so that they broadcast to a grid."""
     found = [xp.nonzero(a)[0] if a.dtype is xp.bool else a for a in arrays(args)]
     if any(a.ndim != 1 for a in found):
         raise ShapeError("ix_", "an argument does not have exactly one axis", (), "pass vectors")

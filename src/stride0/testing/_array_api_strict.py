@@ -29,12 +29,12 @@ __all__ = ["as_array_api_strict"]
 
 Flags = dict[str, Any]
 NAME: Final = "array_api_strict"
-# The release of array-api-strict whose interface this is.
+# The release of array-api-strict whose interface this module has.
 VERSION: Final = "2.6.1"
 NEXT: Final = "2026.12"
-"""array-api-strict's name of the draft."""
+"""array-api-strict's name for the draft of the standard."""
 SAME: Final = {VERSIONS[0]: VERSIONS[1], NEXT: DRAFT}
-"""Versions that are versions of another name in stride0."""
+"""Versions of array-api-strict that have another name in stride0, with that name."""
 DEVICES: Final[dict[str, dict[str, Any]]] = {
     "cpu": {},
     "device1": {},
@@ -70,10 +70,10 @@ def as_array_api_strict(
     Parameters
     ----------
     on : bool
-        False undoes everything.
+        False removes the module and restores what it changed.
     modules, exempt : collection of str, optional
-        The modules that are checked or exempt, as for `stride0.strict`. By default the names in
-        ``STRIDE0_STRICT_MODULES`` and ``STRIDE0_STRICT_EXEMPT``; without these, all code.
+        The modules to check, and the modules to exempt, as for `stride0.strict`. By default the names in
+        ``STRIDE0_STRICT_MODULES`` and ``STRIDE0_STRICT_EXEMPT``. If neither is set, all code is checked.
 
     Returns
     -------
@@ -92,12 +92,13 @@ def as_array_api_strict(
 
     Notes
     -----
-    It applies to the whole process: the flags, the five devices, and ``__array_namespace__`` of all arrays,
-    which returns the module. Environment variables such as ``ARRAY_API_STRICT_API_VERSION`` are read.
+    The flags, the five devices and the changed ``__array_namespace__`` apply to the whole process: the method
+    returns the module for every array. Environment variables are read, too, such as
+    ``ARRAY_API_STRICT_API_VERSION``.
 
-    Refused calls raise `StrictError`, which is a TypeError and also has the type that array-api-strict
-    raises: IndexError for keys, RuntimeError for names that a flag turns off, ValueError for dtypes of
-    devices.
+    A refused call raises a `StrictError`, which is a TypeError. The error also has the type of the error that
+    array-api-strict raises: IndexError for keys, RuntimeError for names that a flag turns off. A dtype
+    that a device lacks raises a ValueError.
 
     Examples
     --------
@@ -124,14 +125,15 @@ def as_array_api_strict(
     elif found is not None:
         facts = [("module", shown(getattr(found, "__file__", NAME)))]
         accepts = "call as_array_api_strict() first in conftest.py, or run pytest -p stride0.strict"
-        raise ArgumentValueError("as_array_api_strict", "array_api_strict is imported", facts, accepts)
+        problem = "array_api_strict is already imported"
+        raise ArgumentValueError("as_array_api_strict", problem, facts, accepts)
     if modules is None and not exempt:
         modules, exempt = read_names(MODULES) or None, read_names(EXEMPT)
     return _Module(strict(on, modules=modules, exempt=exempt))
 
 
 class _Module(ModuleType):
-    """The module; it is active until `_remove`."""
+    """The module `array_api_strict`, which is active until `_remove` is called."""
 
     def __init__(self, strictness: strict) -> None:
         super().__init__(NAME, "stride0 in strict mode, with the interface of array-api-strict.")
@@ -199,7 +201,7 @@ class _Module(ModuleType):
             del sys.modules[name]
 
     def _of(self, api_version: str | None) -> ModuleType:
-        """Return the module; a given version is set, as in array-api-strict."""
+        """Return the module; if a version is given, set it, like array-api-strict."""
         if api_version is not None:
             self.set(api_version=api_version)
         return self
@@ -208,7 +210,7 @@ class _Module(ModuleType):
         if self._setting is not None and wanted == self._state:
             return
         version: str = wanted["api_version"]
-        # Suites set the same few flags thousands of times.
+        # Test suites set the same few flags thousands of times: cache the settings.
         setting = self._settings.get(key := tuple(wanted.values()))
         if setting is None:
             setting = self._settings[key] = flags(
@@ -237,7 +239,7 @@ class _Module(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name in EXTENSIONS:
             raise AttributeError(
-                f"module {NAME!r} has no attribute {name!r}: the extension is not among enabled_extensions"
+                f"module {NAME!r} has no attribute {name!r}: add the extension to enabled_extensions"
             )
         raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
 
@@ -342,7 +344,7 @@ def _flags_class(module: _Module) -> type:
                 "data_dependent_shapes": data_dependent_shapes,
                 "enabled_extensions": enabled_extensions,
             }
-            # As in array-api-strict, the flags from before the object was made return after each block.
+            # As in array-api-strict, each block ends by restoring the flags from the creation of this object.
             self._before = module.get()
 
         def __enter__(self) -> None:
@@ -355,7 +357,7 @@ def _flags_class(module: _Module) -> type:
 
 
 class _DeviceType(type):
-    """Lets `Device` take array-api-strict's names of devices; its instances are stride0's devices."""
+    """Makes `Device` accept array-api-strict's device names and return devices of stride0."""
 
     def __call__(cls, device: str = CPU_NAME) -> Device:
         if device == CPU_NAME or (device != "cpu" and device in DEVICES):
@@ -368,4 +370,4 @@ class _DeviceType(type):
 
 
 class _Device(metaclass=_DeviceType):
-    """A device, with array-api-strict's names."""
+    """A device, created from a device name of array-api-strict."""

@@ -30,15 +30,15 @@ cdef class Signature:
     cdef int required         # number of parameters without a default
     cdef int positional_only
     cdef int positional       # number of parameters that may be given by position
-    cdef bint variadic        # whether a parameter is like *arrays: a tuple
-    cdef int leading          # number of parameters before it
+    cdef bint variadic        # whether a parameter such as *arrays collects arguments in a tuple
+    cdef int leading          # number of parameters before the one that collects arguments
     cdef bint bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept
     cdef bint set_alone(self, PyObject** given) noexcept
     cdef Py_ssize_t index_of(self, str name, Py_ssize_t first) noexcept
 
 
 cdef inline bint bind(Signature signature, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept:
-    """`Signature.bind`; most calls have no named arguments."""
+    """`Signature.bind`, with a fast path for calls without keyword arguments."""
     cdef int k
     if kwnames is not NULL or n < signature.required or n > signature.positional:
         return signature.bind(args, n, kwnames, given)
@@ -79,7 +79,7 @@ cdef inline bint flag_argument(PyObject* x, str operation, str name) except -1:
 
 
 cdef inline int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -1:
-    """Write distinct, non-negative axes in the given order to `axes`; returns their number. None means all axes."""
+    """Write distinct, non-negative axes in the given order to `axes`; return the number of axes. None means all axes."""
     return 1 if read_axis(x, ndim, axes) else convert_axes(x, ndim, operation, axes)
 
 
@@ -95,7 +95,7 @@ cdef inline int check_device_argument(PyObject* x, str operation) except -1:
 
 
 cdef inline bint read_int(PyObject* x, Py_ssize_t* out) noexcept:
-    """Read the value of an exact int; False if it is another object or does not fit."""
+    """Write the value of a Python int to `out`; return False if `x` is of another type (even bool) or too large."""
     cdef int overflow = 0
     if x is NULL or type(<object>x) is not int:
         return False
@@ -104,7 +104,7 @@ cdef inline bint read_int(PyObject* x, Py_ssize_t* out) noexcept:
 
 
 cdef inline bint read_axis(PyObject* x, int ndim, int* out) noexcept:
-    """Read an axis out of `ndim` as a non-negative number; False if it is another object or out of range."""
+    """Write an axis as a non-negative number to `out`; return False if `x` is not an int or is out of range for `ndim` axes."""
     cdef Py_ssize_t axis
     if not read_int(x, &axis) or axis < -ndim or axis >= ndim:
         return False
@@ -138,7 +138,7 @@ cdef class Primitive:
     cdef Implementation implementation   # NULL if the function is written in Python
     cdef readonly Signature signature
     cdef object function                 # the declaration
-    cdef bint differentiable             # whether the tape has a rule for it, or a reason for having no rule
+    cdef bint differentiable             # whether the tape has a gradient rule for the function, or a reason why there is no rule
     cdef readonly str traced_name
     cdef dict __dict__
     cdef PyObject* run(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL

@@ -1,6 +1,6 @@
-"""Elementwise calls: operands, the planned route, copies and casts, and the operations of the table.
+"""Elementwise calls: operands, calls through the planner, copies and casts, and the functions of the operation table.
 
-One compiled module, read in this order: `operands.pxi`, `trivial.pxi`, `apply.pxi`, `copies.pxi`, `comparisons.pxi`, `operations.pxi`, `in_place.pxi`.
+This module includes, in reading order: `operands.pxi`, `trivial.pxi`, `apply.pxi`, `copies.pxi`, `comparisons.pxi`, `operations.pxi`, `in_place.pxi`.
 """
 
 cimport cython

@@ -1,4 +1,4 @@
-/* The beginning of each generated unit of kernels. */
+/* The headers that each generated file of kernels includes. */
 #ifndef STRIDE0_UNIT_H
 #define STRIDE0_UNIT_H
 

@@ -1,5 +1,5 @@
-/* Functions of `stride0.special`, written like those in vecmath.h: bodies without branches, and loops over them. Their coefficients
-   come from conformance/accuracy/special_coefficients.py. */
+/* Functions of `stride0.special`, written like the functions in vecmath.h: bodies without branches, and loops that call the bodies.
+   conformance/accuracy/special_coefficients.py computes the coefficients. */
 
 #ifndef S0_VECMATH_SPECIAL_H
 #define S0_VECMATH_SPECIAL_H

@@ -1,6 +1,6 @@
-/* Sines of turns and of degrees; included by vecmath_special.h. */
+/* sinc, cosm1, and trigonometric functions of degrees. Included by vecmath_special.h. */
 
-/* Sine of high + low + turn * pi/2 as two numbers, as vm_sin_reduced_f64 */
+/* Sine of high + low + turn * pi/2, like vm_sin_reduced_f64, as the sum of the returned number and *tail */
 VM_INLINE double vm_sin_two_f64(double high, double low, uint64_t turn, double *tail) {
     double z = high * high;
     double h = 0.5 * z;
@@ -15,14 +15,14 @@ VM_INLINE double vm_sin_two_f64(double high, double low, uint64_t turn, double *
     return vm_double(vm_bits64(y) ^ sign);
 }
 
-/* a * unit + low, with `unit` given as two numbers */
+/* a * (unit + unit_low), as the sum of the returned number and *low */
 VM_INLINE double vm_product_two_f64(double a, double unit, double unit_low, double *low) {
     double p = a * unit;
     *low = fma(a, unit_low, fma(a, unit, -p));
     return p;
 }
 
-/* sin(pi x) / (pi x), with x reduced by quarter turns without an error; 0 at integers */
+/* sin(pi x) / (pi x). Reducing x by quarter turns is exact, so the result is 0 at every integer except 0. */
 VM_INLINE double vm_sinc_f64(double x) {
     double a = fabs(x), low, sl, dl, ql;
     double b = a > 0x1p51 ? 0.0 : a; /* for a larger a the result is set to 0 below */
@@ -37,7 +37,7 @@ VM_INLINE double vm_sinc_f64(double x) {
     y = a < 0x1p-30 ? 1.0 : y;
     return a < INFINITY ? y : NAN;
 }
-/* r / x times sin(pi r) / (pi r), with r the difference of x from the nearest integer */
+/* sin(pi x) / (pi x), computed as +-(r / x) * sin(pi r) / (pi r): r is x minus the nearest integer */
 VM_INLINE float vm_sinc_f32(float x) {
     float a = fabsf(x);
     float b = fmaf(rintf(0.5f * a), -2.0f, a); /* without full turns */
@@ -75,8 +75,8 @@ VM_INLINE double vm_cosm1_f64(double x) {
 VM_INLINE float vm_cosm1_f32_fast(float x) { return (float)vm_cosm1_f64_fast(x); }
 VM_INLINE float vm_cosm1_f32(float x) { return (float)vm_cosm1_f64(x); }
 
-/* Angles in degrees, reduced by right angles without an error. Beyond 10**14, where neighbouring doubles differ by more than a minute
-   of arc, SciPy gives 0. */
+/* Angles in degrees. Reducing them by right angles is exact. Beyond 10**14, neighbouring doubles differ by about a minute of arc, and
+   SciPy returns 0. */
 #define VM_DEGREES_END 1e14
 VM_INLINE double vm_degrees_f64(double a, double *low, double *t) {
     *t = fma(a, 0x1.6c16c16c16c17p-7, VM_ROUND64);

@@ -46,7 +46,7 @@ cdef list shapes_of(Array x1, Array x2):
 
 
 cdef Array with_axis(Array x, int at):
-    """A vector as a matrix: an axis of size 1 in front of its own, or behind."""
+    """View a vector as a matrix: insert an axis of size 1 in front of its axis (`at` is 0) or behind it (`at` is 1)."""
     cdef Py_ssize_t shape[2]
     cdef Py_ssize_t byte_strides[2]
     shape[at], byte_strides[at] = 1, 0
@@ -55,12 +55,12 @@ cdef Array with_axis(Array x, int at):
 
 
 cdef Array as_numbers(Array x, Array other):
-    """x, or its numbers 0 and 1 in the dtype of `other` if x is bool."""
+    """Return `x`; if `x` is bool, cast it to the dtype of `other`."""
     return copy_array(x, other.code, False) if x.code == BOOL else x
 
 
 def check_products(op, x1, x2):
-    """Two arrays to be multiplied and summed; a bool array is cast if the other array has numbers."""
+    """Check two arrays to be multiplied and summed, and return them. If only one array is bool, it is cast to the dtype of the other array."""
     check_array(op, x1, "x1")
     check_array(op, x2, "x2")
     if (x1.dtype.kind == "bool") != (x2.dtype.kind == "bool"):
@@ -72,8 +72,8 @@ ctypedef object (*ProductOf)(Array x1, Array x2, axis)
 
 
 cdef object multiply_bools(ProductOf product, Array x1, Array x2, axis=None):
-    """Where any of the products that would be summed up is true."""
-    # Counted in float32: a count stops growing at 2**24, but never returns to 0.
+    """The product of bool arrays: an element is true if any of the products that would be summed is true."""
+    # Count the true products in float32. A count stops growing at 2**24, but it never returns to 0.
     counts = product(copy_array(x1, FLOAT32, False), copy_array(x2, FLOAT32, False), axis)
     return binary_raw(OP_NOT_EQUAL, counts, 0, "not_equal", False)
 
@@ -192,7 +192,7 @@ cdef Array with_axis_last(Array x, int axis):
 
 
 def check_broadcast(str op, Array x1, Array x2):
-    """The common shape of two arrays, if the mode of `broadcasting` allows it."""
+    """Return the common shape of two arrays; raise if the mode of `broadcasting` does not allow the broadcast."""
     pairs = [("x1", x1.shape), ("x2", x2.shape)]
     shape = broadcast_shapes(op, pairs)
     check_broadcasting(op, pairs, shape)
@@ -200,7 +200,7 @@ def check_broadcast(str op, Array x1, Array x2):
 
 
 def check_vectors(str op, Array x1, Array x2, axis):
-    """The axis of the vectors: negative, as the two arrays may have different numbers of axes."""
+    """Return the axis of the vectors as a negative number, because the two arrays may have different numbers of axes."""
     number = normalize_index(op, "axis", axis)
     fewest = min(x1.ndim, x2.ndim)
     if number >= 0 and fewest:

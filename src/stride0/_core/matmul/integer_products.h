@@ -1,11 +1,11 @@
-/* Large products of 64-bit integers. Below AVX-512 no instruction multiplies vectors of them.
+/* Products of large matrices of 64-bit integers. Before AVX-512, no instruction multiplies vectors of 64-bit integers.
  *
- * By s0_exact_tiles, in double: if the elements are small, sums of S0_DEEP products are exact in any order. The bit lengths of the
- * two factors add up to at most S0_EXACT, so a sum has fewer than 51 bits. Elements of uint64 from 2^63 on are read as negative:
- * the result wraps to the same.
+ * If the elements are small, s0_exact_tiles computes in double: then sums of S0_DEEP products are exact in any order. The bit lengths
+ * of the two factors add up to at most S0_EXACT, so the magnitude of a sum is at most 2^51. A uint64 element of 2^63 or more is read
+ * as a negative number; the wrapped result is the same.
  *
- * Otherwise, with AVX2, by s0_tile_u64, from halves of 32 bits: products of low halves are summed in 64 bits. Products of a low and a
- * high half, which count 2^32, are summed in 32 bits and shifted once. */
+ * Otherwise, with AVX2, s0_tile_u64 multiplies halves of 32 bits. It sums products of two low halves in 64 bits. It sums products of a
+ * low and a high half, whose unit is 2^32, in 32 bits, and shifts the sum once. */
 #ifndef STRIDE0_INTEGER_PRODUCTS_H
 #define STRIDE0_INTEGER_PRODUCTS_H
 
@@ -13,9 +13,9 @@ enum {
     S0_EXACT = 44,
     S0_EXACT_LANES = S0_VECTOR / 8,
     S0_EXACT_WIDTH = 2 * S0_EXACT_LANES,
-    S0_EXACT_PANELS = 8,    /* panels of the second matrix in a block; a block of the first matrix is converted once for all of them */
+    S0_EXACT_PANELS = 8,    /* panels of the second matrix in a block; a block of the first matrix is converted once for all these panels */
 #if defined(__AVX512DQ__)
-    S0_EXACT_LEAST = 128,   /* least number of rows, and of columns, for which converting pays */
+    S0_EXACT_LEAST = 128,   /* minimum number of rows and of columns that makes conversion pay */
 #else
     S0_EXACT_LEAST = 4,
 #endif
@@ -32,7 +32,7 @@ static void s0_widen_u64(const char *from, Py_ssize_t down, Py_ssize_t across, u
 static int s0_tiles_u64(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, uint64_t *out,
                         Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
-/* Add the first lanes of a vector, at most `count`, to `out`; or store them if `fresh`. */
+/* Add the first `count` lanes of a vector (or all lanes, if there are fewer) to `out`. If `fresh`, overwrite `out` instead. */
 S0_INLINE void s0_add_lanes(uint64_t *out, s0_long lanes, Py_ssize_t count, int fresh)
 {
     Py_ssize_t q;
@@ -48,7 +48,7 @@ typedef uint32_t s0_half __attribute__((vector_size(S0_VECTOR)));
 
 enum { S0_LANES_u64 = S0_EXACT_LANES };
 
-/* Like S0_TILE, in parts whose sums fit registers. */
+/* Like S0_TILE, but in groups of S0_TALL rows, so that the sums fit in registers. */
 S0_INLINE void s0_tile_u64(const uint64_t *a, Py_ssize_t line, const uint64_t *b, uint64_t *out, Py_ssize_t p,
                            Py_ssize_t width, Py_ssize_t n, int fresh, int rows, int vectors)
 {
@@ -82,11 +82,12 @@ S0_INLINE void s0_tile_u64(const uint64_t *a, Py_ssize_t line, const uint64_t *b
 S0_TILE(u64, uint64_t, uint64_t, 0)
 #endif
 
-/* 1.5 * 2^52, whose last bit has the value 1: adding it converts between integers and doubles below 2^51. */
+/* 1.5 * 2^52. The last bit of its significand has the place value 1, so adding it converts between integers and doubles below 2^51. */
 #define S0_ONES_COUNT 6755399441055744.0
 #define S0_ONES_COUNT_BITS 0x4338000000000000u
 
-/* Replace whole vectors of integers by doubles. Returns the union of their bits, with the complements of negative integers. */
+/* Convert integers to doubles in place, a whole vector at a time. Returns the bitwise OR of the integers; negative integers are
+   complemented first. */
 static uint64_t s0_to_doubles(uint64_t *x, Py_ssize_t n)
 {
     s0_long all = {0}, part;
@@ -140,7 +141,7 @@ S0_INLINE void s0_exact_panel(const double *a, Py_ssize_t line, const double *b,
         s0_exact_tile(a + i * line, line, b, out + i * p, p, width, fresh, 1, vectors);
 }
 
-/* The product, as by s0_tiles_u64; 1 if elements are too large, and -1 if there is no memory. */
+/* Compute the same product as s0_tiles_u64. Returns 0, or 1 if elements are too large, or -1 if memory allocation fails. */
 static int s0_exact_tiles(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, uint64_t *out,
                           Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)
 {

@@ -1,7 +1,7 @@
 # Searching in sorted arrays (kernel: `searching.h`).
 
 ctypedef struct Search:
-    # Elements to search for in a sorted lane, in chunks for several threads.
+    # A search for `count` wanted elements in a sorted lane; each thread searches for chunks of the wanted elements.
     const char* lane
     Py_ssize_t stride
     Py_ssize_t n
@@ -21,7 +21,7 @@ cdef void search_chunk(void* context, int chunk) noexcept nogil:
 
 
 cdef Array indices_in(Array among, Array wanted, bint right):
-    """The indices at which elements would be inserted into a sorted lane of their dtype: a new array in C order."""
+    """Return the indices at which `wanted` would be inserted into the sorted lane `among`, as a new C-ordered array. Both have the same dtype."""
     if is_stored(among.code):
         among, wanted = copy_array(among, arithmetic_code(among.code), True), copy_array(wanted, arithmetic_code(wanted.code), True)
     cdef Array lane = among
@@ -31,7 +31,7 @@ cdef Array indices_in(Array among, Array wanted, bint right):
     cdef int threads = 1
     cdef Py_ssize_t chunks = 1
     if not among.c_contiguous and among.strides_[0] != 0 and among.size // tuning.elements_per_search < wanted.size:
-        # A search with large strides costs more than the copy, except for a few elements.
+        # Searching a strided lane costs more than copying it, except if there are only a few elements to search for.
         lane = copy_array(among, among.code, True)
     search.lane, search.n, search.wanted, search.count = data_of(lane), lane.size, data_of(given), out.size
     search.stride = itemsize_at(among.code) if lane.c_contiguous else lane.strides_[0]
@@ -45,9 +45,9 @@ cdef Array indices_in(Array among, Array wanted, bint right):
 
 
 def search_among(Array among not None, Array wanted not None, bint right):
-    """`indices_in` for an array with one axis and elements of the same dtype, bool or real."""
+    """Check the arguments of `indices_in`, then call it: `among` has one axis, and both arrays have the same bool or real dtype."""
     guard_gradient(among, "searchsorted")
     guard_gradient(wanted, "searchsorted")
     if among.ndim != 1 or among.code != wanted.code or letter_at(among.code) == c"c":
-        raise ShapeError("searchsorted", "not a lane of the same dtype")
+        raise ShapeError("searchsorted", "x1 must have one axis and the bool or real dtype of x2", (), "pass a vector as x1, and astype(x2, x1.dtype)")
     return indices_in(among, wanted, right)

@@ -1,7 +1,7 @@
 # Calls of replayed functions. Included in `replay.pyx`.
 
 cdef list overlaps_of(list values):
-    """The pairs of arrays whose memory overlaps, by their places in a list."""
+    """The pairs of positions in `values` whose arrays overlap in memory."""
     cdef list arrays = [(k, x) for k, x in enumerate(values) if type(x) is Array], found = []
     cdef Storage a, b
     cdef Py_ssize_t i, j
@@ -18,24 +18,24 @@ cdef list overlaps_of(list values):
 @cython.final
 cdef class Entry:
     """
-    A recording, with what a call needs besides it.
+    A recording, with everything else that a call needs.
 
     Parameters
     ----------
     recording : Recording
         The recording.
     structure : Structure
-        Puts the results together: its method `rebuild` gets the list of them.
+        Its method `rebuild` assembles the return value from the list of results.
     links : Links
         The variables that the recording relies on.
     leaves : list
         The arrays and Python scalars among the arguments.
     args : tuple
-        The positional arguments, or None if there are others.
+        The arguments, or None if there are keyword arguments or static arguments.
     single : bool
         Whether the function returns one array or number.
     writes : bool
-        Whether it writes to memory that outlives the call: then it matters which arrays overlap.
+        Whether the function writes to memory that outlives the call. If so, the same arrays must overlap in each call.
     """
 
     cdef readonly Recording recording
@@ -45,7 +45,7 @@ cdef class Entry:
     cdef bint flat              # whether the arguments are the leaves
     cdef list types
     cdef list facts
-    cdef list overlaps          # pairs of arrays that overlap, if that matters; otherwise None
+    cdef list overlaps          # pairs of arrays that overlap if the function writes, otherwise None
 
     def __init__(self, Recording recording not None, structure, Links links not None, list leaves, args, bint single, bint writes):
         self.recording, self.structure, self.links, self.single = recording, structure, links, single
@@ -55,7 +55,7 @@ cdef class Entry:
         self.facts = [facts_of(<Array>x) if type(x) is Array else None for x in leaves]
 
     cdef bint matches(self, tuple args) except -1:
-        """Whether the arguments of a call, all by position, have the signature of the recording."""
+        """Whether the positional arguments of a call have the signature of the recording."""
         cdef Py_ssize_t k, count = len(args)
         cdef Array x, outline
         if not self.flat or count != len(self.types):
@@ -78,7 +78,7 @@ cdef class Entry:
         return self.overlaps is None or self.is_applicable(list(args))
 
     cpdef bint is_applicable(self, list leaves) except -1:
-        """Whether no tape tracks an array from outside, and the same arrays overlap as in the recorded call, if that matters."""
+        """Whether no tape tracks an array from outside. If the function writes, also whether the same arrays overlap as in the recorded call."""
         if not self.recording.is_free():
             return False
         return self.overlaps is None or overlaps_of(leaves + self.recording.outside) == self.overlaps
@@ -93,18 +93,18 @@ cdef class Entry:
         return out if self.single else self.structure.rebuild(out)
 
     def run(self, list leaves):
-        """Repeat the calls for other leaves."""
+        """Repeat the recorded calls with other leaves."""
         cdef tuple given = tuple(leaves)
         return self.run_flat(given)
 
 
 cdef class Repeating:
-    """The compiled part of a replayed function: a call with the signature of the last call."""
+    """The compiled part of a replayed function. It handles a call that has the signature of the last call."""
 
     cdef Entry last
 
     def use(self, Entry entry):
-        """Try a recording first in the next call."""
+        """Let the next call try `entry` first."""
         with cython.critical_section(self):
             self.last = entry
 
@@ -120,5 +120,5 @@ cdef class Repeating:
         return self.find(args, kwargs)
 
     def find(self, args, kwargs):
-        """Answer any other call."""
+        """Handle a call that the last recording does not match. Subclasses implement this method."""
         raise NotImplementedError

@@ -1,14 +1,14 @@
-"""Compiled gradient rules of functions for which the overhead per call matters; and matrix products for other rules.
+"""Compiled gradient rules of functions whose overhead per call matters, and matrix products that other rules use.
 
 The rules look like the rules of the other modules, but a call creates no Python frame.
 
 Note [Zero cotangents in products]
-    A term of a contraction must contribute 0 if its cotangent is 0, even if the other factor is infinite or NaN: in
-    `where(valid, x @ w, 0)` some rows of `x` may hold anything, and must not contribute to the gradient of `w`. In a second
-    derivative either factor may be that cotangent, so a term is 0 if either factor is 0. BLAS does not do that, so `contract`
-    checks its result. If the result has elements that are not finite, it is computed again, without the infinite and NaN
-    entries of the factors, and the two results are combined: the first result is right wherever such an entry meets a factor
-    other than 0.
+    A term of a contraction must contribute 0 if its cotangent is 0, even if the other factor is infinite or NaN. For example,
+    in `where(valid, x @ w, 0)` the rows of `x` that are not valid may hold anything, and must not contribute to the gradient
+    of `w`. In a second derivative, either factor may be the cotangent, so a term is 0 if either factor is 0. But BLAS computes
+    0 * inf as NaN, so `contract` checks the result. If an element of the result is not finite, `contract` computes a second
+    result, without the infinite and NaN entries of the factors. An element keeps its first result if such an entry is
+    multiplied by a factor other than 0 in its sum. All other elements get the second result.
 """
 
 from libc.math cimport isfinite as is_finite
@@ -94,7 +94,7 @@ def split(g, shapes, axis):
 
 
 cdef bint has_only_finite(Array x) except -1:
-    """Whether all elements are finite, of all examples for a batched array."""
+    """Whether all elements are finite; for a batched array, all elements of all examples."""
     return decided(all_finite, x) if x.storage.batched else all_finite(x)
 
 
@@ -125,7 +125,7 @@ def contract(multiply, g, d):
     endless_g, endless_d = logical_not(isfinite(g)), logical_not(isfinite(d))
     if not some(endless_g) and not some(endless_d):
         return result
-    # Count in floats, whose products are the fastest; no terms cancel, because they are not negative.
+    # Count these terms in floats, because float products are the fastest. The terms are not negative, so they do not cancel.
     real = finfo(result.dtype).dtype
     met = multiply(astype(not_equal(g, 0), real), astype(endless_d, real))
     met = met + multiply(astype(endless_g, real), astype(not_equal(d, 0), real))
@@ -189,7 +189,7 @@ VJP = {
     "multiply": {"x1": lambda g, x2: times(g, conjugate(x2)), "x2": lambda g, x1: times(g, conjugate(x1))},
     "divide": {
         "x1": lambda g, x2: times(g, inverse(x2)),
-        # Without the result, which code like `x /= norm; x += 1` overwrites.
+        # Do not use the result: code like `x /= norm; x += 1` overwrites it.
         "x2": lambda g, x1, x2: times(g, conjugate(x1 / x2 / -x2)),
     },
     "pow": {"x1": pow_base, "x2": pow_exponent},

@@ -1,4 +1,7 @@
-"""Compressed matrices: from colours to seeds, one batched pass, and the entries of the matrix."""
+"""Sparse derivative matrices from few products.
+
+Colours give seeds, one batched pass multiplies the seeds, and the products hold the entries of the matrix.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,11 @@ __all__ = ["Side", "Split", "hessian_split", "jacobian_split", "products"]
 
 
 class Side:
-    """Products from one side: the colour of each column (or row), -1 without one, and their number."""
+    """Products from one side of a matrix.
+
+    `colours` holds the colour of each column (or row), or -1 if it has no colour. `count` is the number of
+    colours.
+    """
 
     def __init__(self, colours: Any, count: int) -> None:
         self.colours, self.count = colours, count
@@ -27,9 +34,9 @@ class Side:
     def seeds(
         self, given: list[Array], largest: int, kept: dict[Any, list[dict[int, Array]]]
     ) -> Iterable[dict[int, Array]]:
-        """Yield batches of seeds: ones at the columns of a colour, split into parts like the arrays.
+        """Return batches of seeds, split into parts shaped like the `given` arrays.
 
-        A batch of all seeds is kept.
+        A seed is 1 at the columns of one colour, and 0 elsewhere. A batch with all seeds is cached in `kept`.
         """
         step = max(1, CHUNK // max(largest, len(self.colours), 1))
         if step < self.count:
@@ -38,7 +45,7 @@ class Side:
         found = kept.get(facts)
         if found is None:
             found = [self._batch(given, 0, self.count)] if self.count else []
-            # The arrays of a recording end with it.
+            # Arrays created during a recording live only as long as the recording.
             if current_recorder() is None:
                 kept.clear()
                 kept[facts] = found
@@ -57,7 +64,11 @@ class Side:
 
 
 class Split(NamedTuple):
-    """The computation of a matrix: products with columns and rows, and the position of each entry in them."""
+    """How to compute a matrix from products.
+
+    `forward` multiplies from the right, `reverse` from the left. `places` holds the position of each matrix
+    entry in the products.
+    """
 
     forward: Side
     reverse: Side
@@ -76,11 +87,11 @@ def _side(pattern: Any) -> Side:
 
 def jacobian_split(pattern: Any, mode: str) -> Split:
     """
-    Return the products with fewest colours.
+    Return the split with the fewest products.
 
-    "both" computes the fullest rows from the left and the other rows from the right, or the fullest columns
-    from the right and the other columns from the left: so an arrow matrix takes three products, whatever its
-    size.
+    "both" tries two variants. Either products from the left compute the fullest rows, and products from the
+    right compute the other rows. Or products from the right compute the fullest columns, and products from
+    the left compute the other columns. So an arrow matrix of any size takes three products.
     """
     if not pattern.nnz:
         empty = Side(np.zeros(0, dtype=np.int64), 0)
@@ -97,7 +108,8 @@ def jacobian_split(pattern: Any, mode: str) -> Split:
     bounds = []
     for by_columns, is_split in kinds.values():
         counts = np.sort(np.diff((pattern if by_columns else transposed).indptr))[::-1]
-        # A lower bound of colours: the entries of the fullest remaining row, plus one for each removed row.
+        # A lower bound for the number of colours: the entries of the fullest remaining row, plus one for each
+        # removed row.
         left = np.append(counts, 0) + np.arange(len(counts) + 1)
         most = int(left.argmin()) if is_split else 0
         if most or not is_split or mode == "both":
@@ -124,7 +136,7 @@ def ordered_transpose(pattern: Any) -> Any:
 
 
 def _split(pattern: Any, by_columns: bool, most: int) -> Split:
-    """Return the products of a matrix whose `most` fullest rows are computed from the left."""
+    """Return the split in which products from the left compute the `most` fullest rows."""
     m, n = pattern.shape
     counts = np.diff(pattern.indptr)
     full = np.zeros(m, dtype=bool)
@@ -148,12 +160,13 @@ def _split(pattern: Any, by_columns: bool, most: int) -> Split:
 
 
 def _flipped(split: Split, pattern: Any) -> Split:
-    """Return the products of a matrix, from the products of its transpose."""
+    """Return the split of `pattern`, given the split of its transpose."""
     m, n = pattern.shape
-    # The products of the transpose: first its forward part, with rows of n elements, then rows of m.
+    # `split` has the forward products of the transpose first (n elements each), then its reverse products (m
+    # elements each).
     size = split.forward.count * n
     places = np.where(split.places < size, split.places + split.reverse.count * m, split.places - size)
-    # Entries of the transpose are ordered column by column.
+    # `split` orders the entries of `pattern` column by column.
     rows = np.repeat(np.arange(m), np.diff(pattern.indptr))
     order = np.lexsort((rows, pattern.indices))
     found = np.empty_like(places)
@@ -162,7 +175,7 @@ def _flipped(split: Split, pattern: Any) -> Split:
 
 
 def hessian_split(pattern: Any) -> Split:
-    """Return the products of a symmetric matrix, by a star colouring."""
+    """Return the split of a symmetric matrix, computed by a star colouring."""
     n = pattern.shape[0]
     colours = star(pattern)
     count = int(colours.max(initial=-1)) + 1
@@ -170,14 +183,14 @@ def hessian_split(pattern: Any) -> Split:
     places = np.where(
         direct(rows, columns, colours), colours[columns] * n + rows, colours[rows] * n + columns
     )
-    # Backward passes along a gradient write into one array, where forward passes add arrays of zeros.
+    # Use backward passes: they write into one array, but forward passes would add arrays of zeros.
     return Split(Side(np.full(n, -1, dtype=np.int64), 0), Side(colours, count), asarray(places))
 
 
 def products(
     apply: Callable[[Any], list[Array]], seeds: Iterable[dict[int, Array]], given: list[Array]
 ) -> list[Array]:
-    """Return the products of a linear map with batches of seeds, row by row, in vectors."""
+    """Apply a linear map to batches of seeds; return a vector per batch, with the products in seed order."""
     found = []
     for batch in seeds:
         rows = [reshape(y, (y.shape[0], -1)) for y in batched(apply, given, batch)]

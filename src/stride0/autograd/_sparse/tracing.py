@@ -1,26 +1,27 @@
-"""The pattern of a function's derivatives: which elements depend on which, determined while the function
-runs.
+"""The sparsity pattern of a function's derivatives, determined while the function runs.
+
+The pattern tells which elements of the results depend on which elements of the arguments.
 
 Note [Patterns]
     The function runs once, on tracked copies of its arguments, and an interceptor sees each of its calls
-    (Note [Interceptors]). A rule computes the sets of the results from the sets of the operands: the set of
-    an element contains all elements of the arguments that it may depend on. Sets belong to memory, not to
-    arrays. So a view has the sets of the memory that it shows, and a write through a view changes the sets of
-    all other arrays on this memory.
+    (Note [Interceptors]). Each array element has a set: the elements of the arguments on which it may depend.
+    For each call, a rule computes the sets of the results from the sets of the operands. Sets belong to
+    memory, not to arrays. So a view has the sets of the memory that it shows, and a write through a view
+    changes the sets of all other arrays that share this memory.
 
     The tape tells whether a result depends on the arguments at all. If the tape tracks a result, but no rule
-    has seen its memory, the result depends on everything: an operation without a rule, or unseen by the
-    interceptor, counts as dense, never as empty. All memory that has sets is kept until the function ends, so
-    no address is used twice.
+    has seen its memory, the result depends on everything. So an operation that has no rule, or that the
+    interceptor does not see, counts as dense, never as empty. All memory that has sets is kept until the
+    function ends, so no address is used twice.
 
     Untracked results that were computed from tracked operands (comparisons, positions, `stop_gradient`) are
-    recorded as well: they are constants of this call, but their values differ in the next call. Zeros in them
-    do not count.
+    recorded as well: they are constants of this call, but their values differ in the next call. So zeros in
+    these results do not make the pattern sparser.
 
 Note [Curvature]
-    Second derivatives arise if an operation is not linear: from the pairs of the sets that it multiplies. The
-    pattern of a Hessian is the union of these pairs. So the same single pass through the function finds it,
-    and no pass through its gradient is needed.
+    An operation that is not linear adds second derivatives: they come from the pairs of sets that the
+    operation multiplies. The pattern of a Hessian is the union of these pairs. So the single pass through the
+    function also finds the pattern of the Hessian; no pass through the gradient is needed.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ from stride0.autograd._tape.tape import detach, is_batched_array, is_tracked
 
 __all__ = ["Trace", "Tracing", "tracing"]
 
-# The number of memory that no rule has seen.
+# The set number of memory that no rule has seen.
 UNSEEN = -1
 
 
 class Block:
-    """Memory, with a set number for each of its units."""
+    """A range of memory, with a set number for each unit of `unit` bytes."""
 
     def __init__(self, start: int, end: int, unit: int, keep: Any) -> None:
         self.start, self.end, self.unit, self.keep = start, end, unit, [keep]
@@ -56,7 +57,7 @@ class Block:
         self.weak: list[tuple[Any, int]] = []
 
     def view(self, place: Place) -> Any:
-        """Return the set numbers of an array's elements as a view; None if elements are not units."""
+        """Return the set numbers of an array's elements as a view, or None if elements are not units."""
         if place.itemsize != self.unit or any(stride % self.unit for stride in place.strides):
             return None
         return np.ndarray(
@@ -87,10 +88,10 @@ class Place:
         return found
 
     def common(self, other: Place) -> tuple[Any, Any, int] | None:
-        """Return flat indices of elements that another array has, too: here, and there.
+        """Return the flat indices, in this array and in `other`, of the elements that both arrays contain.
 
-        The third item is the number of the component if elements here are components of elements there. None
-        if the elements do not fit.
+        If the elements of this array are components of the elements of `other`, the third item is the number
+        of the component. Return None if the elements do not fit.
         """
         here, there = (place.addresses().ravel() for place in (self, other))
         part = (here - other.address) % other.itemsize
@@ -111,9 +112,9 @@ class Trace:
         self.sets = Sets(size)
         self.blocks: list[Block] = []
         self.starts: list[int] = []
-        # Pairs of sets, each as one integer.
+        # Pairs of sets, each pair packed into one integer.
         self.bent: list[Any] = []
-        # An unseen write: nothing is known any more.
+        # True after a write that was not seen: then nothing is known any more.
         self.lost = False
 
     # --- memory
@@ -170,7 +171,7 @@ class Trace:
             return
         self._put(block, place, numbers)
         for k, (units, number) in enumerate(block.weak):
-            # The previous elements may still be there.
+            # The next call may write to other elements, so these units also keep their previous sets.
             union = self.sets.union(self._seen(block.numbers[units]), np.asarray(number))
             block.weak[k] = units, union
             block.numbers[units] = union
@@ -215,7 +216,7 @@ class Trace:
         return block
 
     def _weaken(self, x: Array) -> None:
-        """Give all elements of an array one common set, which only grows."""
+        """Give all elements of an array one common set; later writes only enlarge it."""
         place = Place(x)
         block = self._block(place)
         if block is not None:
@@ -233,11 +234,11 @@ class Trace:
     # --- calls
 
     def enter(self, kind: str, name: str, args: Any, kwargs: Any) -> Call | None:
-        """Return a call with the sets of its operands, None if its results are constant."""
+        """Return a call with the sets of its operands; None if `leave` has nothing to do."""
         arrays = list(_arrays((args, kwargs)))
         writes = _writes(kind, name, args, kwargs)
         if any(is_batched_array(x) for x in arrays):
-            # Rules are for ordinary arrays: the results have no sets and are dense, and a write is not seen.
+            # No rule takes batched arrays: the results have no sets and are dense; writes are not seen.
             self.lost = self.lost or writes
             return None
         call = Call(self, kind, name, args, kwargs)
@@ -245,7 +246,7 @@ class Trace:
         for x in arrays:
             call.read(x)
         if kind in ("setitem", "in-place"):
-            # The interceptor is not told of the end of such a call.
+            # The interceptor is not called at the end of such a call.
             if is_writable(args[0]):
                 (self._assign if kind == "setitem" else self._update)(call)
             return None
@@ -256,7 +257,7 @@ class Trace:
     def leave(self, call: Call, out: Any) -> None:
         """Find the sets of the results of a call."""
         if call.chooses and isinstance(out, Array) and call.is_active(call.args[0]) and self.is_known(out):
-            # A view: in the next call it may show other elements.
+            # The result is a view, which may show other elements in the next call.
             self._weaken(call.args[0])
         if call.writes and not isinstance(call.kwargs.get("out"), Array):
             target = next(_arrays((call.args, call.kwargs)))
@@ -271,7 +272,7 @@ class Trace:
             self.write(x, found[k] if found is not None and (call.writes or is_tracked(x)) else EMPTY)
 
     def _found(self, call: Call, results: list[Array]) -> Any:
-        """Return the sets of the results of a call, by its rule; None without a tracked operand."""
+        """Return the sets of the results, computed by the rule of a call; None if no operand is tracked."""
         if not call.active:
             return None
         rule = RULES.get(call.name)
@@ -282,13 +283,13 @@ class Trace:
         """Find the sets of an array that an operator is about to overwrite."""
         x = call.args[0]
         if call.name == "matmul" and not call.active and call.varying:
-            # The second half of `x @= y`, which the tape calls with operands without a history.
+            # This is the second half of `x @= y`. The tape calls it with operands that have no history.
             return
         found = self._found(call, [x])
         self.write(x, EMPTY if found is None else found[0])
 
     def _assign(self, call: Call) -> None:
-        """Find the sets of an array to whose elements `x[key]` a value is about to be written."""
+        """Find the sets of the array `x` before `x[key] = value` runs."""
         x, key, value = call.args
         if x.size == 0:
             return
@@ -308,12 +309,12 @@ class Trace:
         places = to_numpy(reshape(arange(x.size), x.shape)[key])
         found, numbers = call.numbers(x).copy(), np.broadcast_to(numbers, places.shape)
         used, inverse = np.unique(places, return_inverse=True)
-        # An element that is selected twice gets one of the values.
+        # An element that is selected twice gets one of the values: use the union of the sets of these values.
         found.flat[used] = self.sets.groups(numbers.ravel(), inverse.ravel(), len(used))
         self.write(x, found)
 
     def bend(self, a: Any, b: Any = None) -> None:
-        """Add the pairs of two arrays of sets, or of one array with itself, to the second derivatives."""
+        """Add the pairs of sets from `a` and `b` (by default, from `a` and `a`) to the second derivatives."""
         if a is None:
             return
         a, b = np.broadcast_arrays(a, a if b is None else b)
@@ -323,20 +324,20 @@ class Trace:
             self.bent.append(distinct(low << 32 | high))
 
     def opaque(self, operands: list[Any], results: list[Any]) -> None:
-        """Let results depend on all elements of operands: a function whose derivative the caller defines."""
+        """Let results depend on all elements of operands, for a function with a user-defined derivative."""
         operands, results = ([x for x in xs if isinstance(x, Array)] for xs in (operands, results))
         if any(is_batched_array(x) for x in (*operands, *results)):
             return
         known = [numbers for numbers, _ in map(self.read, operands) if numbers is not None]
         union = self.sets.union(*known)
         for x in results:
-            # The memory may belong to an operand.
+            # Overwrite known sets, too: the result may share memory with an operand.
             self.write(x, union)
         self.bend(np.asarray(union))
 
 
 class Tracing(Configuration):
-    """A test configuration that traces calls, and otherwise acts as the configuration around it."""
+    """A test configuration that traces calls, and otherwise acts like the configuration `around`."""
 
     trace: Trace
     around: Configuration | None

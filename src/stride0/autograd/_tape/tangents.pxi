@@ -1,20 +1,20 @@
-# Directional derivatives: from the tangents of operands to the tangents of results. Included in `tape.pyx`. Note [Tangents]
+# Directional derivatives: computes the tangents of results from the tangents of operands. Included in `tape.pyx`. Note [Tangents]
 
 cdef enum:
     # How the tangent of a result is found from the tangent of an argument:
-    TRANSPOSED = 0     # by the transpose of the rule, which is linear in the cotangent
-    SYMMETRIC = 1      # by the rule itself: the matrix of derivatives is symmetric, up to broadcasting
+    TRANSPOSED = 0     # by the transpose of the gradient rule, which is linear in the cotangent
+    SYMMETRIC = 1      # by the gradient rule itself, because the Jacobian is symmetric up to broadcasting
     PUSHED = 2         # by a rule for tangents
 
 
 cdef class Forward:
-    """The rules for tangents of one function, by the numbers of its gradient rules."""
+    """The tangent rules of one function, indexed like its gradient rules."""
 
     cdef bint holomorphic
     cdef int kind[MOST_RULES]
     cdef tuple rules
-    cdef int count[MOST_RULES]          # number and indices of saved values that each rule needs; -1 for the shape of the result
-    cdef int numbers[MOST_RULES][8]
+    cdef int count[MOST_RULES]          # the number of saved values that each rule needs
+    cdef int numbers[MOST_RULES][8]     # the indices of these values; -1 stands for the shape of the result
 
 
 def define_forward(str name, dict rules, bint holomorphic=True):
@@ -26,11 +26,12 @@ def define_forward(str name, dict rules, bint holomorphic=True):
     name : str
         Name of a function that has gradient rules.
     rules : dict
-        Rules by argument, for arguments that do not use the transposed gradient rule. None means that the gradient rule itself
-        gives the tangent, with tangent and result conjugated. Otherwise a function of the tangent (for a sequence: a dict of
-        the tangents of its items, by position) and of values of the gradient rule, by name; `out_shape` is the result's shape.
+        Tangent rules by argument. An argument that is not a key uses the transposed gradient rule. If a rule is None, the
+        gradient rule itself gives the tangent: its input and its result are conjugated. Otherwise a rule is a function. Its first
+        parameter is the tangent; for a sequence, a dict of the tangents of the items, by position. Its other parameters are named
+        like values of the gradient rule, or `out_shape`, the shape of the result.
     holomorphic : bool
-        Whether the gradient rule may be used in this way for complex numbers.
+        Whether rules of None hold for complex numbers, too. If False, complex numbers use the transposed gradient rule.
     """
     cdef Rules known = <Rules>TABLE[name]
     cdef Forward found = Forward()
@@ -50,14 +51,14 @@ def define_forward(str name, dict rules, bint holomorphic=True):
         found.count[r] = <int>len(names)
         for k, key in enumerate(names):
             if key != "out_shape" and key not in saved:
-                raise ValueError(f"the rule of {name} for tangents of {argument} asks for {key}, which its gradient rule does not save")
+                raise ValueError(f"the rule of {name} for tangents of {argument} asks for {key}, which its gradient rule does not save: add it there")
             found.numbers[r][k] = -1 if key == "out_shape" else known.numbers[r][saved.index(key)]
     found.rules = tuple(order)
     known.forward = found
 
 
 cdef object apply_forward(Node node, const Edge* edge, object t, PyObject** loaded):
-    """The result of the rule of an edge for a tangent."""
+    """Apply the tangent rule of an edge to the tangent `t`."""
     cdef Forward forward = <Forward>node.rules.forward
     cdef int i, number
     cdef list given = [t]
@@ -110,7 +111,7 @@ cdef int push(Pass walk, Node node, Visit* visit, list parts) except -1:
     cdef object found
     cdef dict items = None
     if node.rules is None and node.pull is None:
-        # The node of one of several results: the node of the call has set its tangent.
+        # This node stands for one of several results. The node of the call has already set its tangent.
         return 0
     memset(loaded, 0, sizeof(loaded))
     try:
@@ -153,10 +154,10 @@ cdef int push(Pass walk, Node node, Visit* visit, list parts) except -1:
 
 cdef int push_transposed(Pass walk, Node node, Visit* visit, list parts) except -1:
     """
-    The same, for operands without rules for tangents.
+    Like `push`, for operands without tangent rules.
 
-    The gradient rule is recorded with a cotangent of zero, and pulled back: it is linear in the cotangent, so its transpose
-    is the derivative.
+    Record the gradient rule with a cotangent of zero, then differentiate the recording backward. The gradient rule is linear in
+    the cotangent, so its transpose maps the tangents of operands to the tangents of results.
     """
     cdef Tape tape = Tape()
     cdef PyObject* loaded[MOST_RULES]
@@ -170,8 +171,8 @@ cdef int push_transposed(Pass walk, Node node, Visit* visit, list parts) except 
     if node.pull is not None:
         if type(node.pull) is Custom:
             return push_custom(walk, node, parts)
-    # If the call has a single result, `parts` contains only its node.
-    # A saved result gets a new node each time it is loaded.
+    # If the call has a single result, `parts` contains only the node of this result.
+    # A saved result gets a new node each time it is loaded, so several parts may stand for the same result.
     for part in parts:
         if part.output not in zero:
             zero[part.output] = track(lifted(zeros(shape_of_node(part), dtype_at(part.code))), tape)
@@ -215,7 +216,7 @@ cdef int push_transposed(Pass walk, Node node, Visit* visit, list parts) except 
 
 @cython.final
 cdef class Custom:
-    """Both derivatives of a function defined by the caller; nodes have it instead of rules."""
+    """The two derivatives (backward: `pull`, forward: `push`) of a user-defined function. A node holds this object instead of rules."""
 
     cdef object pull
     cdef object push
@@ -228,7 +229,7 @@ cdef class Custom:
 
 
 cdef int push_custom(Pass walk, Node node, list parts) except -1:
-    """The same, for a function whose directional derivative the caller defines."""
+    """Like `push`, for a function with a user-defined directional derivative."""
     cdef Visit* of
     cdef Node part
     cdef int e

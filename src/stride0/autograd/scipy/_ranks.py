@@ -1,6 +1,6 @@
-"""Filters that choose an element of each window: ranks in `ndimage` and `signal`.
+"""Rank filters of `ndimage` and `signal`, which choose one element of each window.
 
-SciPy computes the values; the gradient goes to the first element of the window with this value.
+SciPy computes the values. The gradient goes to the first element of the window that equals the value.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class Window:
-    """The window around each element of an array, and the extension beyond the ends."""
+    """The window around each element of an array, and how the array is extended beyond its ends."""
 
     def __init__(
         self,
@@ -60,9 +60,9 @@ class Window:
         if len(sizes) != len(numbers) or min(sizes, default=1) < 1:
             raise ShapeError(
                 operation,
-                f"footprint is {(*sizes,)}",
+                f"the window has shape {(*sizes,)}",
                 [("input", f"{x.shape}")],
-                "pass one size per axis",
+                "pass one positive size per axis",
             )
         origins = each(operation, "origin", listed(origin), len(numbers))
         modes = each(operation, "mode", mode, len(numbers))
@@ -84,8 +84,8 @@ class Window:
         return x
 
     def places(self, shape: Sequence[int]) -> tuple[Array, list[tuple[slice, ...]]]:
-        """Return the extended array of element indices, and the part of it that each offset of the window
-        reads. A constant beyond the ends has the index `x.size`.
+        """Return the flat index of each element, extended beyond the ends, and the part of this array that
+        each window offset reads. The constant beyond the ends has the number of elements as its index.
         """
         count = 1
         for n in shape:
@@ -100,7 +100,10 @@ class Window:
         return xp.concat((xp.reshape(x, (-1,)), xp.full((1,), self.cval, dtype=x.dtype)))
 
     def chosen(self, x: Array, found: Any, structure: Any = None, sign: float = 1.0) -> Array:
-        """Return the elements of `x` that equal `found` in their windows, after `structure` is added."""
+        """Return, for each window, the first element of `x` that equals the element of `found`.
+
+        `sign * structure` is added to the window before the comparison, and to the result.
+        """
         values, wanted = detach(x), xp.asarray(found, dtype=x.dtype)
         numbers, parts = self.places(x.shape)
         elements = self.elements(values)
@@ -116,7 +119,7 @@ class Window:
             slot = xp.where(hit, k, slot)
         if bool(xp.any(place < 0)):
             raise ArgumentValueError(
-                self.operation, "input has a NaN", accepts="replace NaN first: where(isnan(x), 0, x)"
+                self.operation, "input contains NaN", accepts="replace NaN first: where(isnan(x), 0, x)"
             )
         result = xp.reshape(xp.take(self.elements(x), xp.reshape(place, (-1,))), x.shape)
         if flat is None:
@@ -134,7 +137,7 @@ def _ravelled(offset: tuple[int, ...], sizes: Sequence[int]) -> int:
 
 
 def listed(value: Any) -> Any:
-    """Return an option that may be an array as a list, or a number."""
+    """Convert an option that is an array to a list or a number; return other options unchanged."""
     return value.tolist() if hasattr(value, "tolist") else value
 
 
@@ -155,11 +158,11 @@ def window_options(
     *,
     axes: Any = None,
 ) -> None:
-    """Declare the options of filters that see windows of elements."""
+    """Declare the options of window filters."""
 
 
 def _filtered(name: str, x: Any, options: dict[str, Any], *own: Any) -> Array:
-    """Return the result of a filter whose own parameters precede its options."""
+    """Apply a filter; `own` are its arguments that precede the window options."""
     x = real_input(name, x)
     given = ("size", "footprint", "mode", "cval", "origin", "axes")
     window = Window(name, x, *(options[key] for key in given))
@@ -170,7 +173,7 @@ def _filtered(name: str, x: Any, options: dict[str, Any], *own: Any) -> Array:
 
 
 def _chooser(name: str, what: str) -> Any:
-    """Return a filter without its own parameters."""
+    """Return a filter whose only parameters are the input and the window options."""
 
     def filtered(input: Any, **options: Any) -> Array:
         return _filtered(name, input, options)
@@ -180,8 +183,8 @@ def _chooser(name: str, what: str) -> Any:
 
 def described(name: str, what: str) -> str:
     """Return the docstring of a filter that chooses elements."""
-    differentiable = "Differentiable by `input`, which is real, if no two elements of a window are equal."
-    return f"{what}: `scipy.ndimage.{name}`.\n\n{differentiable}"
+    notes = "`input` must be real. Differentiable by `input` if no two elements of a window are equal."
+    return f"{what}: `scipy.ndimage.{name}`.\n\n{notes}"
 
 
 maximum_filter = _chooser("maximum_filter", "Take the largest element of each window")
@@ -194,7 +197,7 @@ median_filter = _chooser("median_filter", "Take the median of each window")
 def rank_filter(input: Any, rank: int, **options: Any) -> Array:
     """Take the element of a given rank in each window: `scipy.ndimage.rank_filter`.
 
-    Differentiable by `input`, which is real, if no two elements of a window are equal.
+    `input` must be real. Differentiable by `input` if no two elements of a window are equal.
     """
     return _filtered("rank_filter", input, options, rank)
 
@@ -204,7 +207,7 @@ def rank_filter(input: Any, rank: int, **options: Any) -> Array:
 def percentile_filter(input: Any, percentile: float, **options: Any) -> Array:
     """Take a percentile of each window: `scipy.ndimage.percentile_filter`.
 
-    Differentiable by `input`, which is real, if no two elements of a window are equal.
+    `input` must be real. Differentiable by `input` if no two elements of a window are equal.
     """
     return _filtered("percentile_filter", input, options, percentile)
 

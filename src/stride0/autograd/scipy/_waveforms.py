@@ -1,4 +1,4 @@
-"""Waveforms and splines of lines in `stride0.autograd.scipy.signal`."""
+"""Waveforms and one-dimensional splines of `stride0.autograd.scipy.signal`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def chirp(
     *,
     complex: bool = False,
 ) -> Array:
-    """Make a cosine of growing frequency: `scipy.signal.chirp`.
+    """Make a cosine whose frequency changes with time: `scipy.signal.chirp`.
 
     Differentiable by `t`, and by `f0`, `t1` and `f1` if they are arrays.
     """
@@ -50,9 +50,9 @@ def chirp(
     elif kind == "hyperbolic" and bool(f0 * f1 == 0):
         raise ArgumentValueError("chirp", "f0 or f1 is zero", accepts="pass frequencies other than 0")
     elif kind == "logarithmic" and bool(f0 * f1 <= 0):
-        raise ArgumentValueError("chirp", "f0 and f1 have different signs", (), "pass two of one sign")
+        raise ArgumentValueError("chirp", "f0 or f1 is 0, or their signs differ", (), "make both positive")
     elif level:
-        # A series in the difference of the frequencies: its derivatives by both are exact to second order.
+        # A series in f1 / f0 - 1: its derivatives by f0 and f1 are exact to second order.
         share, apart = t / t1, f1 / f0 - 1
         bend = (0.5 if kind == "logarithmic" else 1.0) * (share / 3 - 0.5) * apart
         cycles = f0 * t * (1 + apart * share * (0.5 + bend))
@@ -82,7 +82,7 @@ def sawtooth(t: Any, width: Any = 1) -> Array:
 
 # --- splines through evenly spaced values
 
-# For each order: the pole of the filter, and the factor of its output.
+# The pole of the filter and the factor of its output, by the order of the spline.
 _POLES = {3: (-2 + math.sqrt(3), 6.0), 2: (-3 + 2 * math.sqrt(2), 8.0)}
 
 
@@ -106,7 +106,7 @@ def _line_values(operation: str, cj: Any, newx: Any, dx: float, x0: float, order
     c, t = line(operation, "cj", cj), floating(operation, "newx", newx)
     last = c.shape[0] - 1
     t = (t - x0) / dx
-    # Mirrored at both ends.
+    # Mirror the positions at both ends of the signal.
     period = max(2 * last, 1)
     t = t - period * xp.floor(t / period)
     t = xp.where(t > last, 2 * last - t, t)
@@ -123,7 +123,7 @@ def _of_line(order: int, name: str, what: str) -> tuple[Any, Any]:
         return _line_coefficients(f"{name}1d", signal, lamb, order)
 
     doc = f"Compute the coefficients of a {what} spline: `scipy.signal.{name}1d`. Differentiable by `signal`."
-    doc += "\n\nSmoothing, a positive `lamb`, is not supported."
+    doc += "\n\nSmoothing (a positive `lamb`) is not supported."
 
     def values(cj: Any, newx: Any, dx: float = 1.0, x0: float = 0) -> Array:
         return _line_values(f"{name}1d_eval", cj, newx, dx, x0, order)
