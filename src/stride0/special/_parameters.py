@@ -35,23 +35,8 @@ from stride0._chapters.statistical import sum
 from stride0._core.array.array import Array
 from stride0._core.array.modes import refuse_library
 from stride0._core.call.binding import primitive_in
+from stride0._core.elementwise import functions as el
 from stride0._core.elementwise.elementwise import as_array
-from stride0._core.elementwise.functions import (
-    abs,
-    equal,
-    exp,
-    expm1,
-    isinf,
-    less,
-    log,
-    log1p,
-    logical_or,
-    maximum,
-    minimum,
-    sign,
-    sqrt,
-    where,
-)
 from stride0._core.elementwise.special import digamma as psi
 from stride0._core.exchange.numpy_calls import from_numpy, numpy
 from stride0._core.memory import dtype as dt
@@ -96,7 +81,7 @@ def _bell(first: Any, higher: list[Any]) -> Any:
 
 def gamma_factor(a: Any, x: Any, order: int) -> Any:
     """Return the derivative of `gamma_density` by `a`, of a given order, divided by the density."""
-    return _bell(log(x) - psi(a), [-polygamma(i, a) for i in range(1, order)])
+    return _bell(el.log(x) - psi(a), [-polygamma(i, a) for i in range(1, order)])
 
 
 @primitive_in("special")
@@ -109,28 +94,28 @@ def gammainc_a(a: Operand, x: Operand, order: int = 1, /) -> Array:
 def _gammainc_a(a: Array, x: Array, order: int) -> Array:
     """Return the same for float64 arrays."""
     centre = psi(a + 1.0)
-    below = less(x, exp(centre))
-    k = log(x) - centre
-    alpha = where(below, a + 1.0, a)
-    side = where(below, -1.0, 1.0)
-    scale = 1.0 / maximum(side * (x - alpha), sqrt(x))
+    below = el.less(x, el.exp(centre))
+    k = el.log(x) - centre
+    alpha = el.where(below, a + 1.0, a)
+    side = el.where(below, -1.0, 1.0)
+    scale = 1.0 / el.maximum(side * (x - alpha), el.sqrt(x))
     # Above, exp(u) limits the interval too.
-    end = where(below, _END * scale, minimum(_END * scale, 1.0 + log1p(_END / x)))
-    length = log1p(end / scale)
+    end = el.where(below, _END * scale, el.minimum(_END * scale, 1.0 + el.log1p(_END / x)))
+    length = el.log1p(end / scale)
     s, weights = _nodes(48)
     # psi(a) is psi(a + 1) - 1 / a.
-    inner = [where(below, k, k + 1.0 / a), *(-polygamma(i, alpha) for i in range(1, order))]
+    inner = [el.where(below, k, k + 1.0 / a), *(-polygamma(i, alpha) for i in range(1, order))]
     column = [expand_dims(each, axis=-1) for each in (length, scale * side, x, alpha, *inner)]
     with fused(1):
-        steps = expm1(column[0] * s)
+        steps = el.expm1(column[0] * s)
         u = column[1] * steps
-        powers = exp(column[3] * u - column[2] * expm1(u)) * (steps + 1.0) * weights
+        powers = el.exp(column[3] * u - column[2] * el.expm1(u)) * (steps + 1.0) * weights
         integral = sum(powers * _bell(column[4] + u, column[5:]), axis=-1)
     integral = integral * (scale * length)
     outer = _bell(k, [-polygamma(i, a + 1.0) for i in range(1, order)])
-    total = where(below, outer + x * integral, -(a * integral))
-    found = where(logical_or(equal(x, 0), isinf(x)), 0, gamma_density(a + 1.0, x) * total)
-    return where(logical_or(less(a, 0), less(x, 0)), math.nan, found)
+    total = el.where(below, outer + x * integral, -(a * integral))
+    found = el.where(el.logical_or(el.equal(x, 0), el.isinf(x)), 0, gamma_density(a + 1.0, x) * total)
+    return el.where(el.logical_or(el.less(a, 0), el.less(x, 0)), math.nan, found)
 
 
 def _psi_difference(a: Array, b: Array | float) -> Array:
@@ -138,7 +123,7 @@ def _psi_difference(a: Array, b: Array | float) -> Array:
     series = b * (
         polygamma(1, a) + b / 2 * (polygamma(2, a) + b / 3 * (polygamma(3, a) + b / 4 * polygamma(4, a)))
     )
-    return where(less(b, 1e-3 * a), series, psi(a + b) - psi(a))
+    return el.where(el.less(b, 1e-3 * a), series, psi(a + b) - psi(a))
 
 
 def _log_moments(
@@ -192,48 +177,54 @@ def _bell_of_two(by_a: Any, by_b: Any, higher: list[list[Any]]) -> Any:
 def beta_factor(a: Any, b: Any, x: Any, y: Any, orders: tuple[int, int]) -> Any:
     """Return the derivative of `beta_density` by `a` and `b`, of given orders, divided by the density."""
     common = psi(a + b)
-    return _bell_of_two(log(x) - psi(a) + common, log(y) - psi(b) + common, _log_moments(a, b, orders, a))
+    return _bell_of_two(
+        el.log(x) - psi(a) + common, el.log(y) - psi(b) + common, _log_moments(a, b, orders, a)
+    )
 
 
 def _by_parameters(a: Array, b: Array, x: Array, y: Array, orders: tuple[int, int]) -> Array:
     """Return the derivative of `betainc` by `a` (at least once) and by `b`; all in float64."""
     difference = _psi_difference(a + 1.0, b)
     n = a + b
-    below = less(x, exp(-difference))
-    k = log(x) + difference
+    below = el.less(x, el.exp(-difference))
+    k = el.log(x) + difference
     # E(u) = p * u - q * log(1 + r * (1 - exp(-u)))
-    p, q = where(below, a + 1.0, b), where(below, b, a) - 1.0
-    r = where(below, x / y, y / x)
+    p, q = el.where(below, a + 1.0, b), el.where(below, b, a) - 1.0
+    r = el.where(below, x / y, y / x)
     slope = p - q * r
-    curvature = abs(q) * r * (1.0 + r)
+    curvature = el.abs(q) * r * (1.0 + r)
     # If E is concave, its slope at 0 is not a bound.
-    end = minimum(where(less(q, 0), math.inf, _END / slope), (_END + maximum(q, 0) * log1p(r)) / p)
-    scale = 1.0 / (1.0 + r + slope + sqrt(curvature))
-    length = log1p(end / scale)
+    end = el.minimum(
+        el.where(el.less(q, 0), math.inf, _END / slope), (_END + el.maximum(q, 0) * el.log1p(r)) / p
+    )
+    scale = 1.0 / (1.0 + r + slope + el.sqrt(curvature))
+    length = el.log1p(end / scale)
     s, weights = _nodes(128)
     # By psi(z + 1) - psi(z) = 1 / z: from parameters a + 1 and b to a and b.
-    by_a = where(below, k, k + b / (a * n))
-    by_b = log(y) + _psi_difference(b, a)
-    alpha = where(below, a + 1.0, a)
+    by_a = el.where(below, k, k + b / (a * n))
+    by_b = el.log(y) + _psi_difference(b, a)
+    alpha = el.where(below, a + 1.0, a)
     higher = _log_moments(alpha, b, orders, alpha)
     column = [expand_dims(each, axis=-1) for each in (scale, length, p, q, r, below, by_a)]
     wide = [[None if each is None else expand_dims(each, axis=-1) for each in row] for row in higher]
-    by_b_inside = expand_dims(where(below, by_b + 1.0 / n, by_b), axis=-1) if orders[1] else None
+    by_b_inside = expand_dims(el.where(below, by_b + 1.0 / n, by_b), axis=-1) if orders[1] else None
     with fused(1):
-        steps = expm1(column[1] * s)
+        steps = el.expm1(column[1] * s)
         u = column[0] * steps
-        rise = log1p(-column[4] * expm1(-u))
-        powers = exp(column[3] * rise - column[2] * u) * (steps + 1.0) * weights
-        first = column[6] + where(column[5], -u, rise)
-        second = None if by_b_inside is None else by_b_inside + where(column[5], rise, -u)
+        rise = el.log1p(-column[4] * el.expm1(-u))
+        powers = el.exp(column[3] * rise - column[2] * u) * (steps + 1.0) * weights
+        first = column[6] + el.where(column[5], -u, rise)
+        second = None if by_b_inside is None else by_b_inside + el.where(column[5], rise, -u)
         integral = sum(powers * _bell_of_two(first, second, wide), axis=-1)
     integral = integral * (scale * length)
     outer = _bell_of_two(k - 1.0 / n, by_b, _log_moments(a, b, orders, a + 1.0))
-    total = where(below, outer + n * r * integral, -(a * integral) / x)
+    total = el.where(below, outer + n * r * integral, -(a * integral) / x)
     found = beta_density(a + 1.0, b, x, y) * y / n * total
-    found = where(logical_or(equal(x, 0), equal(y, 0)), 0, found)
-    outside = logical_or(logical_or(less(a, 0), less(b, 0)), logical_or(less(x, 0), less(y, 0)))
-    return where(outside, math.nan, found)
+    found = el.where(el.logical_or(el.equal(x, 0), el.equal(y, 0)), 0, found)
+    outside = el.logical_or(
+        el.logical_or(el.less(a, 0), el.less(b, 0)), el.logical_or(el.less(x, 0), el.less(y, 0))
+    )
+    return el.where(outside, math.nan, found)
 
 
 @primitive_in("special")
@@ -258,7 +249,7 @@ def odd_betainc_b(b: Operand, u: Operand, y: Operand, order: int, /) -> Array:
     The function is smooth at 0, but its parts are not. Student's t distribution consists of it.
     """
     second, root, other, target = _doubles("special.stdtr", b, u, y)
-    found = -sign(root) * _by_parameters(
+    found = -el.sign(root) * _by_parameters(
         second, as_array(0.5, "special.stdtr"), other, root * root, (order, 0)
     )
     return astype(found, target, copy=False)
@@ -267,8 +258,8 @@ def odd_betainc_b(b: Operand, u: Operand, y: Operand, order: int, /) -> Array:
 def odd_beta_density(b: Any, u: Any, y: Any, order: int) -> Any:
     """Return the derivative of `odd_betainc_b` with respect to `u`."""
     square = u * u
-    small = less(square, 0.5)
-    logarithm = where(small, log1p(-where(small, square, 0)), log(where(small, 1, y)))
+    small = el.less(square, 0.5)
+    logarithm = el.where(small, el.log1p(-el.where(small, square, 0)), el.log(el.where(small, 1, y)))
     by_b = logarithm + _psi_difference(b, 0.5)
     factor = _bell_of_two(None, by_b, _log_moments(0.5, b, (0, order), 0.5))
-    return 2.0 * exp((b - 1.0) * logarithm - betaln(0.5, b)) * factor
+    return 2.0 * el.exp((b - 1.0) * logarithm - betaln(0.5, b)) * factor

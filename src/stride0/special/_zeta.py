@@ -16,16 +16,7 @@ from typing import TYPE_CHECKING, Any
 from stride0._chapters.data_types import astype
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive_in
-from stride0._core.elementwise.functions import (
-    equal,
-    greater,
-    less_equal,
-    log,
-    logical_and,
-    pow,
-    reciprocal,
-    where,
-)
+from stride0._core.elementwise import functions as el
 from stride0._core.memory import dtype as dt
 from stride0.special._scipy import floating_operands
 
@@ -51,9 +42,9 @@ def zeta_x(x: Operand, q: Operand, order: int = 1, /) -> Array:
     """
     (given, shift), target = floating_operands("special.zeta_x", (x, q), ("x", "q"))
     s, at = (astype(each, dt.float64, copy=False) for each in (given, shift))
-    found = where(less_equal(at, 0), math.nan, _zeta_x(s, at, order))
+    found = el.where(el.less_equal(at, 0), math.nan, _zeta_x(s, at, order))
     # The limit if terms would be infinity times zero.
-    found = where(logical_and(equal(at, math.inf), greater(s, 1)), 0.0, found)
+    found = el.where(el.logical_and(el.equal(at, math.inf), el.greater(s, 1)), 0.0, found)
     return astype(found, target, copy=False)
 
 
@@ -62,15 +53,15 @@ def _zeta_x(s: Array, q: Array, order: int) -> Array:
     total: Any = 0.0
     for n in range(_TERMS):
         base = q + float(n)
-        total = total + (-log(base)) ** order * pow(base, -s)
+        total = total + (-el.log(base)) ** order * el.pow(base, -s)
     end = q + float(_TERMS)
-    size = log(end)
+    size = el.log(end)
     # The coefficients, in powers of a change of s, of the factor of end**-s.
-    apart = reciprocal(s - 1.0)
+    apart = el.reciprocal(s - 1.0)
     factors: list[Any] = [end * apart * (-apart) ** k for k in range(order + 1)]
     factors[0] = factors[0] + 0.5
     rising: list[Any] = [s, 1.0, *[0.0] * order][: order + 1]
-    power = reciprocal(end)
+    power = el.reciprocal(end)
     for j, bernoulli in enumerate(BERNOULLI, 1):
         number = bernoulli / math.factorial(2 * j)
         for k in range(order + 1):
@@ -81,8 +72,8 @@ def _zeta_x(s: Array, q: Array, order: int) -> Array:
     tail: Any = 0.0
     for k in range(order + 1):
         tail = tail + factors[k] * (-size) ** (order - k) / math.factorial(order - k)
-    share = pow(end, -s)
+    share = el.pow(end, -s)
     # For a large exponent this part is 0, while the polynomials overflow.
-    rest = where(equal(share, 0), 0.0, math.factorial(order) * share * tail)
+    rest = el.where(el.equal(share, 0), 0.0, math.factorial(order) * share * tail)
     found: Array = total + rest
     return found
