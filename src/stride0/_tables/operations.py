@@ -143,35 +143,25 @@ _INTEGERS: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint3
 _CALLED: Final = (*_INTEGERS, *_REALS, *_COMPLEX)
 # The same for integer division, which mostly vectorises.
 _DIVIDED: Final = ("uint64", *_REALS)
+_OPERANDS: Final = {1: "x", 2: "x1, x2"}
 
 
 def _transcendental(
-    name: str, doc: str, *, complex_too: bool = True, low: float = -100.0, high: float = 100.0, **more: Any
+    name: str, doc: str, *, nin: int = 1, low: float = -100.0, high: float = 100.0, **more: Any
 ) -> Op:
-    """Row of a transcendental function, whose loops are in `vecmath.h` and `cvecmath.h`."""
-    body = {"f": f"vm_{name}_{{t}}(x)"}
-    if complex_too:
-        body["c"] = f"{name}_c(x)"
-    on = "floating-point" if complex_too else "real-valued floating-point"
+    """Row of a transcendental function, whose loops are in `vecmath.h` and, for one operand, `cvecmath.h`."""
+    body = {"f": f"vm_{name}_{{t}}({_OPERANDS[nin]})", **({"c": f"{name}_c(x)"} if nin == 1 else {})}
     return Op(
-        name,
-        1,
-        on,
-        body,
-        doc,
-        otherwise="float64",
-        run=(*_REALS, *_COMPLEX) if complex_too else _REALS,
-        ulp=1,
+        *(name, nin, "floating-point" if nin == 1 else "real-valued floating-point", body, doc),
+        **{"otherwise": "float64", "run": (*_REALS, *_COMPLEX) if nin == 1 else _REALS, "ulp": 1, **more},
         samples=Domain(low, high),
-        **more,
     )
 
 
 def _special(name: str, nin: int, doc: str, *, low: float = -30.0, high: float = 30.0, **more: Any) -> Op:
     """Row of a function of `stride0.special`, whose loops are in `vecmath_special.h`."""
-    operands = "x" if nin == 1 else "x1, x2"
     return Op(
-        *(name, nin, "real-valued floating-point", {"f": f"vm_{name}_{{t}}({operands})"}, doc),
+        *(name, nin, "real-valued floating-point", {"f": f"vm_{name}_{{t}}({_OPERANDS[nin]})"}, doc),
         **{"otherwise": "float64", "run": _REALS, "ulp": 2, **more},
         samples=Domain(low, high),
         since="",
@@ -328,15 +318,8 @@ OPS: Final = (
         gathered=_REALS,
         samples=Domain(0.0, 1e6),
     ),
-    _binary(
-        "hypot",
-        "real-valued floating-point",
-        {"f": "vm_hypot_{t}(x1, x2)"},
-        "Square root of `x1**2 + x2**2`, without overflow on the way.",
-        otherwise="float64",
-        run=_REALS,
-        ulp=2,
-        since="2023.12",
+    _transcendental(
+        "hypot", "Square root of `x1**2 + x2**2`, without overflow on the way.", nin=2, ulp=2, since="2023.12"
     ),
     *(
         _binary(
@@ -533,13 +516,10 @@ OPS: Final = (
     ),
     _transcendental("log2", "Base-2 logarithm of each element.", low=0.0, high=1e6),
     _transcendental("log10", "Base-10 logarithm of each element.", low=0.0, high=1e6),
-    _binary(
+    _transcendental(
         "logaddexp",
-        "real-valued floating-point",
-        {"f": "vm_logaddexp_{t}(x1, x2)"},
         "Logarithm of the sum of the exponentials, `log(exp(x1) + exp(x2))`, without overflow on the way.",
-        otherwise="float64",
-        run=_REALS,
+        nin=2,
         ulp=4,
     ),
     # --- trigonometric and hyperbolic functions
@@ -549,14 +529,8 @@ OPS: Final = (
     _transcendental("asin", "Inverse sine of each element, in radians.", low=-1.0, high=1.0),
     _transcendental("acos", "Inverse cosine of each element, in radians.", low=-1.0, high=1.0),
     _transcendental("atan", "Inverse tangent of each element, in radians."),
-    _binary(
-        "atan2",
-        "real-valued floating-point",
-        {"f": "vm_atan2_{t}(x1, x2)"},
-        "Angle in radians of the point with the ordinate `x1` and the abscissa `x2`.",
-        otherwise="float64",
-        run=_REALS,
-        ulp=4,
+    _transcendental(
+        "atan2", "Angle in radians of the point with the ordinate `x1` and the abscissa `x2`.", nin=2, ulp=4
     ),
     _transcendental("sinh", "Hyperbolic sine of each element."),
     _transcendental("cosh", "Hyperbolic cosine of each element."),
