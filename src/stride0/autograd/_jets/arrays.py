@@ -30,7 +30,7 @@ from stride0.autograd._rules.parts import kept, reduced_axes
 from stride0.autograd._rules.statistical import divisor
 from stride0.autograd._rules.table import VJP
 from stride0.autograd._rules.table import _function as _differentiable
-from stride0.autograd._sparse.rules import _function
+from stride0.autograd._sparse.rules import MOVING_PADS, _function
 from stride0.autograd._tape.trees import flatten
 
 __all__ = ["RULES", "Call", "Found", "Rule", "along_axes", "function_of"]
@@ -95,7 +95,7 @@ def _linear(call: Call, outs: list[Any]) -> Found:
         if id(x) in call.series:
             used.append(call.series[id(x)])
     if call.name == "pad":
-        if given.arguments["mode"] not in ("constant", "edge", "reflect", "symmetric", "wrap"):
+        if given.arguments["mode"] not in MOVING_PADS:
             return None
         given.arguments["constant_values"] = 0
 

@@ -28,9 +28,11 @@ from stride0.autograd._sparse.products import product, products_of
 from stride0.autograd._sparse.sets import EMPTY
 from stride0.autograd._tape.tape import detach
 
-__all__ = ["CREATION", "RULES", "Call", "spread"]
+__all__ = ["CREATION", "MOVING_PADS", "RULES", "Call", "spread"]
 
 Rule = Callable[["Call", list[Array]], Any]
+# The modes of `pad` in which each element is an element of the operand, or a constant.
+MOVING_PADS = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 # Their results are constants, whose memory may be written to.
 CREATION = frozenset({"zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like"})
@@ -117,20 +119,8 @@ def spread(call: Call, results: list[Array]) -> list[Any]:
 
 # Their second derivatives are 0 wherever they are defined.
 PIECEWISE_LINEAR = {
-    *(
-        "add",
-        "subtract",
-        "negative",
-        "positive",
-        "conj",
-        "real",
-        "imag",
-        "maximum",
-        "minimum",
-        "clip",
-        "where",
-    ),
-    *("copysign", "remainder", "nan_to_num", "nextafter"),
+    *("add", "subtract", "negative", "positive", "conj", "real", "imag", "maximum", "minimum", "clip"),
+    *("where", "copysign", "remainder", "nan_to_num", "nextafter"),
 }
 
 
@@ -190,13 +180,7 @@ def _moved(call: Call, results: list[Array]) -> Any:
     count = call.data_count
     if call.chooses:
         return None
-    if call.name == "pad" and call.bound().get("mode") not in (
-        "constant",
-        "edge",
-        "reflect",
-        "symmetric",
-        "wrap",
-    ):
+    if call.name == "pad" and call.bound().get("mode") not in MOVING_PADS:
         return None
     more = {k: 0 if k == "constant_values" else v for k, v in call.kwargs.items() if k != "copy"}
     found = _function(call.name)(*map(numbers, call.args[:count]), *call.args[count:], **more)
@@ -330,40 +314,13 @@ def _contracted(call: Call, results: list[Array]) -> Any:
 
 
 _MOVING = (
-    *(
-        "broadcast_arrays",
-        "broadcast_to",
-        "concat",
-        "expand_dims",
-        "fft.fftshift",
-        "fft.ifftshift",
-        "flip",
-        "getitem",
-    ),
-    *(
-        "linalg.diagonal",
-        "matrix_transpose",
-        "meshgrid",
-        "moveaxis",
-        "pad",
-        "permute_dims",
-        "repeat",
-        "reshape",
-    ),
-    *("roll", "squeeze", "stack", "take", "take_along_axis", "tile", "tril", "triu", "unstack"),
+    *("broadcast_arrays", "broadcast_to", "concat", "expand_dims", "fft.fftshift", "fft.ifftshift", "flip"),
+    *("getitem", "linalg.diagonal", "matrix_transpose", "meshgrid", "moveaxis", "pad", "permute_dims"),
+    *("repeat", "reshape", "roll", "squeeze", "stack", "take", "take_along_axis", "tile", "tril", "triu"),
+    "unstack",
 )
 _LINEAR_SUMS = (
-    "sum",
-    "mean",
-    "max",
-    "min",
-    "nansum",
-    "nanmean",
-    "nanmax",
-    "nanmin",
-    "median",
-    "nanmedian",
-    "ptp",
+    *("sum", "mean", "max", "min", "nansum", "nanmean", "nanmax", "nanmin", "median", "nanmedian", "ptp"),
 )
 _TRANSFORMS = tuple(name for name in VJP if name.startswith("fft.") and "shift" not in name)
 _ELEMENTWISE = (
