@@ -15,21 +15,8 @@ from stride0._chapters.utility import any
 from stride0._core.array.array import Array
 from stride0._core.array.modes import check_broadcasting
 from stride0._core.call.binding import primitive_in
-from stride0._core.elementwise.functions import (
-    abs,
-    add,
-    equal,
-    expm1,
-    less,
-    less_equal,
-    log1p,
-    multiply,
-    negative,
-    pow,
-    remainder,
-    subtract,
-    where,
-)
+from stride0._core.elementwise import functions as el
+from stride0._core.elementwise.functions import expm1, log1p
 from stride0._core.elementwise.special import digamma, gamma, gammaln
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import arithmetic_dtype, promote
@@ -107,13 +94,13 @@ def polygamma(n: Operand, x: Operand, /) -> Array:
     if type(n) is int and 0 < n <= 170:
         found, target = floating_operands("special.polygamma", (x,), ("x",))
         scaled = zeta(n + 1, found[0])
-        return multiply(scaled, math.copysign(float(math.factorial(n)), 1 if n % 2 else -1))
+        return el.multiply(scaled, math.copysign(float(math.factorial(n)), 1 if n % 2 else -1))
     (orders, found_x), target = floating_operands("special.polygamma", (n, x), ("n", "x"))
     pairs = [("n", orders.shape), ("x", found_x.shape)]
     check_broadcasting("special.polygamma", pairs, broadcast_shapes("special.polygamma", pairs))
-    following = add(astype(orders, target, copy=False), 1)
-    positive = multiply(multiply(pow(-1.0, following), gamma(following)), zeta(following, x))
-    return where(equal(orders, 0), astype(digamma(x), target, copy=False), positive)
+    following = el.add(astype(orders, target, copy=False), 1)
+    positive = el.multiply(el.multiply(el.pow(-1.0, following), gamma(following)), zeta(following, x))
+    return el.where(el.equal(orders, 0), astype(digamma(x), target, copy=False), positive)
 
 
 @primitive_in("special")
@@ -175,7 +162,7 @@ def factorial(n: Operand, /) -> Array:
         New array of the floating-point dtype of `n`; float64 for integers and bool.
     """
     (found,), target = floating_operands("special.factorial", (n,), ("n",))
-    return where(less(found, 0), 0, gamma(add(astype(found, target, copy=False), 1)))
+    return el.where(el.less(found, 0), 0, gamma(el.add(astype(found, target, copy=False), 1)))
 
 
 @primitive_in("special")
@@ -204,11 +191,11 @@ def multigammaln(a: Operand, d: int, /) -> Array:
     count = normalize_index(op, "d", d)
     if count < 1:
         raise ArgumentValueError(op, "d must be at least 1", [("d", brief(count))])
-    if any(less_equal(found, (count - 1) / 2)):
+    if any(el.less_equal(found, (count - 1) / 2)):
         raise ArgumentValueError(op, "a must be greater than (d - 1) / 2", [("d", brief(count))])
     steps = arange(count, dtype=target) / 2
-    terms = gammaln(subtract(expand_dims(astype(found, target, copy=False), axis=-1), steps))
-    return add(sum(terms, axis=-1), count * (count - 1) / 4 * math.log(math.pi))
+    terms = gammaln(el.subtract(expand_dims(astype(found, target, copy=False), axis=-1), steps))
+    return el.add(sum(terms, axis=-1), count * (count - 1) / 4 * math.log(math.pi))
 
 
 @primitive_in("special")
@@ -273,15 +260,15 @@ def _spherical(name: str, n: Operand, z: Operand) -> Array:
     if x.dtype.kind == "complex floating":
         return by_scipy(op, names, n, z)
     x = astype(x, arithmetic_dtype(target), copy=False)
-    size, beyond = abs(x), less(x, 0)
+    size, beyond = el.abs(x), el.less(x, 0)
     found = by_scipy(op, names, n, size)
     if any(beyond):
-        parity = remainder(astype(order, dt.int64, copy=False), 2)
-        flipped = where(equal(parity, _ODD_FUNCTIONS[name]), negative(found), found)
+        parity = el.remainder(astype(order, dt.int64, copy=False), 2)
+        flipped = el.where(el.equal(parity, _ODD_FUNCTIONS[name]), el.negative(found), found)
         if name == "spherical_kn":
             growing = by_scipy(op, names, n, size, ufunc="spherical_in")
-            flipped = subtract(flipped, multiply(growing, math.pi))
-        found = where(beyond, flipped, found)
+            flipped = el.subtract(flipped, el.multiply(growing, math.pi))
+        found = el.where(beyond, flipped, found)
     return astype(found, target, copy=False)
 
 

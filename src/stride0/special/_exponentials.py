@@ -14,24 +14,7 @@ from stride0._core.array.array import Array
 from stride0._core.array.modes import check_broadcasting
 from stride0._core.call.binding import primitive_in
 from stride0._core.call.checks import check_bool, component_dtype, refuse_dtype
-from stride0._core.elementwise.functions import (
-    abs,
-    add,
-    divide,
-    equal,
-    exp,
-    isfinite,
-    less,
-    log,
-    log1p,
-    logical_and,
-    multiply,
-    not_equal,
-    real,
-    sign,
-    subtract,
-    where,
-)
+from stride0._core.elementwise import functions as el
 from stride0._core.memory.dtype import DType, arithmetic_dtype
 from stride0._modes.fused import fused
 from stride0.special._scipy import floating_operands
@@ -119,13 +102,13 @@ def logsumexp(
             if type(a) is Array and type(b) is Array:
                 pairs = [("a", x.shape), ("b", factors[0].shape)]
                 check_broadcasting(op, pairs, broadcast_shapes(op, pairs))
-            x = where(equal(factors[0], 0), -math.inf, x)
+            x = el.where(el.equal(factors[0], 0), -math.inf, x)
         if computed.kind == "complex floating":
             out, signs = _complex_logsumexp(x, axis, factors, return_sign)
         else:
             out, signs = _real_logsumexp(x, axis, factors)
             if not return_sign:
-                out = where(less(signs, 0), math.nan, out)
+                out = el.where(el.less(signs, 0), math.nan, out)
         out, signs = (
             astype(y if keepdims else reshape(y, _shape_without(x, axis)), dtype, copy=False)
             for y, dtype in ((out, component_dtype(target) if return_sign else target), (signs, target))
@@ -144,7 +127,7 @@ def _shape_without(x: Array, axis: Axis) -> tuple[int, ...]:
 def _shift(x: Array, axis: Axis) -> Array:
     """Return the largest elements along axes, which are kept; 0 if they are infinite or do not exist."""
     largest = max(x, axis=axis, keepdims=True) if x.size else sum(x, axis=axis, keepdims=True)
-    return where(isfinite(largest), largest, 0)
+    return el.where(el.isfinite(largest), largest, 0)
 
 
 def _real_logsumexp(x: Array, axis: Axis, factors: list[Array]) -> tuple[Array, Array]:
@@ -154,26 +137,28 @@ def _real_logsumexp(x: Array, axis: Axis, factors: list[Array]) -> tuple[Array, 
     the logarithm of the largest elements is nearly 0.
     """
     shift = _shift(x, axis)
-    is_largest = equal(x, shift)
+    is_largest = el.equal(x, shift)
     weights = astype(is_largest, x.dtype)
-    powers = exp(subtract(x, shift))
+    powers = el.exp(el.subtract(x, shift))
     if factors:
-        weights, powers = multiply(factors[0], weights), multiply(factors[0], powers)
+        weights, powers = el.multiply(factors[0], weights), el.multiply(factors[0], powers)
     first = sum(weights, axis=axis, keepdims=True)
-    others = sum(where(is_largest, 0, powers), axis=axis, keepdims=True)
-    total = add(first, others)
-    ratio = divide(others, first)
-    apart = add(log(abs(first)), log1p(where(less(ratio, -1), subtract(-2, ratio), ratio)))
-    usual = logical_and(not_equal(first, 0), isfinite(others))
-    return add(where(usual, apart, log(abs(total))), shift), sign(total)
+    others = sum(el.where(is_largest, 0, powers), axis=axis, keepdims=True)
+    total = el.add(first, others)
+    ratio = el.divide(others, first)
+    apart = el.add(
+        el.log(el.abs(first)), el.log1p(el.where(el.less(ratio, -1), el.subtract(-2, ratio), ratio))
+    )
+    usual = el.logical_and(el.not_equal(first, 0), el.isfinite(others))
+    return el.add(el.where(usual, apart, el.log(el.abs(total))), shift), el.sign(total)
 
 
 def _complex_logsumexp(x: Array, axis: Axis, factors: list[Array], return_sign: bool) -> tuple[Array, Array]:
     """Return the same for complex numbers; without `return_sign`, logarithms of the sums themselves."""
-    shift = _shift(real(x), axis)
-    powers = exp(subtract(x, shift))
-    total = sum(multiply(factors[0], powers) if factors else powers, axis=axis, keepdims=True)
-    return add(log(abs(total) if return_sign else total), shift), sign(total)
+    shift = _shift(el.real(x), axis)
+    powers = el.exp(el.subtract(x, shift))
+    total = sum(el.multiply(factors[0], powers) if factors else powers, axis=axis, keepdims=True)
+    return el.add(el.log(el.abs(total) if return_sign else total), shift), el.sign(total)
 
 
 def _real_operand(op: str, x: Operand) -> tuple[Array, DType]:
@@ -191,8 +176,8 @@ def softmax(x: Operand, axis: Axis = None) -> Array:
     if not found.size:
         return astype(found, target)
     with _one_pass(found):
-        powers = exp(subtract(found, max(found, axis=axis, keepdims=True)))
-        return astype(divide(powers, sum(powers, axis=axis, keepdims=True)), target, copy=False)
+        powers = el.exp(el.subtract(found, max(found, axis=axis, keepdims=True)))
+        return astype(el.divide(powers, sum(powers, axis=axis, keepdims=True)), target, copy=False)
 
 
 @primitive_in("special")
@@ -202,6 +187,6 @@ def log_softmax(x: Operand, axis: Axis = None) -> Array:
     if not found.size:
         return astype(found, target)
     with _one_pass(found):
-        shifted = subtract(found, _shift(found, axis))
-        total = sum(exp(shifted), axis=axis, keepdims=True)
-        return astype(subtract(shifted, log(total)), target, copy=False)
+        shifted = el.subtract(found, _shift(found, axis))
+        total = sum(el.exp(shifted), axis=axis, keepdims=True)
+        return astype(el.subtract(shifted, el.log(total)), target, copy=False)
