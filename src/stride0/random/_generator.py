@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -164,7 +165,6 @@ class Generator:
         >>> rng.choice(xp.ones((5, 2)), size=3).shape
         (3, 2)
         """
-        return self._draw("choice", a, size=size, replace=replace, p=p, axis=axis, shuffle=shuffle)
 
     def permutation(self, x: Parameter, axis: int = 0) -> Array:
         """Return an array with its slices along an axis in random order, or the integers below `x`.
@@ -179,7 +179,6 @@ class Generator:
         >>> y[:, 1] - y[:, 0], x[0]
         (Array([1, 1, 1], dtype=int64), Array([1, 2], dtype=int64))
         """
-        return self._draw("permutation", x, axis=axis)
 
     def permuted(self, x: Parameter, *, axis: int | None = None, out: Array | None = None) -> Array:
         """Return an array with the elements along an axis, or all elements, in random order.
@@ -220,61 +219,47 @@ class Generator:
 
     def beta(self, a: Parameter, b: Parameter, size: Size = None) -> Array:
         """Draw from beta distributions."""
-        return self._draw("beta", a, b, size=size)
 
     def binomial(self, n: Parameter, p: Parameter, size: Size = None) -> Array:
         """Draw the number of successes in `n` trials, each with probability `p`."""
-        return self._draw("binomial", n, p, size=size)
 
     def chisquare(self, df: Parameter, size: Size = None) -> Array:
         """Draw from chi-square distributions with `df` degrees of freedom."""
-        return self._draw("chisquare", df, size=size)
 
     def dirichlet(self, alpha: Parameter, size: Size = None) -> Array:
         """Draw from a Dirichlet distribution; the last axis has the size of `alpha`."""
-        return self._draw("dirichlet", alpha, size=size)
 
     def exponential(self, scale: Parameter = 1.0, size: Size = None) -> Array:
         """Draw from exponential distributions with mean `scale`."""
-        return self._draw("exponential", scale, size=size)
 
     def f(self, dfnum: Parameter, dfden: Parameter, size: Size = None) -> Array:
         """Draw from F distributions."""
-        return self._draw("f", dfnum, dfden, size=size)
 
     def gamma(self, shape: Parameter, scale: Parameter = 1.0, size: Size = None) -> Array:
         """Draw from gamma distributions."""
-        return self._draw("gamma", shape, scale, size=size)
 
     def geometric(self, p: Parameter, size: Size = None) -> Array:
         """Draw the number of trials until the first success, each with probability `p`."""
-        return self._draw("geometric", p, size=size)
 
     def gumbel(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
         """Draw from Gumbel distributions."""
-        return self._draw("gumbel", loc, scale, size=size)
 
     def hypergeometric(
         self, ngood: Parameter, nbad: Parameter, nsample: Parameter, size: Size = None
     ) -> Array:
         """Draw the number of good items among `nsample` items drawn without replacement."""
-        return self._draw("hypergeometric", ngood, nbad, nsample, size=size)
 
     def laplace(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
         """Draw from Laplace distributions."""
-        return self._draw("laplace", loc, scale, size=size)
 
     def logistic(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
         """Draw from logistic distributions."""
-        return self._draw("logistic", loc, scale, size=size)
 
     def lognormal(self, mean: Parameter = 0.0, sigma: Parameter = 1.0, size: Size = None) -> Array:
         """Draw numbers whose logarithms are normal with mean `mean` and standard deviation `sigma`."""
-        return self._draw("lognormal", mean, sigma, size=size)
 
     def logseries(self, p: Parameter, size: Size = None) -> Array:
         """Draw from logarithmic series distributions."""
-        return self._draw("logseries", p, size=size)
 
     def multinomial(self, n: Parameter, pvals: Parameter, size: Size = None) -> Array:
         """Draw the count of each outcome in `n` trials; the last axis has the size of `pvals`.
@@ -285,13 +270,11 @@ class Generator:
         >>> xp.sum(rng.multinomial(10, [0.2, 0.3, 0.5], size=4), axis=-1)
         Array([10, 10, 10, 10], dtype=int64)
         """
-        return self._draw("multinomial", n, pvals, size=size)
 
     def multivariate_hypergeometric(
         self, colors: Parameter, nsample: int, size: Size = None, method: str = "marginals"
     ) -> Array:
         """Draw the number of items of each colour among `nsample` items drawn without replacement."""
-        return self._draw("multivariate_hypergeometric", colors, nsample, size=size, method=method)
 
     def multivariate_normal(
         self,
@@ -311,20 +294,15 @@ class Generator:
         >>> rng.multivariate_normal(xp.zeros(2), xp.eye(2), size=5).shape
         (5, 2)
         """
-        more = {"check_valid": check_valid, "tol": tol, "method": method}
-        return self._draw("multivariate_normal", mean, cov, size=size, **more)
 
     def negative_binomial(self, n: Parameter, p: Parameter, size: Size = None) -> Array:
         """Draw the number of failures before `n` successes, each with probability `p`."""
-        return self._draw("negative_binomial", n, p, size=size)
 
     def noncentral_chisquare(self, df: Parameter, nonc: Parameter, size: Size = None) -> Array:
         """Draw from noncentral chi-square distributions."""
-        return self._draw("noncentral_chisquare", df, nonc, size=size)
 
     def noncentral_f(self, dfnum: Parameter, dfden: Parameter, nonc: Parameter, size: Size = None) -> Array:
         """Draw from noncentral F distributions."""
-        return self._draw("noncentral_f", dfnum, dfden, nonc, size=size)
 
     def normal(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
         """Draw from normal distributions with mean `loc` and standard deviation `scale`.
@@ -338,55 +316,42 @@ class Generator:
         Array([[ 5., -5.],
                [ 5., -5.]], dtype=float64)
         """
-        return self._draw("normal", loc, scale, size=size)
 
     def pareto(self, a: Parameter, size: Size = None) -> Array:
         """Draw from Pareto II (Lomax) distributions."""
-        return self._draw("pareto", a, size=size)
 
     def poisson(self, lam: Parameter = 1.0, size: Size = None) -> Array:
         """Draw from Poisson distributions with mean `lam`."""
-        return self._draw("poisson", lam, size=size)
 
     def power(self, a: Parameter, size: Size = None) -> Array:
         """Draw numbers from 0 to 1 with density ``a * x**(a - 1)``."""
-        return self._draw("power", a, size=size)
 
     def rayleigh(self, scale: Parameter = 1.0, size: Size = None) -> Array:
         """Draw from Rayleigh distributions."""
-        return self._draw("rayleigh", scale, size=size)
 
     def standard_cauchy(self, size: Size = None) -> Array:
         """Draw from the standard Cauchy distribution (mode 0)."""
-        return self._draw("standard_cauchy", size=size)
 
     def standard_t(self, df: Parameter, size: Size = None) -> Array:
         """Draw from Student's t distributions with `df` degrees of freedom."""
-        return self._draw("standard_t", df, size=size)
 
     def triangular(self, left: Parameter, mode: Parameter, right: Parameter, size: Size = None) -> Array:
         """Draw from triangular distributions."""
-        return self._draw("triangular", left, mode, right, size=size)
 
     def uniform(self, low: Parameter = 0.0, high: Parameter = 1.0, size: Size = None) -> Array:
         """Draw floats from `low` to `high`."""
-        return self._draw("uniform", low, high, size=size)
 
     def vonmises(self, mu: Parameter, kappa: Parameter, size: Size = None) -> Array:
         """Draw angles, in radians from -pi to pi, from von Mises distributions."""
-        return self._draw("vonmises", mu, kappa, size=size)
 
     def wald(self, mean: Parameter, scale: Parameter, size: Size = None) -> Array:
         """Draw from Wald (inverse Gaussian) distributions."""
-        return self._draw("wald", mean, scale, size=size)
 
     def weibull(self, a: Parameter, size: Size = None) -> Array:
         """Draw from Weibull distributions with scale 1."""
-        return self._draw("weibull", a, size=size)
 
     def zipf(self, a: Parameter, size: Size = None) -> Array:
         """Draw from Zipf distributions."""
-        return self._draw("zipf", a, size=size)
 
     def _draw(self, name: str, *given: Any, **more: Any) -> Array:
         """An array on the memory that a method of NumPy's generator returns."""
@@ -454,11 +419,24 @@ def _stored(out: Array, drawn: Array) -> Array:
     return out
 
 
+def _is_declared(function: FunctionType) -> bool:
+    """Whether a method has no body except its docstring: NumPy's method of the same name draws."""
+    return not function.__code__.co_names
+
+
+def _drawing(function: FunctionType) -> Callable[..., Array]:
+    @functools.wraps(function)
+    def draw(self: Generator, *args: Any, **kwargs: Any) -> Array:
+        return self._draw(function.__name__, *args, **kwargs)
+
+    return draw
+
+
 class _Method:
     """A method whose calls are intercepted, so that strict mode and flags apply to it."""
 
     def __init__(self, function: FunctionType) -> None:
-        self._function = intercepted_in("random")(function)
+        self._function = intercepted_in("random")(_drawing(function) if _is_declared(function) else function)
 
     def __get__(self, instance: Generator | None, owner: type) -> Any:
         return self._function if instance is None else MethodType(self._function, instance)
