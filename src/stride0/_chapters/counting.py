@@ -30,32 +30,8 @@ from stride0._core.call.checks import (
     refuse_dtype,
     to_scalar,
 )
+from stride0._core.elementwise import functions as el
 from stride0._core.elementwise.elementwise import as_array, is_recorded, whole
-from stride0._core.elementwise.functions import (
-    add,
-    ceil,
-    divide,
-    equal,
-    floor,
-    greater,
-    greater_equal,
-    imag,
-    isfinite,
-    isnan,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    real,
-    remainder,
-    subtract,
-    where,
-)
 from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 from stride0._core.index.index import put
@@ -98,9 +74,9 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
     # Only within `vmap`; all other calls are compiled.
     least = normalize_index("bincount", "minlength", minlength)
     places = astype(x, dt.int64)
-    if some(less(places, 0)):
+    if some(el.less(places, 0)):
         raise ArgumentValueError("bincount", "an element is negative", [("x", str(x.shape))])
-    lengths = whole(maximum(add(max(places), 1), least)) if places.size else asarray(least)
+    lengths = whole(el.maximum(el.add(max(places), 1), least)) if places.size else asarray(least)
     size, shortest = int(max(lengths)), int(min(lengths))
     if shortest < size:
         raise BatchingError(
@@ -215,8 +191,8 @@ def histogram(
     is_batched = is_recorded(places) or (counted_by is not None and is_recorded(counted_by))
     hist = (bincount if is_batched else count_places)(places, counted_by, number + 1)[:number]
     if density:
-        return divide(
-            divide(astype(hist, _floating(hist)), astype(diff(edges), dt.float64)), sum(hist)
+        return el.divide(
+            el.divide(astype(hist, _floating(hist)), astype(diff(edges), dt.float64)), sum(hist)
         ), edges
     return hist, edges
 
@@ -236,7 +212,7 @@ def _within_edges(x: Array, edges: Array) -> Array:
 
 
 def _ascending(x: Array) -> Array:
-    return logical_not(any(logical_not(greater_equal(x[1:], x[:-1]))))
+    return el.logical_not(any(el.logical_not(el.greater_equal(x[1:], x[:-1]))))
 
 
 def _places(x: Array, edges: Array) -> Array:
@@ -252,20 +228,22 @@ def _places(x: Array, edges: Array) -> Array:
         at_end = zeros_like(x, dtype=dt.bool)
         if above.size == edges.size:
             # Only possible if the last edge is an integer of the dtype.
-            at_end = logical_and(equal(x, above[-1]), equal(edges[-1], above[-1]))
+            at_end = el.logical_and(el.equal(x, above[-1]), el.equal(edges[-1], above[-1]))
         edges = above
     elif kinds[1] and not kinds[0]:
         least, most = limits_of(edges.dtype)
-        whole = floor(astype(x, dt.float64, copy=False))
-        outside = logical_not(logical_and(greater_equal(whole, float(least)), less(whole, float(most + 1))))
-        is_whole = equal(x, whole)
-        x = astype(where(outside, 0.0, whole), edges.dtype)
-        at_end = logical_and(is_whole, equal(x, edges[-1]))
+        whole = el.floor(astype(x, dt.float64, copy=False))
+        outside = el.logical_not(
+            el.logical_and(el.greater_equal(whole, float(least)), el.less(whole, float(most + 1)))
+        )
+        is_whole = el.equal(x, whole)
+        x = astype(el.where(outside, 0.0, whole), edges.dtype)
+        at_end = el.logical_and(is_whole, el.equal(x, edges[-1]))
     else:
-        at_end = equal(x, edges[-1])
-    places = subtract(searchsorted(edges, x, side="right"), 1)
-    places = where(at_end, builtins.max(last - 1, 0), where(less(places, 0), last, places))
-    return places if outside is None else where(outside, last, places)
+        at_end = el.equal(x, edges[-1])
+    places = el.subtract(searchsorted(edges, x, side="right"), 1)
+    places = el.where(at_end, builtins.max(last - 1, 0), el.where(el.less(places, 0), last, places))
+    return places if outside is None else el.where(outside, last, places)
 
 
 def _integers_above(edges: Array, dtype: dt.DType) -> Array:
@@ -273,12 +251,12 @@ def _integers_above(edges: Array, dtype: dt.DType) -> Array:
     least, most = limits_of(dtype)
     if edges.dtype.kind in KINDS["integral"]:
         lowest, highest = limits_of(edges.dtype)
-        fit = less_equal(edges, builtins.min(most, highest))
-        above = maximum(edges, builtins.max(least, lowest))
+        fit = el.less_equal(edges, builtins.min(most, highest))
+        above = el.maximum(edges, builtins.max(least, lowest))
     else:
-        edges = ceil(astype(edges, dt.float64, copy=False))
-        fit = less(edges, float(most + 1))
-        above = maximum(edges, float(least))
+        edges = el.ceil(astype(edges, dt.float64, copy=False))
+        fit = el.less(edges, float(most + 1))
+        above = el.maximum(edges, float(least))
     return astype(above[: int(count_nonzero(fit))], dtype, copy=False)
 
 
@@ -286,18 +264,18 @@ def _within_ranges(x: Array, bins: int) -> tuple[Array, Array]:
     """Return the edges and places of `_within_range` for a batch: each example has its own edges."""
     floating, elements = _floating(x), astype(x, dt.float64, copy=False)
     first, last = min(elements), max(elements)
-    if not every(isfinite(subtract(last, first))):
+    if not every(el.isfinite(el.subtract(last, first))):
         raise ArgumentValueError("histogram", "the range of the elements of an example is not finite")
-    if floating is not x.dtype and some(greater_equal(maximum(negative(first), last), 2.0**53)):
+    if floating is not x.dtype and some(el.greater_equal(el.maximum(el.negative(first), last), 2.0**53)):
         raise BatchingError(
             "histogram", "integers are too large for edges per example", (), "pass range=(first, last)"
         )
-    is_one = equal(first, last)
-    first, last = where(is_one, subtract(first, 0.5), first), where(is_one, add(last, 0.5), last)
+    is_one = el.equal(first, last)
+    first, last = el.where(is_one, el.subtract(first, 0.5), first), el.where(is_one, el.add(last, 0.5), last)
     # Within `vmap` the ends are arrays: one pair for each example.
     edges = linspace(cast(Any, first), cast(Any, last), bins + 1, dtype=floating)
     exact = astype(edges, dt.float64, copy=False)
-    if not every(greater(diff(exact), 0)):
+    if not every(el.greater(diff(exact), 0)):
         raise ArgumentValueError(
             "histogram",
             f"{floating.name} has too few numbers in the range of an example for the edges",
@@ -327,7 +305,7 @@ def _within_range(x: Array, bins: int, range: tuple[float, float] | None) -> tup
     floating = _floating(x)
     edges = linspace(first, last, bins + 1, dtype=floating)
     exact = astype(edges, dt.float64, copy=False)
-    if last - first == math.inf or not bool(all(greater(diff(exact), 0))):
+    if last - first == math.inf or not bool(all(el.greater(diff(exact), 0))):
         raise ArgumentValueError(
             "histogram",
             f"{floating.name} has too few numbers from {first} to {last} for the edges",
@@ -417,63 +395,65 @@ def interp(
         length = builtins.abs(as_real("interp", "period", period))
         if length == 0:
             raise ArgumentValueError("interp", "the period is 0", [("period", str(period))])
-        at, points, left, right = remainder(at, length), remainder(points, length), None, None
+        at, points, left, right = el.remainder(at, length), el.remainder(points, length), None, None
         order = argsort(points)
         points, values = take(points, order), take(values, order)
-        points = concat((subtract(points[-1:], length), points, add(points[:1], length)))
+        points = concat((el.subtract(points[-1:], length), points, el.add(points[:1], length)))
         values = concat((values[-1:], values, values[:1]))
     if points.size == 1:
         found = broadcast_to(values[0], at.shape)
     elif values.dtype.kind in KINDS["complex floating"]:
         # Interpolate components separately, so that an infinite component does not affect the other.
-        components = stack(_on_segments(at, points, real(values), imag(values)), axis=-1)
+        components = stack(_on_segments(at, points, el.real(values), el.imag(values)), axis=-1)
         # A copy is in C order, whatever the order of a batch is.
         found = reinterpret(reshape(components, (-1,), copy=True), values.dtype)
     else:
         found = _on_segments(at, points, values)[0]
-    result = where(
-        less(at, points[0]),
+    result = el.where(
+        el.less(at, points[0]),
         values[0] if left is None else as_array(left, "interp", values.dtype, "left"),
         found,
     )
-    result = where(
-        greater(at, points[-1]),
+    result = el.where(
+        el.greater(at, points[-1]),
         values[-1] if right is None else as_array(right, "interp", values.dtype, "right"),
         result,
     )
-    result = reshape(where(isnan(at), at, result), shape)
+    result = reshape(el.where(el.isnan(at), at, result), shape)
     return astype(result, dtype) if dtype in STORAGE and result.dtype == values.dtype else result
 
 
 def _on_segments(at: Array, points: Array, *curves: Array) -> list[Array]:
     """Return the values of several curves with the same points, searching segments only once."""
     # The last point uses its exact value, and the slope of the last segment.
-    place = maximum(subtract(searchsorted(points, at, side="right"), 1), 0)
-    segment = minimum(place, points.size - 2)
-    along, widths = subtract(at, take(points, place)), diff(points)
+    place = el.maximum(el.subtract(searchsorted(points, at, side="right"), 1), 0)
+    segment = el.minimum(place, points.size - 2)
+    along, widths = el.subtract(at, take(points, place)), diff(points)
     results = []
     for values in curves:
-        slopes = divide(diff(values), widths)
-        found = add(multiply(take(slopes, segment), along), take(values, place))
-        is_usual = logical_and(isfinite(slopes), isfinite(widths))
+        slopes = el.divide(diff(values), widths)
+        found = el.add(el.multiply(take(slopes, segment), along), take(values, place))
+        is_usual = el.logical_and(el.isfinite(slopes), el.isfinite(widths))
         if not every(is_usual):
-            behind = add(segment, 1)
+            behind = el.add(segment, 1)
             ends = [take(x, k) for x in (points, values) for k in (segment, behind)]
-            found = where(take(is_usual, segment), found, _weighed(at, *ends))
+            found = el.where(take(is_usual, segment), found, _weighed(at, *ends))
         results.append(found)
     return results
 
 
 def _weighed(at: Array, x0: Array, x1: Array, y0: Array, y1: Array) -> Array:
     """Return values on segments whose width or slope is not finite, like `s0_weigh` in `counting.h`."""
-    width, left, right = subtract(x1, x0), isfinite(x0), isfinite(x1)
-    halves = divide(subtract(divide(at, 2), divide(x0, 2)), subtract(divide(x1, 2), divide(x0, 2)))
-    weight = where(isfinite(width), divide(subtract(at, x0), width), halves)
-    both = logical_and(left, right)
-    infinite = where(left, 0.0, where(right, 1.0, math.nan))
-    weight = where(both, weight, where(logical_or(isnan(x0), isnan(x1)), math.nan, infinite))
-    found = add(multiply(y0, subtract(1, weight)), multiply(y1, weight))
-    infinite = where(both, add(y0, y1), math.nan)
-    found = where(logical_and(isfinite(y0), isfinite(y1)), found, infinite)
-    found = where(logical_or(equal(at, x0), equal(y0, y1)), y0, found)
-    return where(equal(at, x1), y1, found)
+    width, left, right = el.subtract(x1, x0), el.isfinite(x0), el.isfinite(x1)
+    halves = el.divide(
+        el.subtract(el.divide(at, 2), el.divide(x0, 2)), el.subtract(el.divide(x1, 2), el.divide(x0, 2))
+    )
+    weight = el.where(el.isfinite(width), el.divide(el.subtract(at, x0), width), halves)
+    both = el.logical_and(left, right)
+    infinite = el.where(left, 0.0, el.where(right, 1.0, math.nan))
+    weight = el.where(both, weight, el.where(el.logical_or(el.isnan(x0), el.isnan(x1)), math.nan, infinite))
+    found = el.add(el.multiply(y0, el.subtract(1, weight)), el.multiply(y1, weight))
+    infinite = el.where(both, el.add(y0, y1), math.nan)
+    found = el.where(el.logical_and(el.isfinite(y0), el.isfinite(y1)), found, infinite)
+    found = el.where(el.logical_or(el.equal(at, x0), el.equal(y0, y1)), y0, found)
+    return el.where(el.equal(at, x1), y1, found)

@@ -20,28 +20,8 @@ from stride0._chapters.utility import any, every, some
 from stride0._core.array.array import Array
 from stride0._core.call.binding import intercepted
 from stride0._core.call.checks import KINDS, check_array, refuse_dtype
+from stride0._core.elementwise import functions as el
 from stride0._core.elementwise.elementwise import is_recorded
-from stride0._core.elementwise.functions import (
-    add,
-    ceil,
-    clip,
-    divide,
-    equal,
-    floor,
-    greater_equal,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    logical_and,
-    logical_or,
-    maximum,
-    multiply,
-    remainder,
-    subtract,
-    where,
-)
 from stride0._core.elementwise.functions import round as nearest
 from stride0._core.exchange.exchange import asarray
 from stride0._core.memory import dtype as dt
@@ -75,14 +55,14 @@ def median(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     else:
         middle = _at_ranks(lanes, [(count - 1) // 2, count // 2])
         result = middle[..., 0] if count % 2 else mean_of_two(middle[..., 0], middle[..., 1])
-        result = where(any(isnan(lanes), axis=-1), math.nan, result)
+        result = el.where(any(el.isnan(lanes), axis=-1), math.nan, result)
     return reshape(result, shape if keepdims else kept)
 
 
 def mean_of_two(x: Array, y: Array) -> Array:
     """Return ``(x + y) / 2``, even if the sum overflows."""
-    total = add(x, y)
-    return where(isinf(total), add(divide(x, 2), divide(y, 2)), divide(total, 2))
+    total = el.add(x, y)
+    return el.where(el.isinf(total), el.add(el.divide(x, 2), el.divide(y, 2)), el.divide(total, 2))
 
 
 def _lanes(operation: str, x: object, axis: Axis) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
@@ -128,39 +108,41 @@ _CONTINUOUS: Final = {
 
 def _discrete(place: Array, is_before: Callable[[Array, Array], Array]) -> Array:
     """Return one of the two ranks next to a position."""
-    before = floor(place)
-    return maximum(where(is_before(subtract(place, before), before), before, add(before, 1)), 0)
+    before = el.floor(place)
+    return el.maximum(el.where(is_before(el.subtract(place, before), before), before, el.add(before, 1)), 0)
 
 
 # Methods that select one element: the rank, given the number of elements and the fraction.
 _DISCRETE: Final[dict[str, Callable[[int, Array], Array]]] = {
-    "inverted_cdf": lambda n, q: _discrete(subtract(multiply(q, n), 1), lambda part, _: equal(part, 0)),
-    "closest_observation": lambda n, q: _discrete(
-        subtract(multiply(q, n), 1.5),
-        lambda part, before: logical_and(equal(part, 0), equal(remainder(before, 2), 1)),
+    "inverted_cdf": lambda n, q: _discrete(
+        el.subtract(el.multiply(q, n), 1), lambda part, _: el.equal(part, 0)
     ),
-    "lower": lambda n, q: floor(multiply(q, n - 1)),
-    "higher": lambda n, q: ceil(multiply(q, n - 1)),
-    "nearest": lambda n, q: nearest(multiply(q, n - 1)),
+    "closest_observation": lambda n, q: _discrete(
+        el.subtract(el.multiply(q, n), 1.5),
+        lambda part, before: el.logical_and(el.equal(part, 0), el.equal(el.remainder(before, 2), 1)),
+    ),
+    "lower": lambda n, q: el.floor(el.multiply(q, n - 1)),
+    "higher": lambda n, q: el.ceil(el.multiply(q, n - 1)),
+    "nearest": lambda n, q: nearest(el.multiply(q, n - 1)),
 }
 
 
 def _places(method: str, n: int, q: Array) -> tuple[Array, Array]:
     """Return the position of a quantile between two ranks, and the weight of the upper rank."""
     if method == "averaged_inverted_cdf":
-        place = subtract(multiply(q, n), 1)
-        return place, where(equal(place, floor(place)), 0.5, ones_like(q))
+        place = el.subtract(el.multiply(q, n), 1)
+        return place, el.where(el.equal(place, el.floor(place)), 0.5, ones_like(q))
     if method == "midpoint":
-        place = multiply(q, n - 1)
-        place = multiply(add(floor(place), ceil(place)), 0.5)
-        return place, subtract(place, floor(place))
+        place = el.multiply(q, n - 1)
+        place = el.multiply(el.add(el.floor(place), el.ceil(place)), 0.5)
+        return place, el.subtract(place, el.floor(place))
     alpha, beta = _CONTINUOUS[method]
     if method == "linear":
         # The same as below, with less rounding.
-        place = multiply(q, n - 1)
+        place = el.multiply(q, n - 1)
     else:
-        place = subtract(add(multiply(q, n), add(multiply(q, 1 - alpha - beta), alpha)), 1)
-    return place, subtract(place, floor(place))
+        place = el.subtract(el.add(el.multiply(q, n), el.add(el.multiply(q, 1 - alpha - beta), alpha)), 1)
+    return place, el.subtract(place, el.floor(place))
 
 
 _METHODS: Final = (*_DISCRETE, "averaged_inverted_cdf", *_CONTINUOUS, "midpoint")
@@ -269,7 +251,9 @@ def _quantile(
     else:
         place, part = _places(method, count, flat)
         found = _between(lanes, place, astype(part, weight, copy=False))
-    found = where(any(isnan(lanes), axis=-1, keepdims=True), math.nan, found) if _has_nan(lanes) else found
+    found = (
+        el.where(any(el.isnan(lanes), axis=-1, keepdims=True), math.nan, found) if _has_nan(lanes) else found
+    )
     ahead = fractions.ndim
     result = reshape(moveaxis(found, -1, 0), (*fractions.shape, *kept))
     if keepdims:
@@ -297,8 +281,8 @@ def _fractions(operation: str, q: object, lanes: Array, whole: int) -> tuple[Arr
         weight = lanes.dtype
     # Storage dtypes have too few digits for ranks.
     given = astype(given, dt.float64) if given.dtype in STORAGE else given
-    given = given if whole == 1 else divide(given, whole)
-    if not every(logical_and(greater_equal(given, 0), less_equal(given, 1))):
+    given = given if whole == 1 else el.divide(given, whole)
+    if not every(el.logical_and(el.greater_equal(given, 0), el.less_equal(given, 1))):
         raise ArgumentValueError(
             operation, "a fraction is out of range", [("q", shown(q))], f"pass fractions from 0 to {whole}"
         )
@@ -308,7 +292,7 @@ def _fractions(operation: str, q: object, lanes: Array, whole: int) -> tuple[Arr
 def _chosen(lanes: Array, low: Array, high: Array) -> tuple[Array, Array]:
     """Return the elements at two arrays of ranks along the last axis; ranks outside are clipped."""
     last = lanes.shape[-1] - 1
-    low, high = (astype(clip(ranks, 0, last), dt.int64) for ranks in (low, high))
+    low, high = (astype(el.clip(ranks, 0, last), dt.int64) for ranks in (low, high))
     if is_recorded(low):
         # The ranks differ from example to example: sort all elements.
         values = take_along_axis(lanes, argsort(lanes, axis=-1), axis=-1)
@@ -323,17 +307,19 @@ def _between(lanes: Array, place: Array, part: Array) -> Array:
     """Return values between the two elements next to each position; `part` is the upper one's weight."""
     if not _has_nan(lanes):
         lanes = astype(lanes, dt.float64)
-    before = floor(place)
-    below, above = _chosen(lanes, before, add(before, 1))
-    step, rest = subtract(above, below), subtract(1, part)
-    nearer = where(
-        greater_equal(part, 0.5), subtract(above, multiply(step, rest)), add(below, multiply(step, part))
+    before = el.floor(place)
+    below, above = _chosen(lanes, before, el.add(before, 1))
+    step, rest = el.subtract(above, below), el.subtract(1, part)
+    nearer = el.where(
+        el.greater_equal(part, 0.5),
+        el.subtract(above, el.multiply(step, rest)),
+        el.add(below, el.multiply(step, part)),
     )
     # The step to an infinite element is infinite, and the difference of two finite elements may overflow.
-    nearer = where(isfinite(step), nearer, add(multiply(below, rest), multiply(above, part)))
-    nearer = where(equal(part, 1), above, nearer)
+    nearer = el.where(el.isfinite(step), nearer, el.add(el.multiply(below, rest), el.multiply(above, part)))
+    nearer = el.where(el.equal(part, 1), above, nearer)
     # Between equal (also infinite) elements, the value is the element.
-    return where(logical_or(equal(below, above), equal(part, 0)), below, nearer)
+    return el.where(el.logical_or(el.equal(below, above), el.equal(part, 0)), below, nearer)
 
 
 def _weights_of(operation: str, x: object, weights: object, axis: Axis, method: str, lanes: Array) -> Array:
@@ -353,7 +339,7 @@ def _weights_of(operation: str, x: object, weights: object, axis: Axis, method: 
             "the weights fit neither the shape of x nor its axis",
             [("x", str(array.shape)), ("weights", str(given.shape))],
         )
-    if some(less(given, 0)):
+    if some(el.less(given, 0)):
         raise ArgumentValueError(operation, "a weight is negative", [("weights", str(given.shape))])
     return astype(spread, dt.float64)
 
@@ -362,15 +348,15 @@ def _weighted(operation: str, lanes: Array, fractions: Array, weights: Array) ->
     order = argsort(lanes, axis=-1)
     sums = cumulative_sum(take_along_axis(weights, order, axis=-1), axis=-1)
     total = sums[..., -1:]
-    if not every(logical_and(total > 0, less(total, math.inf))):
+    if not every(el.logical_and(total > 0, el.less(total, math.inf))):
         raise ArgumentValueError(
             operation, "a weight is NaN or infinite, or all are 0", [("weights", str(weights.shape))]
         )
     # Elements of weight 0 at the start are not selected for the fraction 0 either.
-    below = divide(sums, total)
-    below = where(equal(below, 0), -1, below)
+    below = el.divide(sums, total)
+    below = el.where(el.equal(below, 0), -1, below)
     if fractions.dtype != below.dtype:
         below = astype(below, fractions.dtype)
-    passed = count_nonzero(less(expand_dims(below, axis=-2), expand_dims(fractions, axis=-1)), axis=-1)
-    ranks = where(passed < lanes.shape[-1], passed, lanes.shape[-1] - 1)
+    passed = count_nonzero(el.less(expand_dims(below, axis=-2), expand_dims(fractions, axis=-1)), axis=-1)
+    ranks = el.where(passed < lanes.shape[-1], passed, lanes.shape[-1] - 1)
     return take_along_axis(lanes, take_along_axis(order, ranks, axis=-1), axis=-1)

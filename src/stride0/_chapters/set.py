@@ -17,18 +17,8 @@ from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array, empty, reinterpret, restride, strides, zeros
 from stride0._core.call.binding import primitive
 from stride0._core.call.checks import Scalar, check_array, check_bool
+from stride0._core.elementwise import functions as el
 from stride0._core.elementwise.elementwise import as_array, assign, copy
-from stride0._core.elementwise.functions import (
-    equal,
-    greater_equal,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    minimum,
-    not_equal,
-    subtract,
-)
 from stride0._core.exchange.exchange import asarray
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0._core.index.index import gather, nonzero
@@ -116,17 +106,17 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> 
         if not isinstance(x, (Array, bool, int, float, complex)):
             as_array(x, "isin", None, name)  # refuses arrays of other libraries
     if not isinstance(x2, Array):
-        found = equal(x1, x2)
+        found = el.equal(x1, x2)
     elif not isinstance(x1, Array):
-        found = reduce("any", equal(x1, x2), tuple(range(x2.ndim)), False, None)
+        found = reduce("any", el.equal(x1, x2), tuple(range(x2.ndim)), False, None)
     elif x2.size <= FEW:
         found = zeros(x1.shape, dt.bool)
         flat = reshape(x2, (x2.size,))
         for k in range(x2.size):
-            found = logical_or(found, equal(x1, restride(flat, (), (), k * strides(flat)[0])))
+            found = el.logical_or(found, el.equal(x1, restride(flat, (), (), k * strides(flat)[0])))
     else:
         found = _is_among(x1, x2)
-    return logical_not(found) if invert else found
+    return el.logical_not(found) if invert else found
 
 
 def _is_among(x1: Array, x2: Array) -> Array:
@@ -136,7 +126,7 @@ def _is_among(x1: Array, x2: Array) -> Array:
         # dtype do not occur in it.
         dtype = x1.dtype
         limits = iinfo(dtype)
-        x2 = x2[logical_and(greater_equal(x2, limits.min), less_equal(x2, limits.max))]
+        x2 = x2[el.logical_and(el.greater_equal(x2, limits.min), el.less_equal(x2, limits.max))]
         if not x2.size:
             return zeros(x1.shape, dt.bool)
     wanted = x1 if x1.dtype is dtype else copy(x1, dtype)
@@ -152,17 +142,17 @@ def _is_among(x1: Array, x2: Array) -> Array:
     else:
         places = search_among(among, wanted, False)
     # An index beyond the end belongs to a value above all elements, which differs from the last element.
-    nearest = gather(among, reshape(minimum(places, among.size - 1), (places.size,)), 0)
-    return equal(reshape(nearest, x1.shape), wanted)
+    nearest = gather(among, reshape(el.minimum(places, among.size - 1), (places.size,)), 0)
+    return el.equal(reshape(nearest, x1.shape), wanted)
 
 
 def _is_in_table(wanted: Array, among: Array, low: int, high: int) -> Array:
     """Look up integers in a table for `low` to `high`, whose last entry is for all other integers."""
     table = zeros((high - low + 2,), dt.bool)
-    table[reshape(subtract(copy(among, dt.int64), low), (among.size,))] = True
+    table[reshape(el.subtract(copy(among, dt.int64), low), (among.size,))] = True
     # As unsigned distances, integers below `low` are far above `high`.
-    distances = reinterpret(subtract(copy(wanted, dt.int64), low), dt.uint64)
-    places = reinterpret(minimum(distances, high - low + 1), dt.int64)
+    distances = reinterpret(el.subtract(copy(wanted, dt.int64), low), dt.uint64)
+    places = reinterpret(el.minimum(distances, high - low + 1), dt.int64)
     return reshape(gather(table, reshape(places, (places.size,)), 0), wanted.shape)
 
 
@@ -269,7 +259,7 @@ def _first_of_equals(ordered: Array) -> Array:
             restride(ordered, (n - 1,), (stride,), stride if n > 1 else 0),
             restride(ordered, (n - 1,), (stride,)),
         )
-        assign(restride(first, (n - 1,), (1,), 1 if n > 1 else 0), not_equal(later, earlier))
+        assign(restride(first, (n - 1,), (1,), 1 if n > 1 else 0), el.not_equal(later, earlier))
     return first
 
 
@@ -280,11 +270,11 @@ def _counts(starts: Array, size: int) -> Array:
     if n:
         assign(restride(ends, (n - 1,), (1,)), restride(starts, (n - 1,), strides(starts), 1 if n > 1 else 0))
         assign(restride(ends, (1,), (1,), n - 1), size)
-    return subtract(ends, starts)
+    return el.subtract(ends, starts)
 
 
 def _inverse(x: Array, order: Array, first: Array) -> Array:
     inverse = empty((x.size,), dt.int64)
     # The sum counts the distinct values up to each element.
-    inverse[order] = subtract(scan("cumulative_sum", first, 0, dt.int64, False), 1)
+    inverse[order] = el.subtract(scan("cumulative_sum", first, 0, dt.int64, False), 1)
     return reshape(inverse, x.shape)

@@ -15,20 +15,8 @@ from stride0._chapters.utility import some
 from stride0._core.array.array import Array
 from stride0._core.call.binding import intercepted, intercepted_in
 from stride0._core.call.checks import KINDS, check_array, refuse_dtype
+from stride0._core.elementwise import functions as el
 from stride0._core.elementwise.elementwise import as_array
-from stride0._core.elementwise.functions import (
-    divide,
-    floor_divide,
-    greater,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    pow,
-    remainder,
-    subtract,
-    where,
-)
 from stride0._core.exchange.exchange import asarray
 from stride0._core.index.index import is_spread_by, put, scatter_add
 from stride0._core.memory import dtype as dt
@@ -89,14 +77,14 @@ def put_along_axis(x: Array, indices: Array, values: Array | complex, axis: int 
 
 def _unraveled(indices: Array, x: Array) -> tuple[Array, ...]:
     """Convert indices in C order to indices along each axis."""
-    if some(greater(indices, x.size - 1)) or some(indices < -x.size):
+    if some(el.greater(indices, x.size - 1)) or some(indices < -x.size):
         # Raise the error for a one-dimensional array.
         reshape(x, (-1,))[indices]
-    left = where(indices < 0, astype(indices, dt.int64) + x.size, astype(indices, dt.int64))
+    left = el.where(indices < 0, astype(indices, dt.int64) + x.size, astype(indices, dt.int64))
     found = []
     for n in reversed(x.shape):
-        found.append(remainder(left, n))
-        left = floor_divide(left, n)
+        found.append(el.remainder(left, n))
+        left = el.floor_divide(left, n)
     return tuple(reversed(found))
 
 
@@ -174,7 +162,7 @@ def _by(name: str, function: Callable[[Array, Array], Array]) -> Callable[[Array
         old = x[key]
         if _may_repeat(key):
             times = put(broadcast_to(asarray(1), old.shape), x.shape, key)
-            if some(greater(times, 1)):
+            if some(el.greater(times, 1)):
                 raise ArgumentValueError(
                     f"at.{name}",
                     "the key names an element several times",
@@ -193,7 +181,7 @@ def _copied(x: Array, key: Any, values: Array) -> Array:
     if x.dtype == dt.bool:
         return astype(_copied(astype(x, dt.uint8), key, astype(values, dt.uint8)), dt.bool)
     # The added values do not matter, because they are overwritten.
-    return scatter_add(x, key, subtract(values, values))
+    return scatter_add(x, key, el.subtract(values, values))
 
 
 def _may_repeat(key: Any) -> bool:
@@ -213,12 +201,12 @@ _METHODS = {
     for name, compute in {
         "set": _set,
         "add": scatter_add,
-        "subtract": lambda x, key, values: scatter_add(x, key, negative(values)),
-        "multiply": _by("multiply", multiply),
-        "divide": _by("divide", divide),
-        "power": _by("power", pow),
-        "min": _by("min", minimum),
-        "max": _by("max", maximum),
+        "subtract": lambda x, key, values: scatter_add(x, key, el.negative(values)),
+        "multiply": _by("multiply", el.multiply),
+        "divide": _by("divide", el.divide),
+        "power": _by("power", el.pow),
+        "min": _by("min", el.minimum),
+        "max": _by("max", el.maximum),
     }.items()
 }
 
