@@ -13,18 +13,9 @@ from stride0._base.shapes import (
     normalize_shape,
 )
 from stride0._chapters import creation
+from stride0._chapters import elementwise as el
 from stride0._chapters.creation import arange, full, linspace, meshgrid, tril, triu
 from stride0._chapters.data_types import astype
-from stride0._chapters.elementwise import (
-    equal,
-    imag,
-    isinf,
-    logical_and,
-    not_equal,
-    real,
-    remainder,
-    subtract,
-)
 from stride0._chapters.manipulation import (
     broadcast_to,
     concat,
@@ -148,8 +139,8 @@ def _rolled_along(level: Level, x: Array, shift: Any, axis: int) -> Array:
         return roll(level.spread(x), 0 if n == 0 else shift, axis=axis + 1)
     steps: Array = level.value(shift)
     # int64 holds all remainders of uint64 numbers.
-    steps = remainder(steps, n) if steps.dtype.name == "uint64" else steps
-    places = remainder(subtract(arange(n), expand_dims(astype(steps, int64), axis=1)), n)
+    steps = el.remainder(steps, n) if steps.dtype.name == "uint64" else steps
+    places = el.remainder(el.subtract(arange(n), expand_dims(astype(steps, int64), axis=1)), n)
     return getitem(level, x, (slice(None),) * axis + (level.wrap(places),))
 
 
@@ -201,8 +192,8 @@ def _linspace(level: Level, start: Any, stop: Any, num: Any, dtype: Any, device:
     if is_complex:
         wide = example.dtype if example.dtype.itemsize == 16 else asarray(0j).dtype
         first, last = astype(first, wide), astype(last, wide)
-        found = _spaced(real(first), real(last), num, endpoint) + 1j * _spaced(
-            imag(first), imag(last), num, endpoint
+        found = _spaced(el.real(first), el.real(last), num, endpoint) + 1j * _spaced(
+            el.imag(first), el.imag(last), num, endpoint
         )
     else:
         wide = asarray(0.0).dtype
@@ -217,14 +208,16 @@ def _spaced(first: Array, last: Array, num: int, endpoint: bool) -> Array:
         return broadcast_to(first, (first.shape[0], num))
     at = arange(num, dtype=first.dtype)
     distance = last - first
-    step = where(isinf(distance), last / parts - first / parts, distance / parts)
-    step = where(equal(first, last), 0.0, step)
+    step = where(el.isinf(distance), last / parts - first / parts, distance / parts)
+    step = where(el.equal(first, last), 0.0, step)
     # For a step that underflows although the interval is not empty.
     found = where(
-        logical_and(equal(step, 0), not_equal(first, last)), at / parts * distance + first, first + at * step
+        el.logical_and(el.equal(step, 0), el.not_equal(first, last)),
+        at / parts * distance + first,
+        first + at * step,
     )
-    found = where(equal(at, 0), first, found)
-    return where(equal(at, parts), last, found) if endpoint else found
+    found = where(el.equal(at, 0), first, found)
+    return where(el.equal(at, parts), last, found) if endpoint else found
 
 
 def _full(level: Level, shape: Any, fill_value: Any, dtype: Any, device: Any) -> Array:

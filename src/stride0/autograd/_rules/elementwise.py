@@ -22,32 +22,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from stride0._chapters.elementwise import (
-    abs,
-    copysign,
-    cos,
-    cosh,
-    equal,
-    exp,
-    floor_divide,
-    greater,
-    hypot,
-    imag,
-    isinf,
-    isnan,
-    less,
-    logical_and,
-    logical_not,
-    logical_or,
-    not_equal,
-    real,
-    reciprocal,
-    sign,
-    sinh,
-    sqrt,
-    square,
-    tanh,
-)
+from stride0._chapters import elementwise as el
 from stride0._core.array.array import Array
 from stride0._core.call.binding import primitive
 from stride0._core.elementwise.functions import where
@@ -62,7 +37,7 @@ LN10 = math.log(10.0)
 
 def unless_zero(x: Array) -> Array:
     """Return `x`, and infinity where it is 0. See Note [Divided by zero]."""
-    return where(equal(x, 0), math.inf, x)
+    return where(el.equal(x, 0), math.inf, x)
 
 
 @primitive
@@ -74,13 +49,13 @@ def cosine(x1: Any, x2: Any, length: Array) -> Array:
 
 def _cosine_x1(g: Array, x1: Any, x2: Any) -> LazyProduct:
     # Use the sine: 1 - cosine**2 cancels if x1 is much larger than x2.
-    length = hypot(x1, x2)
+    length = el.hypot(x1, x2)
     sine = cosine(x2, x1, length)
     return times(g, sine / unless_zero(length) * sine)
 
 
 def _cosine_x2(g: Array, x1: Any, x2: Any, out: Array) -> LazyProduct:
-    length = hypot(x1, x2)
+    length = el.hypot(x1, x2)
     return times(g, -out / unless_zero(length) * cosine(x2, x1, length))
 
 
@@ -90,7 +65,7 @@ def inverse_part(x1: Any, x2: Any) -> Array:
 
     Divides twice, because the square of a tiny length underflows.
     """
-    length = unless_zero(hypot(x1, x2))
+    length = unless_zero(el.hypot(x1, x2))
     part: Array = x1 / length / length
     return part
 
@@ -106,7 +81,7 @@ def _sign(g: Array, x: Array, out: Array) -> LazyProduct | None:
         return None
     # z / abs(z) has constant length: only the component of `g` orthogonal to `out` in the complex plane
     # matters.
-    return times(imag(product(g, conjugate(out))), 1j * out / unless_zero(abs(x)))
+    return times(el.imag(product(g, conjugate(out))), 1j * out / unless_zero(el.abs(x)))
 
 
 def _winner(g: Array, x1: Any, x2: Any, loses: Callable[..., Array]) -> Array:
@@ -114,21 +89,21 @@ def _winner(g: Array, x1: Any, x2: Any, loses: Callable[..., Array]) -> Array:
 
     If the result is NaN, an operand that is not NaN gets 0.
     """
-    lost, ties = loses(x1, x2), equal(x1, x2)
+    lost, ties = loses(x1, x2), el.equal(x1, x2)
     if isinstance(x1, Array) and isinstance(x2, Array):
-        absent, other = not_equal(x1, x1), not_equal(x2, x2)
+        absent, other = el.not_equal(x1, x1), el.not_equal(x2, x2)
         if some(absent) or some(other):
-            lost = logical_or(lost, logical_and(other, logical_not(absent)))
-            ties = logical_or(ties, logical_and(other, absent))
+            lost = el.logical_or(lost, el.logical_and(other, el.logical_not(absent)))
+            ties = el.logical_or(ties, el.logical_and(other, absent))
     return where(lost, 0, where(ties, g * 0.5, g) if some(ties) else g)
 
 
 def _logaddexp(g: Array, x1: Any, x2: Any) -> LazyProduct:
     """Return the cotangent of `x1`."""
     apart = x1 - x2
-    if some(isnan(apart)):
+    if some(el.isnan(apart)):
         # inf - inf: equal operands share the cotangent.
-        apart = where(logical_and(equal(x1, x2), isinf(x1 + x2)), 0, apart)
+        apart = where(el.logical_and(el.equal(x1, x2), el.isinf(x1 + x2)), 0, apart)
     return times(g, expit(apart))
 
 
@@ -142,33 +117,39 @@ def is_complex(x: Any) -> bool:
 
 def _root_below(x: Array) -> Array:
     """Return ``sqrt(1 - x*x)``."""
-    return where(less(abs(x), 0.5), sqrt(1 - x * x), sqrt(1 - x) * sqrt(1 + x))
+    return where(el.less(el.abs(x), 0.5), el.sqrt(1 - x * x), el.sqrt(1 - x) * el.sqrt(1 + x))
 
 
 def _acosh(x: Array) -> Array:
     # A product of two roots, because the root of a complex product may have the wrong sign.
-    found = sqrt(x - 1) * sqrt(x + 1)
+    found = el.sqrt(x - 1) * el.sqrt(x + 1)
     if is_complex(x):
-        found = where(less(abs(x), 0.5), copysign(1.0, imag(x)) * 1j * sqrt(1 - x * x), found)
-    return reciprocal(found)
+        found = where(el.less(el.abs(x), 0.5), el.copysign(1.0, el.imag(x)) * 1j * el.sqrt(1 - x * x), found)
+    return el.reciprocal(found)
 
 
 def _asinh(x: Array) -> Array:
     if not is_complex(x):
-        return reciprocal(hypot(x, 1.0))
+        return el.reciprocal(el.hypot(x, 1.0))
     # The root is an even function; in the right half-plane it is a product of two roots.
-    right = where(less(copysign(1.0, real(x)), 0), -x, x)
-    return reciprocal(where(less(abs(x), 0.5), sqrt(x * x + 1), sqrt(right - 1j) * sqrt(right + 1j)))
+    right = where(el.less(el.copysign(1.0, el.real(x)), 0), -x, x)
+    return el.reciprocal(
+        where(el.less(el.abs(x), 0.5), el.sqrt(x * x + 1), el.sqrt(right - 1j) * el.sqrt(right + 1j))
+    )
 
 
 def _atan(x: Array) -> Array:
     if not is_complex(x):
-        return square(reciprocal(hypot(x, 1.0)))
-    return where(less(abs(x), 0.5), reciprocal(x * x + 1), reciprocal(x - 1j) * reciprocal(x + 1j))
+        return el.square(el.reciprocal(el.hypot(x, 1.0)))
+    return where(
+        el.less(el.abs(x), 0.5), el.reciprocal(x * x + 1), el.reciprocal(x - 1j) * el.reciprocal(x + 1j)
+    )
 
 
 def _atanh(x: Array) -> Array:
-    return where(less(abs(x), 0.5), reciprocal(1 - x * x), reciprocal(1 - x) * reciprocal(1 + x))
+    return where(
+        el.less(el.abs(x), 0.5), el.reciprocal(1 - x * x), el.reciprocal(1 - x) * el.reciprocal(1 + x)
+    )
 
 
 # --- the derivative of `tanh`
@@ -177,31 +158,31 @@ def _atanh(x: Array) -> Array:
 @primitive
 def sech_squared(x: Array) -> Array:
     """Return ``1 / cosh(x)**2``. Not ``1 - tanh(x)**2``, which loses all digits if `tanh` is nearly 1."""
-    return square(reciprocal(cosh(x)))
+    return el.square(el.reciprocal(el.cosh(x)))
 
 
 def _tan(x: Array) -> Array:
     # 1 + tan(x)**2 cancels far from the real axis.
-    return sech_squared(1j * x) if is_complex(x) else square(reciprocal(cos(x)))
+    return sech_squared(1j * x) if is_complex(x) else el.square(el.reciprocal(el.cos(x)))
 
 
 def _clip_x(g: Array, x: Array, min: Any, max: Any) -> Array:
     if min is not None:
-        g = where(less(x, min), 0, g)
-    return g if max is None else where(greater(x, max), 0, g)
+        g = where(el.less(x, min), 0, g)
+    return g if max is None else where(el.greater(x, max), 0, g)
 
 
 def _clip_min(g: Array, x: Array, min: Any, max: Any) -> Array:
-    used = less(x, min)
+    used = el.less(x, min)
     if max is not None:
-        used = logical_and(used, logical_not(greater(min, max)))
+        used = el.logical_and(used, el.logical_not(el.greater(min, max)))
     return where(used, g, 0)
 
 
 def _clip_max(g: Array, x: Array, min: Any, max: Any) -> Array:
-    used = greater(x, max)
+    used = el.greater(x, max)
     if min is not None:
-        used = logical_or(used, greater(min, max))
+        used = el.logical_or(used, el.greater(min, max))
     return where(used, g, 0)
 
 
@@ -209,28 +190,28 @@ Rule = Callable[..., Any]
 
 VJP: dict[str, dict[str, Rule]] = {
     # --- arithmetic
-    "remainder": {"x1": lambda g: g, "x2": lambda g, x1, x2: times(g, -floor_divide(x1, x2))},
+    "remainder": {"x1": lambda g: g, "x2": lambda g, x1, x2: times(g, -el.floor_divide(x1, x2))},
     "positive": {"x": lambda g: g},
     "reciprocal": {"x": lambda g, out: times(g, -conjugate(out * out))},
     # --- magnitudes and signs
-    "abs": {"x": lambda g, x: times(g, sign(x))},
+    "abs": {"x": lambda g, x: times(g, el.sign(x))},
     "sign": {"x": _sign},
     "hypot": {
         "x1": lambda g, x1, x2, out: times(g, cosine(x1, x2, out)),
         "x2": lambda g, x1, x2, out: times(g, cosine(x2, x1, out)),
     },
     # sign(x1) * sign(out) is the sign of x2, or 0 where x1 is 0.
-    "copysign": {"x1": lambda g, x1, out: times(g, sign(x1) * sign(out)), "x2": lambda g: None},
+    "copysign": {"x1": lambda g, x1, out: times(g, el.sign(x1) * el.sign(out)), "x2": lambda g: None},
     # The next number is x1 plus a step, which is constant nearly everywhere.
     "nextafter": {"x1": lambda g: g, "x2": lambda g: None},
     # --- choices
     "maximum": {
-        "x1": lambda g, x1, x2: _winner(g, x1, x2, less),
-        "x2": lambda g, x1, x2: _winner(g, x2, x1, less),
+        "x1": lambda g, x1, x2: _winner(g, x1, x2, el.less),
+        "x2": lambda g, x1, x2: _winner(g, x2, x1, el.less),
     },
     "minimum": {
-        "x1": lambda g, x1, x2: _winner(g, x1, x2, greater),
-        "x2": lambda g, x1, x2: _winner(g, x2, x1, greater),
+        "x1": lambda g, x1, x2: _winner(g, x1, x2, el.greater),
+        "x2": lambda g, x1, x2: _winner(g, x2, x1, el.greater),
     },
     # On a bound, x gets the whole gradient.
     "clip": {"x": _clip_x, "min": _clip_min, "max": _clip_max},
@@ -244,8 +225,8 @@ VJP: dict[str, dict[str, Rule]] = {
     "imag": {"x": lambda g: 1j * g},
     # --- exponentials and logarithms
     # Not out + 1, which is 0 for a very negative x.
-    "expm1": {"x": lambda g, x: times(g, conjugate(exp(x)))},
-    "log1p": {"x": lambda g, x: times(g, reciprocal(conjugate(x + 1)))},
+    "expm1": {"x": lambda g, x: times(g, conjugate(el.exp(x)))},
+    "log1p": {"x": lambda g, x: times(g, el.reciprocal(conjugate(x + 1)))},
     "log2": {"x": lambda g, x: times(g, 1 / LN2 / conjugate(x))},
     "log10": {"x": lambda g, x: times(g, 1 / LN10 / conjugate(x))},
     "logaddexp": {"x1": _logaddexp, "x2": lambda g, x1, x2: _logaddexp(g, x2, x1)},
@@ -258,8 +239,8 @@ VJP: dict[str, dict[str, Rule]] = {
         "x1": lambda g, x1, x2: times(g, inverse_part(x2, x1)),
         "x2": lambda g, x1, x2: times(g, -inverse_part(x1, x2)),
     },
-    "sinh": {"x": lambda g, x: times(g, conjugate(cosh(x)))},
-    "cosh": {"x": lambda g, x: times(g, conjugate(sinh(x)))},
+    "sinh": {"x": lambda g, x: times(g, conjugate(el.cosh(x)))},
+    "cosh": {"x": lambda g, x: times(g, conjugate(el.sinh(x)))},
     "asinh": {"x": lambda g, x: times(g, conjugate(_asinh(x)))},
     "acosh": {"x": lambda g, x: times(g, conjugate(_acosh(x)))},
     "atanh": {"x": lambda g, x: times(g, conjugate(_atanh(x)))},
@@ -273,7 +254,7 @@ INNER_VJP: dict[str, dict[str, Rule]] = {
         "x1": _inverse_part_x1,
         "x2": lambda g, x1, x2, out: times(g, -2.0 * out * inverse_part(x2, x1)),
     },
-    "sech_squared": {"x": lambda g, x, out: times(g, conjugate(-2 * out * tanh(x)))},
+    "sech_squared": {"x": lambda g, x, out: times(g, conjugate(-2 * out * el.tanh(x)))},
 }
 
 NO_GRAD: dict[str, str] = {

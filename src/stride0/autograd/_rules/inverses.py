@@ -22,22 +22,9 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._base.shapes import Shape
+from stride0._chapters import elementwise as el
 from stride0._chapters.creation import arange, eye, tril, triu, zeros_like
 from stride0._chapters.data_types import finfo
-from stride0._chapters.elementwise import (
-    abs,
-    equal,
-    exp,
-    greater,
-    imag,
-    isfinite,
-    less_equal,
-    logical_and,
-    logical_or,
-    not_equal,
-    reciprocal,
-    subtract,
-)
 from stride0._chapters.linear_algebra import matmul, matrix_transpose
 from stride0._chapters.manipulation import concat, expand_dims, reshape, squeeze
 from stride0._chapters.statistical import max, mean, prod, sum
@@ -74,17 +61,17 @@ def with_diagonal(x: Any, d: Array | None) -> Any:
 
 def reciprocals(x: Array, slack: Array) -> Array:
     """Return 1 / x; where `x` counts as 0, the result and all its derivatives are 0."""
-    return reciprocal(where(less_equal(abs(x), slack), math.inf, x))
+    return el.reciprocal(where(el.less_equal(el.abs(x), slack), math.inf, x))
 
 
 def differences(x: Array) -> Array:
     """Return ``x[j] - x[i]`` at i, j."""
-    return subtract(expand_dims(x, axis=-2), expand_dims(x, axis=-1))
+    return el.subtract(expand_dims(x, axis=-2), expand_dims(x, axis=-1))
 
 
 def slack_of(values: Array, *shape: int) -> Array:
     """Return the largest difference at which values of a decomposition count as equal."""
-    largest = max(abs(values), axis=-1, keepdims=True)
+    largest = max(el.abs(values), axis=-1, keepdims=True)
     return tolerance(values, *shape) * expand_dims(largest, axis=-1)
 
 
@@ -94,13 +81,13 @@ def solved(a: Array, g: Array) -> Array:
         result = solve(a, g)
     except LinAlgError:
         # A singular matrix matters only if the cotangent is not 0.
-        idle = all(equal(g, 0), axis=(-2, -1), keepdims=True)
+        idle = all(el.equal(g, 0), axis=(-2, -1), keepdims=True)
         if not some(idle):
             raise
         result = solve(where(idle, eye(a.shape[-1], dtype=a.dtype), a), g)
-    if every(isfinite(result)):
+    if every(el.isfinite(result)):
         return result
-    return where(any(not_equal(g, 0), axis=-2, keepdims=True), result, 0)
+    return where(any(el.not_equal(g, 0), axis=-2, keepdims=True), result, 0)
 
 
 # Inverses
@@ -128,8 +115,8 @@ def _pinv(g: Array, x: Array, rtol: Any, out: Array) -> Array | None:
     if x.size == 0:
         return None
     dropped = x - matmul(matmul(x, out), x)
-    limit = math.sqrt(finfo(x.dtype).eps) * max(abs(x), axis=(-2, -1))
-    if some(greater(max(abs(dropped), axis=(-2, -1)), limit)):
+    limit = math.sqrt(finfo(x.dtype).eps) * max(el.abs(x), axis=(-2, -1))
+    if some(el.greater(max(el.abs(dropped), axis=(-2, -1)), limit)):
         return _truncated_pinv(g, x, rtol)
     h, gh = adjoint(out), adjoint(g)
     left = matmul(matmul(gh, out), h)
@@ -146,12 +133,12 @@ def _truncated_pinv(g: Array, x: Array, rtol: Any) -> Array:
     """
     u, s, vh = svd(x, full_matrices=False)
     kept = significant(s, relative_tolerance("pinv", x, rtol))
-    d = reciprocal(where(kept, s, math.inf))
+    d = el.reciprocal(where(kept, s, math.inf))
     uh, v, gh = adjoint(u), adjoint(vh), adjoint(g)
     inner = matmul(matmul(vh, g), u)
     rows, columns = expand_dims(d, axis=-1), expand_dims(d, axis=-2)
     slack = slack_of(s, *x.shape[-2:])
-    alike = equal(expand_dims(kept, axis=-1), expand_dims(kept, axis=-2))
+    alike = el.equal(expand_dims(kept, axis=-1), expand_dims(kept, axis=-2))
     slopes = where(alike, -rows * columns, (columns - rows) * reciprocals(differences(s), slack))
     means = (rows + columns) * reciprocals(expand_dims(s, axis=-2) + expand_dims(s, axis=-1), slack)
     even = hermitian(inner)
@@ -169,9 +156,9 @@ def _truncated_pinv(g: Array, x: Array, rtol: Any) -> Array:
 def _substituted(a: Array, g: Array, upper: bool, unit_diagonal: bool) -> Array:
     """Return ``inv(adjoint(a)) @ g`` for a triangular matrix; columns of `g` that are 0 give 0."""
     result = solve_triangular(adjoint(a), g, upper=not upper, unit_diagonal=unit_diagonal)
-    if every(isfinite(result)):
+    if every(el.isfinite(result)):
         return result
-    return where(any(not_equal(g, 0), axis=-2, keepdims=True), result, 0)
+    return where(any(el.not_equal(g, 0), axis=-2, keepdims=True), result, 0)
 
 
 def _triangular_x2(g: Array, x1: Array, x2_shape: Shape, upper: bool, unit_diagonal: bool) -> Array:
@@ -221,16 +208,16 @@ def _expm(g: Array, x: Array) -> Array:
     result = expm(rows)[..., :n, n:] * unit
     return (
         result
-        if every(isfinite(result))
-        else where(any(not_equal(g, 0), axis=(-2, -1), keepdims=True), result, 0)
+        if every(el.isfinite(result))
+        else where(any(el.not_equal(g, 0), axis=(-2, -1), keepdims=True), result, 0)
     )
 
 
 @primitive
 def _unit_of(g: Array) -> Array:
     """Return the largest sum of absolute values of a column, for each matrix; 1 for 0, infinity and NaN."""
-    norm = max(sum(abs(g), axis=-2, keepdims=True), axis=-1, keepdims=True)
-    return where(logical_and(greater(norm, 0), isfinite(norm)), norm, 1)
+    norm = max(sum(el.abs(g), axis=-2, keepdims=True), axis=-1, keepdims=True)
+    return where(el.logical_and(el.greater(norm, 0), el.isfinite(norm)), norm, 1)
 
 
 # Determinants
@@ -239,12 +226,12 @@ def _unit_of(g: Array) -> Array:
 def _det(g: Array, x: Array, out: Array) -> Any:
     if x.size == 0:
         return None
-    if every(logical_and(isfinite(out), not_equal(out, 0))):
+    if every(el.logical_and(el.isfinite(out), el.not_equal(out, 0))):
         inverse = inv(x)
         # Note [Derivatives of the determinant]. Each order of derivative loses about as many digits as this
         # number has.
-        condition = max(abs(x), axis=(-2, -1)) * max(abs(inverse), axis=(-2, -1))
-        if every(less_equal(condition, finfo(x.dtype).eps ** (-1 / 6))):
+        condition = max(el.abs(x), axis=(-2, -1)) * max(el.abs(inverse), axis=(-2, -1))
+        if every(el.less_equal(condition, finfo(x.dtype).eps ** (-1 / 6))):
             return times(per_matrix(g), conjugate(per_matrix(out) * matrix_transpose(inverse)))
     return times(per_matrix(g), conjugate(_cofactors(x)))
 
@@ -252,7 +239,7 @@ def _det(g: Array, x: Array, out: Array) -> Any:
 @primitive
 def _cofactors(x: Array) -> Array:
     """Return the derivative of the determinant of any matrix; NaN for a matrix that is not finite."""
-    finite = all(isfinite(x), axis=(-2, -1), keepdims=True)
+    finite = all(el.isfinite(x), axis=(-2, -1), keepdims=True)
     u, s, vh = svd(where(finite, x, 0))
     singles, _ = _products_of_others(s)
     unit = per_matrix(det(u) * det(vh))
@@ -262,7 +249,7 @@ def _cofactors(x: Array) -> Array:
 @primitive
 def _cofactors_pullback(h: Array, x: Array) -> Array:
     """Return the cotangent of `x` in ``_cofactors(x)``, whose own cotangent is `h`."""
-    finite = all(isfinite(x), axis=(-2, -1), keepdims=True)
+    finite = all(el.isfinite(x), axis=(-2, -1), keepdims=True)
     u, s, vh = svd(where(finite, x, 0))
     _, pairs = _products_of_others(s)
     unit = conjugate(det(u) * det(vh))
@@ -276,8 +263,8 @@ def _cofactors_pullback_x(g: Array, h: Array, x: Array) -> Array:
     """Return the cotangent of `x` in it, from the second derivative of det(x) along `a` and `b`."""
     a, b = conjugate(h), g
     n = x.shape[-1]
-    x = where(all(isfinite(x), axis=(-2, -1), keepdims=True), x, 0)
-    roots = exp(arange(n + 1) * complex(0, 2 * math.pi / (n + 1)))
+    x = where(all(el.isfinite(x), axis=(-2, -1), keepdims=True), x, 0)
+    roots = el.exp(arange(n + 1) * complex(0, 2 * math.pi / (n + 1)))
     nodes = x + reshape(roots, (n + 1, *(1,) * x.ndim)) * _regular_shift(x)
     inverse = inv(nodes)
     ia, ib = matmul(inverse, a), matmul(inverse, b)
@@ -293,8 +280,8 @@ def _regular_shift(x: Array) -> Array:
     """Return a matrix Y such that ``x + w * Y`` is safely regular for all w of absolute value 1."""
     u, s, vh = svd(x)
     largest = s[..., :1]
-    small = less_equal(s, finfo(x.dtype).eps ** (1 / 6) * largest)
-    return matmul(u * expand_dims(where(small, where(equal(largest, 0), 1, largest), 0), axis=-2), vh)
+    small = el.less_equal(s, finfo(x.dtype).eps ** (1 / 6) * largest)
+    return matmul(u * expand_dims(where(small, where(el.equal(largest, 0), 1, largest), 0), axis=-2), vh)
 
 
 def _products_of_others(s: Array) -> tuple[Array, Array]:
@@ -304,17 +291,17 @@ def _products_of_others(s: Array) -> tuple[Array, Array]:
     """
     n = s.shape[-1]
     place = arange(n)
-    low, last = equal(place, n - 2), equal(place, n - 1)
-    large = where(logical_or(low, last), 1, s)
+    low, last = el.equal(place, n - 2), el.equal(place, n - 1)
+    large = where(el.logical_or(low, last), 1, s)
     total = prod(large, axis=-1, keepdims=True)
-    inverses = reciprocal(where(equal(large, 0), math.inf, large))
+    inverses = el.reciprocal(where(el.equal(large, 0), math.inf, large))
     second = prod(where(low, s, 1), axis=-1, keepdims=True)
     smallest = prod(where(last, s, 1), axis=-1, keepdims=True)
     singles = total * inverses * where(low, 1, second) * where(last, 1, smallest)
 
     def outer(mask: Array, factor: Array) -> Array:
         """Return 1 in the row and column of the mask, and the factor elsewhere."""
-        cross = logical_or(expand_dims(mask, axis=-1), expand_dims(mask, axis=-2))
+        cross = el.logical_or(expand_dims(mask, axis=-1), expand_dims(mask, axis=-2))
         return where(cross, 1, expand_dims(factor, axis=-1))
 
     pairs = expand_dims(total, axis=-1) * expand_dims(inverses, axis=-1) * expand_dims(inverses, axis=-2)
@@ -328,11 +315,11 @@ def _slogdet(g: tuple[Array | None, Array | None], x: Array, out: Any) -> Any:
     if gsign is not None and x.dtype.kind == "complex floating":
         # The differential of the sign is tangential to the unit circle: it is the imaginary part of the
         # differential of the logarithm.
-        phase = imag(product(gsign, conjugate(out[0]))) * 1j
+        phase = el.imag(product(gsign, conjugate(out[0]))) * 1j
         total = phase if total is None else total + phase
     if total is None:
         return None
-    regular = greater(abs(out[0]), 0)
+    regular = el.greater(el.abs(out[0]), 0)
     if every(regular):
         inverse = inv(x)
     else:

@@ -7,20 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._base.shapes import Shape
+from stride0._chapters import elementwise as el
 from stride0._chapters.creation import eye, zeros
 from stride0._chapters.data_types import astype, finfo
-from stride0._chapters.elementwise import (
-    abs,
-    divide,
-    equal,
-    greater,
-    less_equal,
-    pow,
-    real,
-    reciprocal,
-    sign,
-    subtract,
-)
 from stride0._chapters.linear_algebra import matmul, matrix_transpose
 from stride0._chapters.manipulation import concat, expand_dims, roll
 from stride0._chapters.statistical import max, min, sum
@@ -66,7 +55,7 @@ def cross_product(g: Array, d: Array, axis: int, times: Binary = product) -> Arr
     def rolled(x: Array, by: int) -> Array:
         return roll(x, -by, axis=axis)
 
-    return subtract(times(rolled(g, 1), rolled(d, 2)), times(rolled(g, 2), rolled(d, 1)))
+    return el.subtract(times(rolled(g, 1), rolled(d, 2)), times(rolled(g, 2), rolled(d, 1)))
 
 
 def _matrix_power(g: Array, x: Array, n: int) -> Array | None:
@@ -113,16 +102,16 @@ def _trace(g: Array, x_shape: Shape, offset: int) -> Array:
 @primitive_in("linalg")
 def unit_vectors(x: Array, norm: Array, axis: Any) -> Array:
     """Return vectors divided by their norms; the result and all derivatives are 0 if the norm is 0."""
-    return divide(x, unreduce(unless_zero(norm), x.shape, axis))
+    return el.divide(x, unreduce(unless_zero(norm), x.shape, axis))
 
 
 def _unit_vectors(g: Array, x: Array, axis: Any, out: Array) -> Array:
     # A derivative of the quotient would contain squares of the norm, which may overflow or underflow.
     if is_complex(x):
-        g = g - out * real(sum(product(g, conjugate(out)), axis=axis, keepdims=True))
+        g = g - out * el.real(sum(product(g, conjugate(out)), axis=axis, keepdims=True))
     else:
         g = without_share(g, out, out, axis)
-    return product(g, reciprocal(unless_zero(vector_norm(x, axis=axis, keepdims=True))))
+    return product(g, el.reciprocal(unless_zero(vector_norm(x, axis=axis, keepdims=True))))
 
 
 def _euclidean(g: Array, x: Array, out: Array, axis: Any) -> Any:
@@ -133,28 +122,28 @@ def _euclidean(g: Array, x: Array, out: Array, axis: Any) -> Any:
 def _contributions(x: Array, axis: int, largest: bool, slack: float = 0.0) -> Array:
     """Return the contribution of each element to the extreme along an axis, divided evenly among ties."""
     extreme = (max if largest else min)(x, axis=axis, keepdims=True)
-    hits = less_equal(abs(x - extreme), slack * max(x, axis=axis, keepdims=True))
+    hits = el.less_equal(el.abs(x - extreme), slack * max(x, axis=axis, keepdims=True))
     weights = astype(hits, x.dtype)
     return weights / sum(weights, axis=axis, keepdims=True)
 
 
 def _norm_power(x: Array, norm: Array, axis: Any, ord: float, exponent: float, signed: bool) -> Array:
     """Return ``(abs(x) / norm)**exponent``, with the sign of `x` if `signed`; 0 if the norm is 0."""
-    nothing = equal(norm, 0)
+    nothing = el.equal(norm, 0)
     size = unreduce(where(nothing, 1, norm), x.shape, axis)
     if ord > 0 and ord % 2 == 0 and not is_complex(x):
         # A polynomial of each element, also at 0.
-        powers = pow(x / size, exponent)
+        powers = el.pow(x / size, exponent)
     else:
         # No powers of 0: they, or their derivatives, may be infinite.
-        zero = equal(x, 0)
-        magnitude = where(zero, size, abs(x))
+        zero = el.equal(x, 0)
+        magnitude = where(zero, size, el.abs(x))
         if math.fabs(exponent) <= 1:
             # The quotient may overflow or underflow.
-            powers = pow(magnitude, exponent) / pow(size, exponent)
+            powers = el.pow(magnitude, exponent) / el.pow(size, exponent)
         else:
-            powers = pow(magnitude / size, exponent)
-        powers = sign(x) * powers if signed else where(zero, 0, powers)
+            powers = el.pow(magnitude / size, exponent)
+        powers = el.sign(x) * powers if signed else where(zero, 0, powers)
     return where(unreduce(nothing, x.shape, axis), 0, powers)
 
 
@@ -179,11 +168,11 @@ def _vector_norm(g: Array, x: Array, out: Array, axis: Any, ord: float) -> Any:
     if ord == 2:
         return _euclidean(g, x, out, axis)
     if ord == 1:
-        d = sign(x)
+        d = el.sign(x)
     elif math.isinf(ord):
-        magnitudes = abs(x)
-        hits = astype(equal(magnitudes, unreduce(out, x.shape, axis)), out.dtype)
-        d = sign(x) * (hits / sum(hits, axis=axis, keepdims=True))
+        magnitudes = el.abs(x)
+        hits = astype(el.equal(magnitudes, unreduce(out, x.shape, axis)), out.dtype)
+        d = el.sign(x) * (hits / sum(hits, axis=axis, keepdims=True))
     else:
         if is_complex(x):
             d = _norm_power(x, out, axis, ord, ord - 1, signed=True)
@@ -202,7 +191,7 @@ def _matrix_norm(g: Array, x: Array, out: Array, ord: Any) -> Any:
         d = _spectral_norm(x, ord)
     else:
         summed, chosen = (-2, -1) if ord in (1, -1) else (-1, -2)
-        d = sign(x) * _contributions(sum(abs(x), axis=summed, keepdims=True), chosen, ord > 0)
+        d = el.sign(x) * _contributions(sum(el.abs(x), axis=summed, keepdims=True), chosen, ord > 0)
     return times(unreduce(g, x.shape, axes), d)
 
 
@@ -215,9 +204,9 @@ def _spectral_norm(x: Array, ord: Any) -> Array:
     u, s, vh = svd(x, full_matrices=False)
     slack = tolerance(s, *x.shape[-2:])
     if ord == "nuc":
-        weights = astype(greater(s, slack * s[..., :1]), s.dtype)
+        weights = astype(el.greater(s, slack * s[..., :1]), s.dtype)
     else:
-        weights = where(equal(s, 0), 0, _contributions(s, -1, ord > 0, slack))
+        weights = where(el.equal(s, 0), 0, _contributions(s, -1, ord > 0, slack))
     return matmul(u * expand_dims(weights, axis=-2), vh)
 
 

@@ -16,28 +16,8 @@ from typing import Any
 
 from stride0 import special
 from stride0._base.errors import GradientError
+from stride0._chapters import elementwise as el
 from stride0._chapters.creation import arange
-from stride0._chapters.elementwise import (
-    abs,
-    cos,
-    equal,
-    exp,
-    floor,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    log,
-    log1p,
-    logical_and,
-    logical_or,
-    maximum,
-    real,
-    round,
-    sin,
-    sinh,
-    square,
-)
 from stride0._chapters.statistical import sum
 from stride0._core.array.array import Array
 from stride0._core.elementwise.functions import where
@@ -61,8 +41,8 @@ def along(g: Array, derivative: Any) -> LazyProduct:
 
 def is_whole_up_to(x: Any, bound: float) -> Array:
     """Return a mask of real arguments that are integers up to a bound: the poles of gamma functions."""
-    x = real(x) if is_complex(x) else x
-    return logical_and(less_equal(x, bound), equal(x, floor(x)))
+    x = el.real(x) if is_complex(x) else x
+    return el.logical_and(el.less_equal(x, bound), el.equal(x, el.floor(x)))
 
 
 def of_real(x: Any, op: str, argument: str) -> None:
@@ -73,7 +53,7 @@ def of_real(x: Any, op: str, argument: str) -> None:
 
 def alternating(n: Any) -> Any:
     """Return 1 for even numbers, -1 for odd numbers."""
-    return 1.0 - 2.0 * (n - 2.0 * floor(n / 2.0))
+    return 1.0 - 2.0 * (n - 2.0 * el.floor(n / 2.0))
 
 
 def series(coefficients: tuple[float, ...], x: Any) -> Any:
@@ -91,7 +71,7 @@ def of_lower(n: Any, f: Callable[[Any], Any]) -> Any:
     """Return ``f(n - 1)`` for a degree or an order, or 0 if that is 0."""
     if not isinstance(n, Array):
         return f(n - 1) if n else 0.0
-    lowest = equal(n, 0)
+    lowest = el.equal(n, 0)
     return where(lowest, 0.0, f(where(lowest, 1, n) - 1))
 
 
@@ -99,13 +79,13 @@ def of_lower(n: Any, f: Callable[[Any], Any]) -> Any:
 
 
 def cos_pi(x: Any) -> Any:
-    nearest = round(x)
-    return cos(math.pi * (x - nearest)) * alternating(nearest)
+    nearest = el.round(x)
+    return el.cos(math.pi * (x - nearest)) * alternating(nearest)
 
 
 def sin_pi(x: Any) -> Any:
-    nearest = round(x)
-    return sin(math.pi * (x - nearest)) * alternating(nearest)
+    nearest = el.round(x)
+    return el.sin(math.pi * (x - nearest)) * alternating(nearest)
 
 
 def _mirrored(x: Any) -> Any:
@@ -120,7 +100,7 @@ def rgamma(g: Array, x: Any, out: Array) -> LazyProduct:
     usual = -out * special.psi(x)
     if is_complex(x):
         return along(g, usual)
-    return along(g, where(less(x, 0.5), _mirrored(x) * special.gamma(1.0 - x), usual))
+    return along(g, where(el.less(x, 0.5), _mirrored(x) * special.gamma(1.0 - x), usual))
 
 
 def psi(g: Array, x: Any) -> LazyProduct:
@@ -137,7 +117,7 @@ def psi_apart(x: Any, step: Any) -> Array:
     Note [Stable derivatives].
     """
     top = x + step
-    positive = logical_and(greater(x, 0), greater(top, 0))
+    positive = el.logical_and(el.greater(x, 0), el.greater(top, 0))
     found = _psi_apart(x, top, step)
     return found if every(positive) else where(positive, found, special.psi(top) - special.psi(x))
 
@@ -155,17 +135,17 @@ def _psi_apart(x: Any, top: Any, step: Any) -> Array:
         tail = tail + number / (2 * k) * quotient
         power = power * v * v
         quotient = u * u * quotient + power
-    found: Array = recurrence + log1p(share) + share * v * (0.5 + (u + v) * tail)
+    found: Array = recurrence + el.log1p(share) + share * v * (0.5 + (u + v) * tail)
     return found
 
 
 def poch(g: Array, z: Any, m: Any, out: Array) -> LazyProduct:
     top = z + m
     # Between poles of both gamma functions, use the quotient of their mirror images.
-    mirrored = logical_and(logical_and(less(z, 0.5), less(top, 0.5)), equal(m, floor(m)))
+    mirrored = el.logical_and(el.logical_and(el.less(z, 0.5), el.less(top, 0.5)), el.equal(m, el.floor(m)))
     # Near a pole of the gamma function of z, differentiate its reciprocal.
-    at_pole = logical_and(less(z, 0.25), less(abs(z - round(z)), 0.25))
-    at_pole = logical_and(at_pole, logical_or(greater(z, -150), equal(z, floor(z))))
+    at_pole = el.logical_and(el.less(z, 0.25), el.less(el.abs(z - el.round(z)), 0.25))
+    at_pole = el.logical_and(at_pole, el.logical_or(el.greater(z, -150), el.equal(z, el.floor(z))))
     near = special.gamma(top) * special.gamma(1.0 - z) * _mirrored(z) + out * special.psi(top)
     usual = where(at_pole, near, out * psi_apart(where(at_pole, 1.0, z), m))
     # pi (cot(pi z) - cot(pi (z + m))) is 0 for an integer m, but its derivative by m is not.
@@ -176,7 +156,7 @@ def poch(g: Array, z: Any, m: Any, out: Array) -> LazyProduct:
 
 def binom(n: Any, k: Any, out: Array, by: str) -> Array:
     apart, first = n - k + 1.0, k + 1.0
-    positive = logical_and(greater(apart, 0), greater(first, 0))
+    positive = el.logical_and(el.greater(apart, 0), el.greater(first, 0))
     if every(positive):
         return out * (psi_apart(apart, k) if by == "n" else psi_apart(first, n - 2.0 * k))
     # Where a reciprocal gamma function is 0, only the term with its derivative remains.
@@ -213,16 +193,16 @@ def erfcx(g: Array, x: Any, out: Array) -> LazyProduct:
         return along(g, usual)
     # Note [Stable derivatives]
     signed = tuple(c if k % 2 else -c for k, c in enumerate(_DOUBLE_FACTORIALS))
-    far = TWO_BY_ROOT_PI * series(signed, square(math.sqrt(0.5) / x))
-    return times(g, where(greater(x, _far_of_errors(out)), far, usual))
+    far = TWO_BY_ROOT_PI * series(signed, el.square(math.sqrt(0.5) / x))
+    return times(g, where(el.greater(x, _far_of_errors(out)), far, usual))
 
 
 def dawsn(g: Array, x: Any, out: Array) -> LazyProduct:
     usual = 1.0 - 2.0 * x * out
     if is_complex(x):
         return along(g, usual)
-    far = -series(_DOUBLE_FACTORIALS, square(math.sqrt(0.5) / x))
-    return times(g, where(greater(abs(x), _far_of_errors(out)), far, usual))
+    far = -series(_DOUBLE_FACTORIALS, el.square(math.sqrt(0.5) / x))
+    return times(g, where(el.greater(el.abs(x), _far_of_errors(out)), far, usual))
 
 
 def _mills_terms() -> tuple[float, ...]:
@@ -240,15 +220,15 @@ _MILLS = _mills_terms()
 
 
 def log_ndtr(g: Array, x: Any, out: Array) -> LazyProduct:
-    near = exp(-0.5 * x * x - out) / ROOT_2_PI
+    near = el.exp(-0.5 * x * x - out) / ROOT_2_PI
     if is_complex(x):
         return along(g, near)
     # The exponent is a difference of squares for a very negative x.
     below = math.sqrt(2 / math.pi) / special.erfcx(x * -math.sqrt(0.5))
     # Note [Stable derivatives]. Far below 0 it is -x minus a series in powers of 1 / x.
     far = -(x + series(_MILLS, 1.0 / x))
-    below = where(less(x, -11.0 if out.dtype.itemsize == 8 else -8.0), far, below)
-    return times(g, where(less(x, -1), below, near))
+    below = where(el.less(x, -11.0 if out.dtype.itemsize == 8 else -8.0), far, below)
+    return times(g, where(el.less(x, -1), below, near))
 
 
 # --- integrals of exponentials and logarithms
@@ -256,13 +236,13 @@ def log_ndtr(g: Array, x: Any, out: Array) -> LazyProduct:
 
 def expn(g: Array, n: Any, x: Any, out: Array) -> LazyProduct:
     # SciPy has no negative orders; the recurrence gives the order before 0.
-    before = where(greater_equal(n, 1), special.expn(maximum(n - 1.0, 0.0), x), (exp(-x) + out) / x)
+    before = where(el.greater_equal(n, 1), special.expn(el.maximum(n - 1.0, 0.0), x), (el.exp(-x) + out) / x)
     return times(g, -before)
 
 
 def exp_by(x: Any) -> Any:
     """Return ``exp(x) / x``, which overflows later than ``exp(x)``."""
-    root = exp(0.5 * x)
+    root = el.exp(0.5 * x)
     return root / x * root
 
 
@@ -275,8 +255,8 @@ def sine_by(x: Any) -> Any:
     """Return ``sin(x) / x``."""
     if is_complex(x):
         return special.sinc(x / math.pi)
-    near = less(abs(x), 1)
-    return where(near, special.sinc(where(near, x, 0) / math.pi), sin(x) / where(near, 1, x))
+    near = el.less(el.abs(x), 1)
+    return where(near, special.sinc(where(near, x, 0) / math.pi), el.sin(x) / where(near, 1, x))
 
 
 def of_square(f: Callable[[Any], Any], f_pi: Callable[[Any], Any], z: Any) -> Any:
@@ -286,20 +266,20 @@ def of_square(f: Callable[[Any], Any], f_pi: Callable[[Any], Any], z: Any) -> An
 
 def lambertw(g: Array, z: Any, out: Array) -> LazyProduct:
     # For large results, the quotient does not multiply their rounding error by the result.
-    near = less(abs(out), 1)
-    return along(g, where(near, exp(where(near, -out, 0)), out / where(near, 1, z)) / (1.0 + out))
+    near = el.less(el.abs(out), 1)
+    return along(g, where(near, el.exp(where(near, -out, 0)), out / where(near, 1, z)) / (1.0 + out))
 
 
 def sinh_by(x: Any) -> Any:
     """Return ``sinh(x) / x``."""
-    return sinh(x) / x if is_complex(x) else 0.5 * (special.exprel(x) + special.exprel(-x))
+    return el.sinh(x) / x if is_complex(x) else 0.5 * (special.exprel(x) + special.exprel(-x))
 
 
 def spence(g: Array, z: Any) -> LazyProduct:
-    near = less(abs(z - 1.0), 0.5)
+    near = el.less(el.abs(z - 1.0), 0.5)
     # log(z) / (1 - z) is 0 / 0 at 1.
     around = -special.hyp2f1(1.0, 1.0, 2.0, 1.0 - where(near, z, 1.0))
-    return along(g, where(near, around, log(z) / (1.0 - where(near, 0.0, z))))
+    return along(g, where(near, around, el.log(z) / (1.0 - where(near, 0.0, z))))
 
 
 def ellipk(m: Any, below: Any) -> Any:
@@ -313,18 +293,18 @@ def zeta_or_derivative(x: Any, q: Any, order: int) -> Any:
 
 def of_shift(x: Any, q: Any, derivative: Any) -> Array:
     """Return a derivative of the Hurwitz zeta function by `q`; 0 where all its terms vanish."""
-    return where(logical_and(equal(x, math.inf), greater(q, 1)), 0.0, derivative)
+    return where(el.logical_and(el.equal(x, math.inf), el.greater(q, 1)), 0.0, derivative)
 
 
 def zeta(g: Array, x: Any, q: Any) -> LazyProduct:
     of_real(x, "special.zeta", "x")
     if q is not None:
         # SciPy does not continue the Hurwitz zeta function to exponents below 1.
-        return times(g, where(less_equal(x, 1), math.nan, zeta_x(x, q)))
+        return times(g, where(el.less_equal(x, 1), math.nan, zeta_x(x, q)))
     # By reflection, if the terms of the series would grow.
-    below = less(x, -0.5)
+    below = el.less(x, -0.5)
     y = where(below, 1.0 - x, 2.0)
-    size = 2.0 * exp(math.log(2 * math.pi) * (x - 1.0)) * special.gamma(y)
+    size = 2.0 * el.exp(math.log(2 * math.pi) * (x - 1.0)) * special.gamma(y)
     s, c = sin_pi(0.5 * x), cos_pi(0.5 * x)
     slope = (math.log(2 * math.pi) - special.psi(y)) * s + math.pi / 2 * c
     mirrored = size * (slope * special.zeta(y) - s * zeta_x(y, 1.0))

@@ -7,19 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._base.shapes import Axis, Shape
+from stride0._chapters import elementwise as el
 from stride0._chapters.creation import ones_like, zeros, zeros_like
 from stride0._chapters.data_types import astype, finfo
-from stride0._chapters.elementwise import (
-    abs,
-    equal,
-    greater,
-    greater_equal,
-    isnan,
-    less,
-    logical_and,
-    logical_not,
-    logical_or,
-)
 from stride0._chapters.indexing import take, take_along_axis
 from stride0._chapters.manipulation import concat, flip, moveaxis, reshape, roll
 from stride0._chapters.searching import count_nonzero
@@ -61,8 +51,10 @@ def with_kept_axes(x: Array, shape: Shape, axis: Axis) -> Array:
 
 def is_in_range(x: Array) -> bool:
     """Return whether all elements are normal numbers."""
-    size = abs(x)
-    return every(logical_and(greater_equal(size, finfo(x.dtype).smallest_normal), less(size, math.inf)))
+    size = el.abs(x)
+    return every(
+        el.logical_and(el.greater_equal(size, finfo(x.dtype).smallest_normal), el.less(size, math.inf))
+    )
 
 
 def other_factors(x: Array, axis: Axis, out: Array) -> Array:
@@ -107,7 +99,7 @@ def std_slope(x: Array, axis: Axis, correction: float, out: Array) -> Array:
     """Return the derivative of `std` by each element; 0 if all elements are equal: Note [Divided by zero]."""
     freedom = divisor(x.shape, axis, correction)
     apart, size = x - mean(x, axis=axis, keepdims=True), with_kept_axes(out, x.shape, axis)
-    if not every(logical_and(greater(size, _SMALL), less(size, math.inf))):
+    if not every(el.logical_and(el.greater(size, _SMALL), el.less(size, math.inf))):
         # The squares of the deviations may overflow or underflow.
         size = vector_norm(apart, axis=axis, keepdims=True) / math.sqrt(freedom)
     return apart / unless_zero(size) / freedom
@@ -128,10 +120,10 @@ def _extreme(g: Array, x: Array, axis: Axis, out: Array, loses: Callable[[Array,
 def losers(x: Array, axis: Axis, out: Array, loses: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
     """Return a mask of elements that are not the extreme along an axis, and the number of extremes."""
     best = with_kept_axes(out, x.shape, axis)
-    lost, unknown = loses(x, best), isnan(best)
+    lost, unknown = loses(x, best), el.isnan(best)
     if some(unknown):
         # Comparisons with NaN are false. If the extreme is NaN, all elements that are not NaN lose.
-        lost = logical_or(lost, logical_and(unknown, logical_not(isnan(x))))
+        lost = el.logical_or(lost, el.logical_and(unknown, el.logical_not(el.isnan(x))))
     return lost, count(x.shape, axis) - count_nonzero(lost, axis=axis, keepdims=True)
 
 
@@ -167,7 +159,7 @@ def recurrence(g: Array, x: Array, axis: int) -> Array:
     if is_in_range(products):
         terms = product(g, products)
         sums = _reverse_cumulative_sum(terms, axis)
-        if is_in_range(where(equal(g, 0), 1, terms)) and every(less(abs(sums), math.inf)):
+        if is_in_range(where(el.equal(g, 0), 1, terms)) and every(el.less(el.abs(sums), math.inf)):
             return sums / products
     return _by_doubling(g, x, axis)
 
@@ -248,8 +240,8 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "prod": {"x": _prod},
     "var": {"x": _var},
     "std": {"x": _std},
-    "max": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, less)},
-    "min": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, greater)},
+    "max": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, el.less)},
+    "min": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, el.greater)},
     "cumulative_sum": {"x": _cumulative_sum},
     "cumulative_prod": {"x": _cumulative_prod},
     # --- sorting and set functions
