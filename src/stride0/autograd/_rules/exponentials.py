@@ -107,17 +107,13 @@ def _shares_b(g: Array, axis: Any, out: Array) -> Any:
     return times(-sum(product(g, out), axis=axis, keepdims=True), out)
 
 
-def _log_softmax(g: Array, out: Array, axis: Any) -> Array:
-    return without_share(g, exp(out), None, axis)
-
-
 VJP: dict[str, dict[str, Rule]] = {
     "special.logsumexp": {
         "a": lambda g, a, b, axis, return_sign, out: _logsumexp(g, a, b, axis, return_sign, out, "a"),
         "b": lambda g, a, b, axis, return_sign, out: _logsumexp(g, a, b, axis, return_sign, out, "b"),
     },
     "special.softmax": {"x": lambda g, out, axis: _shares_a(g, None, axis, out)},
-    "special.log_softmax": {"x": _log_softmax},
+    "special.log_softmax": {"x": lambda g, out, axis: without_share(g, exp(out), None, axis)},
 }
 
 # Rules of inner functions: rules call them, users do not.

@@ -124,10 +124,6 @@ def _same(t: Array) -> Array:
     return t
 
 
-def _reshaped(t: Array, out_shape: Shape) -> Array:
-    return reshape(t, out_shape)
-
-
 # Functions that are linear in their array. Their other arguments are saved, except `keepdims`.
 LINEAR = {
     *("imag", "flip", "moveaxis", "permute_dims", "matrix_transpose", "repeat", "roll", "tile"),
@@ -144,7 +140,10 @@ JVP: dict[str, dict[str, Rule]] = {
     # --- manipulation, creation, indexing: the engine broadcasts and converts
     "asarray": {"obj": _same},
     **{name: {"x": _same} for name in ("astype", "broadcast_to", "strided.contiguous", "watch")},
-    **{name: {"x": _reshaped} for name in ("expand_dims", "reshape", "squeeze")},
+    **{
+        name: {"x": lambda t, out_shape: reshape(t, out_shape)}
+        for name in ("expand_dims", "reshape", "squeeze")
+    },
     "concat": {"arrays": _concat},
     "stack": {"arrays": _stack},
     "getitem": {"x": lambda t, key: t[key]},

@@ -92,10 +92,6 @@ def _diagonal(g: Array, x_shape: Shape, offset: int) -> Array:
     return where(here, expand_dims(g, axis=axis), 0)
 
 
-def _trace(g: Array, x_shape: Shape, offset: int) -> Array:
-    return where(eye(x_shape[-2], x_shape[-1], k=offset, dtype=_bool), per_matrix(g), 0)
-
-
 # Norms
 
 
@@ -210,24 +206,11 @@ def _spectral_norm(x: Array, ord: Any) -> Array:
     return matmul(u * expand_dims(weights, axis=-2), vh)
 
 
-def _outer_x1(g: Array, x2: Array) -> Any:
-    return times(matrix_transpose(g), expand_dims(conjugate(x2), axis=-1))
-
-
-def _outer_x2(g: Array, x1: Array) -> Any:
-    return times(g, expand_dims(conjugate(x1), axis=-1))
-
-
-def _vecdot_x1(g: Array, x2: Array, axis: int) -> Any:
-    return times(conjugate(expand_dims(g, axis=axis)), x2)
-
-
-def _vecdot_x2(g: Array, x1: Array, axis: int) -> Any:
-    return times(expand_dims(g, axis=axis), x1)
-
-
 VJP: dict[str, dict[str, Callable[..., Any]]] = {
-    "vecdot": {"x1": _vecdot_x1, "x2": _vecdot_x2},
+    "vecdot": {
+        "x1": lambda g, x2, axis: times(conjugate(expand_dims(g, axis=axis)), x2),
+        "x2": lambda g, x1, axis: times(expand_dims(g, axis=axis), x1),
+    },
     "linalg.cross": {
         "x1": lambda g, x2, axis: -cross_product(g, conjugate(x2), axis),
         "x2": lambda g, x1, axis: cross_product(g, conjugate(x1), axis),
@@ -235,8 +218,13 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "linalg.diagonal": {"x": _diagonal},
     "linalg.matrix_norm": {"x": _matrix_norm},
     "linalg.matrix_power": {"x": _matrix_power},
-    "linalg.outer": {"x1": _outer_x1, "x2": _outer_x2},
-    "linalg.trace": {"x": _trace},
+    "linalg.outer": {
+        "x1": lambda g, x2: times(matrix_transpose(g), expand_dims(conjugate(x2), axis=-1)),
+        "x2": lambda g, x1: times(g, expand_dims(conjugate(x1), axis=-1)),
+    },
+    "linalg.trace": {
+        "x": lambda g, x_shape, offset: where(eye(*x_shape[-2:], k=offset, dtype=_bool), per_matrix(g), 0)
+    },
     "linalg.vector_norm": {"x": _vector_norm},
 }
 

@@ -77,10 +77,6 @@ def other_factors(x: Array, axis: Axis, out: Array) -> Array:
     return moveaxis(reshape(_product_before(flat, at) * behind, moved.shape), last, axes)
 
 
-def _prod(g: Array, x: Array, axis: Axis, out: Array) -> LazyProduct:
-    return times(with_kept_axes(g, x.shape, axis), conjugate(other_factors(x, axis, out)))
-
-
 def _product_before(x: Array, axis: int) -> Array:
     """Return for each element the product of the elements before it along a non-empty axis."""
     return cumulative_prod(_slice(x, axis, None, -1), axis=axis, include_initial=True)
@@ -89,10 +85,6 @@ def _product_before(x: Array, axis: int) -> Array:
 def _var(g: Array, x: Array, axis: Axis, correction: float) -> LazyProduct:
     weight = 2 / divisor(x.shape, axis, correction)
     return times(with_kept_axes(product(g, weight), x.shape, axis), x - mean(x, axis=axis, keepdims=True))
-
-
-def _std(g: Array, x: Array, axis: Axis, correction: float, out: Array) -> LazyProduct:
-    return times(with_kept_axes(g, x.shape, axis), std_slope(x, axis, correction, out))
 
 
 def std_slope(x: Array, axis: Axis, correction: float, out: Array) -> Array:
@@ -237,9 +229,17 @@ def _length(shape: Shape | None, axis: int) -> int:
 
 VJP: dict[str, dict[str, Callable[..., Any]]] = {
     # --- statistical functions
-    "prod": {"x": _prod},
+    "prod": {
+        "x": lambda g, x, axis, out: times(
+            with_kept_axes(g, x.shape, axis), conjugate(other_factors(x, axis, out))
+        )
+    },
     "var": {"x": _var},
-    "std": {"x": _std},
+    "std": {
+        "x": lambda g, x, axis, correction, out: times(
+            with_kept_axes(g, x.shape, axis), std_slope(x, axis, correction, out)
+        )
+    },
     "max": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, el.less)},
     "min": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, el.greater)},
     "cumulative_sum": {"x": _cumulative_sum},
@@ -268,15 +268,8 @@ INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {"recurrence": {"g": _recu
 NO_GRAD: dict[str, str] = {
     **dict.fromkeys(
         (
-            "argmax",
-            "argmin",
-            "argpartition",
-            "argselect",
-            "argsort",
-            "count_nonzero",
-            "intervals",
-            "nonzero",
-            "searchsorted",
+            *("argmax", "argmin", "argpartition", "argselect", "argsort", "count_nonzero", "intervals"),
+            *("nonzero", "searchsorted"),
         ),
         "the result is integer",
     ),
