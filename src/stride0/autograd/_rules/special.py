@@ -16,39 +16,10 @@ from stride0 import special
 from stride0._chapters import elementwise as el
 from stride0._core.array.array import Array
 from stride0._core.elementwise.functions import where
+from stride0.autograd._rules import special_derivatives as slopes
 from stride0.autograd._rules.elementwise import LN2, LN10, is_complex, sech_squared, unless_zero
 from stride0.autograd._rules.parts import conjugate, product, times
-from stride0.autograd._rules.special_derivatives import (
-    DEGREE,
-    ROOT_2_PI,
-    TWO_BY_ROOT_PI,
-    Rule,
-    along,
-    binom,
-    cos_pi,
-    cosh_by,
-    dawsn,
-    ellipk,
-    erfcx,
-    exp_by,
-    expn,
-    lambertw,
-    log_ndtr,
-    lpmv,
-    multigammaln,
-    of_shift,
-    of_square,
-    poch,
-    psi,
-    psi_apart,
-    rgamma,
-    sin_pi,
-    sine_by,
-    sinh_by,
-    spence,
-    zeta,
-    zeta_or_derivative,
-)
+from stride0.autograd._rules.special_derivatives import DEGREE, ROOT_2_PI, TWO_BY_ROOT_PI, Rule, along
 from stride0.autograd._tape.tape import LazyProduct
 from stride0.special._polygamma import polygamma_z
 from stride0.special._zeta import zeta_x
@@ -119,7 +90,7 @@ def _inverse_boxcox(g: Array, out_minus_1: Array, power: Any) -> LazyProduct:
 
 def _sinc(g: Array, x: Any, out: Array) -> LazyProduct:
     near = el.less(el.abs(x), 0.5)
-    shape = (el.cos(math.pi * x) if is_complex(x) else cos_pi(x)) - out
+    shape = (el.cos(math.pi * x) if is_complex(x) else slopes.cos_pi(x)) - out
     # sinc(x) is 0F1(3/2, -(pi * x / 2)**2), whose derivative is not a difference.
     square = -((math.pi / 2) ** 2) * where(near, x * x, 0)
     around = -(math.pi**2) / 3 * x * special.hyp0f1(2.5, square)
@@ -137,36 +108,36 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.gamma": {"x": lambda g, x, out: along(g, out * special.psi(x))},
     "special.gammaln": {"x": lambda g, x: times(g, special.psi(x))},
     "special.loggamma": {"x": lambda g, x: along(g, special.psi(x))},
-    "special.rgamma": {"x": rgamma},
-    "special.digamma": {"x": psi},
+    "special.rgamma": {"x": slopes.rgamma},
+    "special.digamma": {"x": slopes.psi},
     "special.polygamma": {"x": lambda g, n, x: times(g, special.polygamma(n + 1, x))},
-    "special.multigammaln": {"a": multigammaln},
+    "special.multigammaln": {"a": slopes.multigammaln},
     "special.factorial": {
         "n": lambda g, n: times(g, where(el.less(n, 0), 0, special.gamma(n + 1.0) * special.psi(n + 1.0)))
     },
-    "special.poch": {"z": poch, "m": lambda g, z, m, out: times(g, out * special.psi(z + m))},
+    "special.poch": {"z": slopes.poch, "m": lambda g, z, m, out: times(g, out * special.psi(z + m))},
     "special.binom": {
-        "n": lambda g, n, k, out: times(g, binom(n, k, out, "n")),
-        "k": lambda g, n, k, out: times(g, binom(n, k, out, "k")),
+        "n": lambda g, n, k, out: times(g, slopes.binom(n, k, out, "n")),
+        "k": lambda g, n, k, out: times(g, slopes.binom(n, k, out, "k")),
     },
     "special.beta": {
-        "a": lambda g, a, b, out: times(g, -out * psi_apart(a, b)),
-        "b": lambda g, a, b, out: times(g, -out * psi_apart(b, a)),
+        "a": lambda g, a, b, out: times(g, -out * slopes.psi_apart(a, b)),
+        "b": lambda g, a, b, out: times(g, -out * slopes.psi_apart(b, a)),
     },
     "special.betaln": {
-        "a": lambda g, a, b: times(g, -psi_apart(a, b)),
-        "b": lambda g, a, b: times(g, -psi_apart(b, a)),
+        "a": lambda g, a, b: times(g, -slopes.psi_apart(a, b)),
+        "b": lambda g, a, b: times(g, -slopes.psi_apart(b, a)),
     },
     # --- error functions
     "special.erf": {"x": lambda g, x: along(g, TWO_BY_ROOT_PI * el.exp(-x * x))},
     "special.erfc": {"x": lambda g, x: along(g, -TWO_BY_ROOT_PI * el.exp(-x * x))},
-    "special.erfcx": {"x": erfcx},
+    "special.erfcx": {"x": slopes.erfcx},
     "special.erfi": {"x": lambda g, x: along(g, TWO_BY_ROOT_PI * el.exp(x * x))},
     "special.erfinv": {"x": lambda g, out: times(g, el.exp(out * out) / TWO_BY_ROOT_PI)},
     "special.erfcinv": {"x": lambda g, out: times(g, el.exp(out * out) / -TWO_BY_ROOT_PI)},
-    "special.dawsn": {"x": dawsn},
+    "special.dawsn": {"x": slopes.dawsn},
     "special.ndtr": {"x": lambda g, x: along(g, el.exp(-0.5 * x * x) / ROOT_2_PI)},
-    "special.log_ndtr": {"x": log_ndtr},
+    "special.log_ndtr": {"x": slopes.log_ndtr},
     "special.ndtri": {"x": lambda g, out: times(g, ROOT_2_PI * el.exp(0.5 * out * out))},
     "special.owens_t": {
         "h": lambda g, h, a: times(
@@ -184,25 +155,30 @@ VJP: dict[str, dict[str, Rule]] = {
             g, el.divide(a, c) * b * special.hyp2f1(a + 1.0, b + 1.0, c + 1.0, z)
         )
     },
-    "special.ellipk": {"m": lambda g, m: times(g, ellipk(m, 1.0 - m))},
-    "special.ellipkm1": {"p": lambda g, p: times(g, -ellipk(1.0 - p, p))},
+    "special.ellipk": {"m": lambda g, m: times(g, slopes.ellipk(m, 1.0 - m))},
+    "special.ellipkm1": {"p": lambda g, p: times(g, -slopes.ellipk(1.0 - p, p))},
     "special.ellipe": {"m": lambda g, m: times(g, -math.pi / 8 * special.hyp2f1(0.5, 1.5, 2.0, m))},
-    "special.lpmv": {"x": lpmv},
+    "special.lpmv": {"x": slopes.lpmv},
     # --- integrals of exponentials, logarithms and trigonometric functions
-    "special.exp1": {"x": lambda g, x: along(g, exp_by(-x))},
-    "special.expi": {"x": lambda g, x: along(g, exp_by(x))},
-    "special.expn": {"x": expn},
+    "special.exp1": {"x": lambda g, x: along(g, slopes.exp_by(-x))},
+    "special.expi": {"x": lambda g, x: along(g, slopes.exp_by(x))},
+    "special.expn": {"x": slopes.expn},
     "special.exprel": {"x": lambda g, x: times(g, _exprel(x))},
-    "special.spence": {"z": spence},
-    "special.zeta": {"x": zeta, "q": lambda g, x, q: times(g, of_shift(x, q, -x * special.zeta(x + 1, q)))},
-    "special.zetac": {"x": lambda g, x: zeta(g, x, None)},
-    "special.fresnel": {
-        "z": lambda g, z: of_several(g, of_square(el.sin, sin_pi, z), of_square(el.cos, cos_pi, z))
+    "special.spence": {"z": slopes.spence},
+    "special.zeta": {
+        "x": slopes.zeta,
+        "q": lambda g, x, q: times(g, slopes.of_shift(x, q, -x * special.zeta(x + 1, q))),
     },
-    "special.sici": {"x": lambda g, x: of_several(g, sine_by(x), el.cos(x) / x)},
-    "special.shichi": {"x": lambda g, x: of_several(g, sinh_by(x), cosh_by(x))},
+    "special.zetac": {"x": lambda g, x: slopes.zeta(g, x, None)},
+    "special.fresnel": {
+        "z": lambda g, z: of_several(
+            g, slopes.of_square(el.sin, slopes.sin_pi, z), slopes.of_square(el.cos, slopes.cos_pi, z)
+        )
+    },
+    "special.sici": {"x": lambda g, x: of_several(g, slopes.sine_by(x), el.cos(x) / x)},
+    "special.shichi": {"x": lambda g, x: of_several(g, slopes.sinh_by(x), slopes.cosh_by(x))},
     "special.wrightomega": {"z": lambda g, out: along(g, out / (1.0 + out))},
-    "special.lambertw": {"z": lambertw},
+    "special.lambertw": {"z": slopes.lambertw},
     # --- elementary functions
     "special.entr": {"x": lambda g, x: times(g, -el.log(x) - 1.0)},
     "special.rel_entr": {
@@ -276,8 +252,10 @@ INNER_VJP: dict[str, dict[str, Rule]] = {
         "x": lambda g, x, q, order: times(g, zeta_x(x, q, order + 1)),
         "q": lambda g, x, q, order: times(
             g,
-            of_shift(
-                x, q, -x * zeta_x(x + 1.0, q, order) - order * zeta_or_derivative(x + 1.0, q, order - 1)
+            slopes.of_shift(
+                x,
+                q,
+                -x * zeta_x(x + 1.0, q, order) - order * slopes.zeta_or_derivative(x + 1.0, q, order - 1),
             ),
         ),
     },
