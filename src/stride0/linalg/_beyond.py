@@ -17,20 +17,8 @@ from stride0._chapters.utility import all, any
 from stride0._core.array.array import Array, empty
 from stride0._core.call.binding import intercepted, primitive, primitive_in
 from stride0._core.call.checks import check_array, check_bool
+from stride0._core.elementwise import functions as el
 from stride0._core.elementwise.elementwise import assign, copy, is_recorded
-from stride0._core.elementwise.functions import (
-    abs,
-    add,
-    conj,
-    equal,
-    exp,
-    greater,
-    isfinite,
-    multiply,
-    reciprocal,
-    square,
-    where,
-)
 from stride0._core.linalg.linalg import (
     as_floating,
     check_rows,
@@ -126,7 +114,7 @@ def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False, unit_diago
 
 
 def _check_diagonal(op: str, x: Array) -> None:
-    zero = any(equal(diagonal(x), 0), axis=-1)
+    zero = any(el.equal(diagonal(x), 0), axis=-1)
     if any(zero):
         facts = [("x1", str(x.shape))]
         if zero.ndim:
@@ -194,7 +182,7 @@ def lstsq(
     except LinAlgError as error:
         facts = [("x1" if name == "x" else name, value) for name, value in error.facts]
         raise LinAlgError("lstsq", error.problem, facts) from None
-    residuals = sum(square(abs(sides - matmul(x1, solution))), axis=-2)
+    residuals = sum(el.square(el.abs(sides - matmul(x1, solution))), axis=-2)
     if x2.ndim == 1:
         solution, residuals = squeeze(solution, axis=-1), squeeze(residuals, axis=-1)
     return LstsqResult(solution, residuals, ranks, s)
@@ -213,17 +201,17 @@ def _solved(x1: Array, x2: Array, limit: float | Array) -> tuple[Array, Array, A
         s, solution, ranks = found
         counts = count_nonzero(significant(s, limit), axis=-1)
         # LAPACK may have rounded the limit.
-        if all(equal(counts, ranks)):
+        if all(el.equal(counts, ranks)):
             return s, solution, counts
     u, s, vh = svd(x1, full_matrices=False)
     counted = significant(s, limit)
-    inverses = where(counted, reciprocal(s), 0.0)
-    solution = matmul(_adjoint(vh), multiply(expand_dims(inverses, axis=-1), matmul(_adjoint(u), x2)))
+    inverses = el.where(counted, el.reciprocal(s), 0.0)
+    solution = matmul(_adjoint(vh), el.multiply(expand_dims(inverses, axis=-1), matmul(_adjoint(u), x2)))
     return s, solution, count_nonzero(counted, axis=-1)
 
 
 def _adjoint(x: Array) -> Array:
-    return matrix_transpose(conj(x))
+    return matrix_transpose(el.conj(x))
 
 
 # The exponential
@@ -252,21 +240,21 @@ def expm(x: Array, /) -> Array:
     refuse_storage_dtypes("expm", x)
     if x.size == 0:
         return copy(x, x.dtype)
-    finite = all(isfinite(x), axis=(-2, -1), keepdims=True)
-    x = where(finite, x, 0)
+    finite = all(el.isfinite(x), axis=(-2, -1), keepdims=True)
+    x = el.where(finite, x, 0)
     if x.shape[-1] == 1:
-        return where(finite, exp(x), math.nan)
+        return el.where(finite, el.exp(x), math.nan)
     degree, limit = _PADE[promote(x.dtype, dt.complex64)]
     # Each matrix of a stack is scaled by its own norm, so its result does not depend on the other matrices.
-    norm = max(sum(abs(x), axis=-2, keepdims=True), axis=-1, keepdims=True)
+    norm = max(sum(el.abs(x), axis=-2, keepdims=True), axis=-1, keepdims=True)
     halvings = []
-    while any(large := greater(norm, limit)):
+    while any(large := el.greater(norm, limit)):
         halvings.append(large)
-        x, norm = where(large, multiply(x, 0.5), x), where(large, multiply(norm, 0.5), norm)
+        x, norm = el.where(large, el.multiply(x, 0.5), x), el.where(large, el.multiply(norm, 0.5), norm)
     out = _pade(x, degree)
     for large in reversed(halvings):
-        out = where(large, matmul(out, out), out)
-    return where(finite, out, math.nan)
+        out = el.where(large, matmul(out, out), out)
+    return el.where(finite, out, math.nan)
 
 
 # By complex dtype: the degree of the approximant, and the norm up to which its error is below the unit
@@ -291,7 +279,7 @@ def _pade(x: Array, degree: int) -> Array:
     even = x6 * b[6] + x4 * b[4] + x2 * b[2] + unit * b[0]
     odd = x6 * b[7] + x4 * b[5] + x2 * b[3] + unit * b[1]
     if degree == 13:
-        even = add(matmul(x6, x6 * b[12] + x4 * b[10] + x2 * b[8]), even)
-        odd = add(matmul(x6, x6 * b[13] + x4 * b[11] + x2 * b[9]), odd)
+        even = el.add(matmul(x6, x6 * b[12] + x4 * b[10] + x2 * b[8]), even)
+        odd = el.add(matmul(x6, x6 * b[13] + x4 * b[11] + x2 * b[9]), odd)
     odd = matmul(x, odd)
     return solve(even - odd, even + odd)
