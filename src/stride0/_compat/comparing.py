@@ -14,31 +14,8 @@ from stride0._chapters.utility import all, any, every, some
 from stride0._core.array.array import Array, reinterpret
 from stride0._core.call.binding import intercepted
 from stride0._core.call.checks import KINDS, as_scalar, check_array, check_bool, check_dtype
+from stride0._core.elementwise import functions as el
 from stride0._core.elementwise.elementwise import as_array, is_recorded
-from stride0._core.elementwise.functions import (
-    abs,
-    add,
-    clip,
-    conj,
-    divide,
-    equal,
-    floor,
-    greater,
-    imag,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    multiply,
-    real,
-    sqrt,
-    subtract,
-    where,
-)
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
 from stride0.linalg import diagonal
@@ -93,9 +70,9 @@ def isclose(
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not isinstance(tolerance, Array):
             as_scalar("isclose", name, tolerance)
-    near = less_equal(abs(subtract(first, second)), add(atol, multiply(rtol, abs(second))))
-    found = logical_or(logical_and(near, isfinite(second)), equal(first, second))
-    return logical_or(found, logical_and(isnan(first), isnan(second))) if nans else found
+    near = el.less_equal(el.abs(el.subtract(first, second)), el.add(atol, el.multiply(rtol, el.abs(second))))
+    found = el.logical_or(el.logical_and(near, el.isfinite(second)), el.equal(first, second))
+    return el.logical_or(found, el.logical_and(el.isnan(first), el.isnan(second))) if nans else found
 
 
 @intercepted
@@ -179,9 +156,9 @@ def nan_to_num(
 def _numbers(x: Array, nan: float, posinf: float | None, neginf: float | None) -> Array:
     limits = finfo(x.dtype)
     high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
-    infinite = isinf(x)
-    found = where(isnan(x), nan, where(logical_and(infinite, greater(x, 0)), high, x))
-    return where(logical_and(infinite, less(x, 0)), low, found)
+    infinite = el.isinf(x)
+    found = el.where(el.isnan(x), nan, el.where(el.logical_and(infinite, el.greater(x, 0)), high, x))
+    return el.where(el.logical_and(infinite, el.less(x, 0)), low, found)
 
 
 # --- covariances
@@ -256,7 +233,7 @@ def _weights(operation: str, name: str, weights: object, count: int) -> Array:
         facts = [(name, str(given.shape)), ("observations", str(count))]
         accepts = "pass a vector with one weight per observation"
         raise ShapeError(operation, f"{name} does not have one weight per observation", facts, accepts)
-    if some(less(given, 0)):
+    if some(el.less(given, 0)):
         raise ArgumentValueError(operation, f"a weight in {name} is negative", (), "pass weights >= 0")
     return given
 
@@ -297,39 +274,41 @@ def _covariance(
     taken: Array | float = float(less_by)
     if fweights is not None:
         weights = _weights(operation, "fweights", fweights, count)
-        if some(weights != floor(weights)):
+        if some(weights != el.floor(weights)):
             accepts = "pass whole numbers, or pass the weights as aweights"
             raise ArgumentValueError(operation, "a number in fweights is not whole", (), accepts)
     if aweights is not None:
         scale = _weights(operation, "aweights", aweights, count)
-        weights = scale if weights is None else multiply(weights, scale)
+        weights = scale if weights is None else el.multiply(weights, scale)
         if less_by:
-            taken = divide(multiply(float(less_by), sum(multiply(weights, scale))), sum(weights))
+            taken = el.divide(el.multiply(float(less_by), sum(el.multiply(weights, scale))), sum(weights))
     if weights is not None:
         if count and not every(any(weights)):
             raise ArgumentValueError(operation, "all weights are 0", (), "pass a weight above 0")
         total = sum(weights)
-        centre = divide(sum(multiply(rows, weights), axis=1, keepdims=True), total)
+        centre = el.divide(sum(el.multiply(rows, weights), axis=1, keepdims=True), total)
     else:
-        centre = divide(sum(rows, axis=1, keepdims=True), total)
-    deviations = subtract(rows, centre)
-    weighted = deviations if weights is None else multiply(deviations, weights)
+        centre = el.divide(sum(rows, axis=1, keepdims=True), total)
+    deviations = el.subtract(rows, centre)
+    weighted = deviations if weights is None else el.multiply(deviations, weights)
     across = permute_dims(weighted, (1, 0))
     # For real deviations, one factor is the transpose of the other factor: half of the products are enough.
-    products = matmul(deviations, conj(across) if across.dtype.kind in KINDS["complex floating"] else across)
+    products = matmul(
+        deviations, el.conj(across) if across.dtype.kind in KINDS["complex floating"] else across
+    )
     freedom = as_array(total - taken, operation)
-    found = divide(
-        products, astype(where(greater(freedom, 0), freedom, 0.0), real(products).dtype, copy=False)
+    found = el.divide(
+        products, astype(el.where(el.greater(freedom, 0), freedom, 0.0), el.real(products).dtype, copy=False)
     )
     if is_recorded(rows) and not every(freedom > 0):
-        found = _undefined(found, rows, logical_and(logical_not(freedom > 0), isnan(found)))
+        found = _undefined(found, rows, el.logical_and(el.logical_not(freedom > 0), el.isnan(found)))
     return rows, found
 
 
 def _undefined(found: Array, rows: Array, missing: Array) -> Array:
     """Return `found` with NaN where `missing`. Derivatives are NaN there, too, even by deviations of 0."""
-    nans = multiply(sum(rows, axis=1, keepdims=True), math.nan)
-    return where(missing, add(nans, permute_dims(conj(nans), (1, 0))), found)
+    nans = el.multiply(sum(rows, axis=1, keepdims=True), math.nan)
+    return el.where(missing, el.add(nans, permute_dims(el.conj(nans), (1, 0))), found)
 
 
 def _of_variables(matrix: Array) -> Array:
@@ -354,16 +333,18 @@ def corrcoef(
         to 1, or NaN for a constant variable.
     """
     rows, c = _covariance("corrcoef", x, y, rowvar, dtype=dtype)
-    variance = real(diagonal(c))
+    variance = el.real(diagonal(c))
     across = reshape(variance, (-1, 1))
-    found = divide(c, c) if c.shape == (1, 1) else divide(divide(c, sqrt(across)), sqrt(variance))
-    if is_recorded(rows) and some(equal(variance, 0)):
-        found = _undefined(found, rows, logical_or(equal(across, 0), equal(variance, 0)))
+    found = (
+        el.divide(c, c) if c.shape == (1, 1) else el.divide(el.divide(c, el.sqrt(across)), el.sqrt(variance))
+    )
+    if is_recorded(rows) and some(el.equal(variance, 0)):
+        found = _undefined(found, rows, el.logical_or(el.equal(across, 0), el.equal(variance, 0)))
     if c.shape == (1, 1):
         return _of_variables(found)
     if found.dtype.kind in KINDS["complex floating"]:
-        return add(clip(real(found), -1, 1), multiply(clip(imag(found), -1, 1), 1j))
-    return clip(found, -1, 1)
+        return el.add(el.clip(el.real(found), -1, 1), el.multiply(el.clip(el.imag(found), -1, 1), 1j))
+    return el.clip(found, -1, 1)
 
 
 @intercepted
@@ -394,4 +375,4 @@ def kron(x1: Array | complex, x2: Array | complex) -> Array:
     sizes = [(1,) * (ndim - a.ndim) + a.shape for a in (first, second)]
     outer = reshape(first, tuple(size for n in sizes[0] for size in (n, 1)))
     inner = reshape(second, tuple(size for n in sizes[1] for size in (1, n)))
-    return reshape(multiply(outer, inner), tuple(n * m for n, m in zip(*sizes, strict=True)))
+    return reshape(el.multiply(outer, inner), tuple(n * m for n, m in zip(*sizes, strict=True)))

@@ -34,22 +34,8 @@ from stride0._core.call.checks import (
     check_fill,
     refuse_dtype,
 )
+from stride0._core.elementwise import functions as el
 from stride0._core.elementwise.elementwise import assign, is_recorded
-from stride0._core.elementwise.functions import (
-    add,
-    divide,
-    floor_divide,
-    imag,
-    isnan,
-    logical_not,
-    maximum,
-    multiply,
-    pow,
-    real,
-    sqrt,
-    subtract,
-    where,
-)
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
 from stride0.linalg import diagonal, vector_norm
@@ -142,7 +128,7 @@ def logspace(
     target = None if dtype is None else check_dtype("logspace", dtype)
     if not isinstance(base, Array):
         as_scalar("logspace", "base", base)
-    powers = pow(base, linspace(start, stop, num, device=device, endpoint=endpoint))
+    powers = el.pow(base, linspace(start, stop, num, device=device, endpoint=endpoint))
     return powers if target is None else astype(powers, target, copy=False)
 
 
@@ -225,10 +211,10 @@ def _filled(operation: str, x: object, value: float) -> tuple[Array, Array | Non
     given = check_array(operation, x)
     if not _may_be_nan(given):
         return given, None
-    missing = isnan(given)
+    missing = el.isnan(given)
     if not is_recorded(given) and not any(missing):
         return given, None
-    return where(missing, value, given), missing
+    return el.where(missing, value, given), missing
 
 
 def _may_be_nan(x: Array) -> bool:
@@ -237,8 +223,8 @@ def _may_be_nan(x: Array) -> bool:
 
 def _count(x: Array, missing: Array | None, axis: Axis, keepdims: bool = False) -> Array:
     """Return the number of elements that are not missing, in the dtype of real results."""
-    there = ones_like(x, dtype=dt.bool) if missing is None else logical_not(missing)
-    return astype(count_nonzero(there, axis=axis, keepdims=keepdims), real(x).dtype)
+    there = ones_like(x, dtype=dt.bool) if missing is None else el.logical_not(missing)
+    return astype(count_nonzero(there, axis=axis, keepdims=keepdims), el.real(x).dtype)
 
 
 def _floating(x: object, operation: str, dtype: DTypeLike | None) -> Array:
@@ -274,7 +260,7 @@ def _total(
     if not is_recorded(given) and (dtype is None or not _may_be_nan(given)):
         # The total is NaN if an element is. Usually there is no NaN, and this is the result.
         result = reduce(given, axis=axis, dtype=dtype, keepdims=keepdims)
-        if not _may_be_nan(result) or not any(isnan(result)):
+        if not _may_be_nan(result) or not any(el.isnan(result)):
             return result
     return reduce(_filled(operation, given, value)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
@@ -302,7 +288,7 @@ def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keep
     """Return the mean of the elements that are not NaN; NaN if all are NaN."""
     given = _floating(x, "nanmean", dtype)
     filled, missing = _filled("nanmean", given, 0.0)
-    return divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
+    return el.divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
 
 
 @intercepted
@@ -328,8 +314,8 @@ def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     else:
         # NaN comes last.
         ordered = sort(reshape(permute_dims(given, (*kept, *axes)), (*lead, count)), axis=-1)
-        there = count_nonzero(logical_not(isnan(ordered)), axis=-1, keepdims=True)
-        low, high = maximum(floor_divide(subtract(there, 1), 2), 0), floor_divide(there, 2)
+        there = count_nonzero(el.logical_not(el.isnan(ordered)), axis=-1, keepdims=True)
+        low, high = el.maximum(el.floor_divide(el.subtract(there, 1), 2), 0), el.floor_divide(there, 2)
         below, above = take_along_axis(ordered, low, axis=-1), take_along_axis(ordered, high, axis=-1)
         result = reshape(mean_of_two(below, above), lead)
     return expand_dims(result, axis=axes) if keepdims else result
@@ -341,11 +327,11 @@ def nanvar(
 ) -> Array:
     """Return the variance of the elements that are not NaN."""
     deviations, freedom = _deviations("nanvar", x, axis, dtype, ddof)
-    squares = multiply(real(deviations), real(deviations))
+    squares = el.multiply(el.real(deviations), el.real(deviations))
     if deviations.dtype.kind == "complex floating":
-        squares = add(squares, multiply(imag(deviations), imag(deviations)))
+        squares = el.add(squares, el.multiply(el.imag(deviations), el.imag(deviations)))
     total = sum(squares, axis=axis, keepdims=keepdims)
-    return divide(total, reshape(freedom, total.shape))
+    return el.divide(total, reshape(freedom, total.shape))
 
 
 def _deviations(
@@ -355,15 +341,15 @@ def _deviations(
     given, less = _floating(x, operation, dtype), as_real(operation, "ddof", ddof)
     filled, missing = _filled(operation, given, 0.0)
     count = _count(given, missing, axis, keepdims=True)
-    deviations = subtract(filled, divide(sum(filled, axis=axis, keepdims=True), count))
-    enough = subtract(count, less) > 0
+    deviations = el.subtract(filled, el.divide(sum(filled, axis=axis, keepdims=True), count))
+    enough = el.subtract(count, less) > 0
     if is_recorded(deviations) and not every(enough):
         # A single element equals its mean: without this, its derivative would be 0 although the result is
         # NaN.
-        deviations = where(enough, deviations, multiply(filled, math.nan))
+        deviations = el.where(enough, deviations, el.multiply(filled, math.nan))
     if missing is not None:
-        deviations = where(missing, 0.0, deviations)
-    return deviations, where(enough, subtract(count, less), math.nan)
+        deviations = el.where(missing, 0.0, deviations)
+    return deviations, el.where(enough, el.subtract(count, less), math.nan)
 
 
 @intercepted
@@ -375,7 +361,7 @@ def nanstd(
     # Squares of deviations may overflow or underflow. As in `std`, the gradient is 0 if all elements are
     # equal.
     size = vector_norm(deviations, axis=axis, keepdims=keepdims)
-    return divide(size, sqrt(reshape(freedom, size.shape)))
+    return el.divide(size, el.sqrt(reshape(freedom, size.shape)))
 
 
 def _extreme(
@@ -385,11 +371,13 @@ def _extreme(
     if given.size and not is_recorded(given):
         # The extreme is NaN if an element is. Usually there is no NaN, and this is the result.
         result = reduce(given, axis=axis, keepdims=keepdims)
-        if result.dtype.kind not in KINDS["real floating"] or not any(isnan(result)):
+        if result.dtype.kind not in KINDS["real floating"] or not any(el.isnan(result)):
             return result
     filled, missing = _filled(operation, given, worst)
     result = reduce(filled, axis=axis, keepdims=keepdims)
-    return result if missing is None else where(all(missing, axis=axis, keepdims=keepdims), math.nan, result)
+    return (
+        result if missing is None else el.where(all(missing, axis=axis, keepdims=keepdims), math.nan, result)
+    )
 
 
 @intercepted
@@ -411,7 +399,7 @@ def _place(
     if given.size and _may_be_nan(given) and not is_recorded(given):
         # The result is the index of a NaN if there is a NaN, which is rare.
         result = search(given, axis=axis, keepdims=keepdims)
-        if not any(isnan(_found(given, result, axis, keepdims))):
+        if not any(el.isnan(_found(given, result, axis, keepdims))):
             return result
     filled, missing = _filled(operation, given, worst)
     if missing is not None and some(all(missing, axis=axis)):
