@@ -1,6 +1,6 @@
 """Examples of products, decompositions and Fourier transforms. See `__init__`.
 
-What LAPACK and BLAS compute is rounded, or compared: its last digits differ from machine to machine.
+What LAPACK computes is rounded, or compared: its last digits differ from machine to machine.
 """
 
 from typing import Final
