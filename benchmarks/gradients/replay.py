@@ -1,8 +1,9 @@
 """Small programs that run many times: eager, replayed by `stride0.replay`, and compiled by `jax.jit`.
 
-A row is the time of one call, in microseconds, the replay's speed compared with eager and compiled calls,
-and the time of the first call, which records, in eager calls. Compile times are not counted. JAX is left out
-if it is not installed. The times of a row are interleaved, and the fastest of many short runs counts.
+A row has the time of one call in microseconds, and the speed of the replay compared with eager and compiled
+calls. It also has the time of the first call, which records, as a multiple of an eager call. Compile times
+are not counted. JAX is left out if it is not installed. The programs of a row run in turn, and the fastest of
+many short runs counts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sparse Jacobians and Hessians: patterns, colours and times of stride0, and of asdex and sparsejac on JAX.
 
-For each pattern and size: the number of colours, the time to find pattern and colouring (`plan`), the time of
-one matrix with a plan (`warm`), the same with `replay=True` (`replay`), and the time of the dense matrix if
-it fits into memory. asdex finds the pattern of a JAX function; sparsejac gets the pattern that stride0 found.
+Each pattern and size has the number of colours, the time to find pattern and colouring (`plan`), the time of
+one matrix with a plan (`warm`) or with a replayed plan (`replay`), and the time of the dense matrix if it
+fits into memory. asdex finds the pattern of a JAX function; sparsejac gets the pattern that stride0 found.
 Both are compiled by `jax.jit`.
 """
 

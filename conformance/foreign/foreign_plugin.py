@@ -136,14 +136,14 @@ def glass() -> None:
 
 
 def marray() -> None:
-    """Put stride0 in the place of array-api-strict, strict for the package; tests draw the same numbers."""
+    """Like `array_api_extra`, for marray. The tests draw the same random numbers in each run."""
     stride0.testing.as_array_api_strict(modules=("marray",))
     for name in ("SeedSequence", "default_rng"):
         vars(numpy.random)[name] = _seeded(getattr(numpy.random, name))
 
 
 def _seeded(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that makes a generator or its seed, with the seed 0 by default."""
+    """Return `make` with the default seed 0; `make` creates a generator or a seed sequence."""
     return lambda seed=None, **kwargs: make(0 if seed is None else seed, **kwargs)
 
 
@@ -301,7 +301,7 @@ class Recorder:
         self, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        # An assertion about the error of a call has that error's message.
+        # If an assertion about an error fails, record the error.
         cause = call.excinfo and call.excinfo.value.__cause__
         if cause is not None:
             report.user_properties.append(("cause", f"{type(cause).__name__}: {cause}"))

@@ -1,4 +1,4 @@
-"""The answers of numpy-100 as tests: with `stride0.numpy` they compute what they compute with NumPy.
+"""The answers of numpy-100 as tests: `stride0.numpy` and NumPy must compute the same values.
 
 The working directory is a clone of https://github.com/rougier/numpy-100.
 """
@@ -19,7 +19,7 @@ import stride0.numpy
 
 TEXT: Final = Path("source/exercises100.ktx").read_text(encoding="utf-8")
 ANSWERS: Final = dict(re.findall(r"^< a(\d+)\n(.*?)(?=^< |\Z)", TEXT, re.DOTALL | re.MULTILINE))
-# Answers that continue others, and names that their hints import.
+# Answers that continue an earlier answer, with the code that they need first.
 CONTINUED: Final = {"27": "Z = np.arange(1, 11)\n"}
 
 

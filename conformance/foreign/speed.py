@@ -3,7 +3,7 @@
     python -m conformance foreign-speed                  all of TIMED, three rounds
     python -m conformance foreign-speed --only glass     one of them
 
-Both libraries take turns. The least processor time of the rounds goes to
+The libraries run in turn. The shortest processor time of all rounds goes to
 conformance/results/foreign-speed.json, and from there to docs/evidence/foreign-suites.md.
 """
 
@@ -96,7 +96,7 @@ def seconds_of(python: Path, tests: Path, timed: Timed, ours: bool) -> tuple[flo
 
 
 def measured(name: str, rounds: int) -> dict[str, Any]:
-    """Return the least seconds and the outcomes of a suite on both libraries."""
+    """Return the shortest times and the outcomes of a suite on both libraries."""
     timed, counts = TIMED[name], {}
     best: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:

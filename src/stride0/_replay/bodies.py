@@ -24,7 +24,7 @@ from stride0.strided import contiguous
 __all__ = ["repeat"]
 
 MOST_OPERANDS = 64
-# Takes and returns lists of leaves: states and the items of rows; the next states and the outputs.
+# Takes two lists, the states and the items of rows. Returns two lists, the next states and the outputs.
 Body = Callable[[list[Any], list[Any]], tuple[list[Any], list[Any]]]
 Known = tuple[Links | None, list[Array]]
 
@@ -32,7 +32,7 @@ Known = tuple[Links | None, list[Array]]
 def repeat(
     body: Body, states: list[Any], rows: list[Any], n: int, reverse: bool, known: Callable[[], Known]
 ) -> tuple[list[Any], list[Any]]:
-    """Repeat a body of leaves.
+    """Repeat a body that takes and returns lists of leaves.
 
     `known` returns the variables that the body must not change, and the arrays from outside that it may use.
     """
@@ -55,7 +55,7 @@ def repeat(
 
 
 class Unrolled(Exception):
-    """The steps of a loop are recorded one by one."""
+    """Raised if the steps of a loop must be recorded one by one."""
 
 
 class Inner(Recorder):
@@ -68,13 +68,13 @@ class Inner(Recorder):
     samples : list
         The states and items of the first step.
     known : list of Array
-        Arrays of the outer recording that the body may use. Operands do not show which tapes track them.
+        Arrays of the outer recording that the body may use. An operand does not show which tapes track it.
     """
 
     def __init__(self, outer: Recorder, samples: list[Any], known: list[Array]) -> None:
         super().__init__(outer.operation, samples, [])
         self.outer, self.reachable = outer, known
-        # What a replay has written before the loop, it cannot undo.
+        # A replay cannot undo its writes before the loop.
         self.writes = outer.writes
         self.taken: list[Array] = []
         self.inner: dict[int, Array] = {}
@@ -100,7 +100,7 @@ class Inner(Recorder):
         slot, value = self.outer.operand(x)
         if slot not in self.inner:
             same = {id(y): y for y in self.reachable if self.is_at(y, slot)}
-            # A copy of an array may be tracked by another tape than the array.
+            # An array and its copy may have different tapes.
             if len(same) > 1 and any(is_tracked(y) for y in same.values()):
                 raise Unrolled
             # An operand does not show whether a tape tracks it.
@@ -117,7 +117,7 @@ class Inner(Recorder):
         try:
             return _tape.slot_of(x) is not None and self.outer.operand(x)[0] == slot
         except ReplayError:
-            return False  # of an earlier call
+            return False  # `x` is from an earlier call
 
     def constant(self, x: Array) -> Array:
         """Return the recorded array for an array that no call changes."""
@@ -143,7 +143,7 @@ def _recorded(
     links: Links | None,
     known: list[Array],
 ) -> tuple[list[Any], list[Any]]:
-    """Record a body, and its repetition as one call of the outer recording."""
+    """Record a body, and record the loop as one call of the outer recording."""
     states, rows = ([_tape.lifted(x) for x in part] for part in (states, rows))
     if any(isinstance(x, Array) and _tape.slot_of(x) is None for x in (*states, *rows)):
         raise Unrolled  # batched by `vmap`
@@ -159,7 +159,7 @@ def _recorded(
         is_opaque = inner.is_opaque
         changed = None if links is None else links.changed()
         if changed is not None:
-            outer.refuse(f"the body of a loop changes {name_of(changed)}", "a part of the state", "loop")
+            outer.refuse(f"the body of a loop changes {name_of(changed)}", "keep it in the state", "loop")
     finally:
         inner.end()
     recording.finish(tuple(slots))
@@ -193,7 +193,7 @@ def _looped(outer: Recorder, looped: Looped, operands: list[Any]) -> list[Any]:
     count = len(looped.recording.results)
 
     def forward(*given: Any) -> tuple[Any, Any]:
-        # By the function itself: derivatives of this gradient see how the states depend on the operands.
+        # Call `whole`, so that derivatives of this gradient include how the states depend on the operands.
         found: Any = whole(*given)
         return found, (list(given), list(found[count:]))
 
@@ -211,17 +211,17 @@ def _looped(outer: Recorder, looped: Looped, operands: list[Any]) -> list[Any]:
 
 
 def _pulled(looped: Looped, operands: list[Any], saved: list[Any], cotangents: list[Any]) -> dict[int, Any]:
-    """Return the cotangents of operands, by their numbers: a loop in the opposite direction.
+    """Return the cotangents of operands, by position, computed by a loop in the opposite direction.
 
-    There are cotangents of the results, and of the states `saved` before each step.
+    `cotangents` belong to the results, and to the states `saved` before each step.
     """
     states, items = looped.states, looped.states + looped.rows
     recording, taken = looped.recording, operands[items:]
-    # Zeros that the package makes are the same in each call.
+    # Cotangents that are zeros made by the package are constants of the recording.
     cotangents = [_tape.lifted(g) for g in cotangents]
     moving = [k for k, x in enumerate(operands) if _is_floating(x)]
     results = [k for k, g in enumerate(cotangents) if _is_floating(g)]
-    # The state: cotangents of states, and sums of the cotangents of what the body takes from outside.
+    # The state: cotangents of states, and sums of the cotangents of the arrays from outside.
     own, sums = [k for k in moving if k < states], [k for k in moving if k >= items]
     read = [k for k in moving if states <= k < items]
 

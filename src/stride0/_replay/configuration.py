@@ -21,7 +21,7 @@ COMPILED = {"asarray": asarray, "from_dlpack": from_dlpack}
 
 
 class Entered:
-    """A call of the function's own code. A tuple of its result as `answer` means that it is not executed."""
+    """A call of the function's own code. It is not executed if `answer` has a tuple of the result."""
 
     answer: tuple[Any] | None = None
 

@@ -35,7 +35,7 @@ def loop(n: int, body: Callable[[int, Any], Any], state: Any) -> Any:
     Parameters
     ----------
     n : int
-        How many steps.
+        The number of steps.
     body : callable
         Takes the number of the step and the state; returns the next state, with the structure, shapes and
         dtypes of `state`.
@@ -80,7 +80,7 @@ def scan(body: Callable[[Any, Any], tuple[Any, Any]], state: Any, xs: Any) -> tu
     state : nested structure of arrays or Python numbers
         The first state.
     xs : nested structure of arrays
-        All have the same size along their first axis, at least 1.
+        Arrays of equal size along the first axis. This size is at least 1.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def scan(body: Callable[[Any, Any], tuple[Any, Any]], state: Any, xs: Any) -> tu
     Raises
     ------
     ArgumentTypeError, ArgumentValueError
-        If `xs` has other objects than arrays, or if the structure of the state changes.
+        If `xs` contains other objects than arrays, or if the structure of the state changes.
     ShapeError, DTypeError
         If the arrays of `xs` have no items or different lengths, or if the next state has other shapes or
         dtypes.
@@ -104,8 +104,8 @@ def scan(body: Callable[[Any, Any], tuple[Any, Any]], state: Any, xs: Any) -> tu
     gradient of the Python loop. To keep fewer states, write
     ``checkpoint_loop(lambda y: loop(100, body, y), y, n // 100, snapshots=10)``.
 
-    A body that draws random numbers, or writes to arrays from outside, is recorded step by step, as a Python
-    loop is. The same holds within `vmap`.
+    If the body draws random numbers or writes to arrays from outside, the loop is recorded step by step, like
+    a Python loop. Loops within `vmap` are recorded step by step, too.
 
     Examples
     --------
@@ -118,11 +118,11 @@ def scan(body: Callable[[Any, Any], tuple[Any, Any]], state: Any, xs: Any) -> tu
     rows, _ = flatten(xs)
     if not rows or not all(isinstance(x, Array) and x.ndim for x in rows):
         problem = "xs must be a structure of arrays with at least one axis"
-        raise ArgumentTypeError("scan", problem, (("xs", shown(xs)),), "pass arrays, or write loop")
+        raise ArgumentTypeError("scan", problem, (("xs", shown(xs)),), "pass arrays, or call loop")
     lengths = {x.shape[0] for x in rows}
     if len(lengths) != 1 or 0 in lengths:
         problem = f"the arrays of xs have the lengths {sorted(lengths)}"
-        raise ShapeError("scan", problem, (), "pass arrays of one length, at least 1")
+        raise ShapeError("scan", problem, (), "pass arrays of equal length, at least 1")
     return _scan("scan", body, state, xs, lengths.pop())
 
 
@@ -140,15 +140,16 @@ def _scan(operation: str, body: Any, state: Any, xs: Any, n: int) -> tuple[Any, 
         except ValueError:
             new_leaves = []
         if len(new_leaves) != len(states) or any(isinstance(x, (tuple, list, dict)) for x in new_leaves):
-            accepts = "return arrays in the structure of state"
+            accepts = "return a state with the structure of the first state"
             raise ArgumentValueError(operation, "the next state has another structure", (), accepts)
         new_leaves = [_array(x) for x in new_leaves]
         for x, old in zip(new_leaves, states, strict=True):
             facts = (("state", f"{old.shape} {old.dtype.name}"), ("next state", f"{x.shape} {x.dtype.name}"))
             if x.shape != old.shape:
-                raise ShapeError(operation, "the next state has another shape", facts, "pass such a state")
+                accepts = "return the shape of the first state, or pass a first state of the new shape"
+                raise ShapeError(operation, "the next state has another shape", facts, accepts)
             if x.dtype is not old.dtype:
-                accepts = "pass such a state, or cast by astype"
+                accepts = "cast the next state by astype, or pass a first state of the new dtype"
                 raise DTypeError(operation, "the next state has another dtype", facts, accepts)
         outputs, found[0] = flatten(y)
         return new_leaves, [_array(x) for x in outputs]

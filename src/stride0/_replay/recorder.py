@@ -96,7 +96,7 @@ class Recorder:
         self.kept: list[Any] = []
         self.writes = False
         self.is_operator = False
-        # Whether derivatives of the calls are not those of the recorded steps.
+        # Whether a call has other derivatives than its recorded steps.
         self.is_opaque = False
         self.arguments = [_tape.recorded_array(self.level, x, slot) for slot, x in enumerate(leaves)]
 
@@ -167,7 +167,7 @@ class Recorder:
     # --- calls
 
     def innermost(self) -> Recorder:
-        """Return the recorder of the body that runs, if this recorder's function has called a loop."""
+        """Return the recorder of the loop body that runs; outside of loops, this recorder."""
         found: Recorder | None = _tape.current_recorder()
         return self if found is None else found
 

@@ -389,7 +389,7 @@ def sparse_plan(
         As for `sparse_jacobian`.
     replay : bool
         Whether the second call of ``plan.jacobian`` or ``plan.hessian`` is recorded by `stride0.replay`, and
-        later calls run the recording. This saves the time of Python.
+        later calls run the recording. This saves Python's overhead.
 
     Returns
     -------

@@ -127,7 +127,7 @@ def _one_by_one(
     size: int,
     out_axes: Any,
 ) -> Any:
-    """Call a function for each example: the trace of a sparsity pattern does not see into batches."""
+    """Call a function for each example, because sparsity patterns are not traced through batches."""
     examples, out = [], None
     for k in range(size):
         given = [

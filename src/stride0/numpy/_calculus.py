@@ -68,7 +68,7 @@ def vecmat(x1: Any, x2: Any, /) -> Array:
 def _matrices(operation: str, x: Any) -> Array:
     found: Array = array(x)
     if found.ndim < 2:
-        raise ShapeError(operation, f"the matrix has {found.ndim} axes", (), "pass two or more axes")
+        raise ShapeError(operation, f"the matrix has {found.ndim} axes", (), "pass at least two axes")
     return found
 
 

@@ -59,7 +59,7 @@ asanyarray = asarray
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Array:
-    """Convert to an array; infinities and NaN raise."""
+    """Convert to an array; raise an error if an element is infinite or NaN."""
     found = asarray(a, dtype, order)
     if "floating" in found.dtype.kind and not bool(xp.all(xp.isfinite(found))):
         accepts = "call asarray, or replace the elements by nan_to_num"

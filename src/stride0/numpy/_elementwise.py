@@ -114,7 +114,7 @@ def spacing(x: Any) -> Any:
 
 
 def real_if_close(a: Any, tol: Any = 100) -> Any:
-    """Return real parts if all imaginary parts are close to 0: `tol` epsilons, or `tol` itself below 1."""
+    """Return real parts if imaginary parts are below a limit: `tol` epsilons; for `tol` up to 1, `tol`."""
     a = array(a)
     if a.dtype.kind != "complex floating":
         return a

@@ -212,7 +212,7 @@ def geterr() -> dict[str, str]:
 def seterr(
     all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None
 ) -> dict[str, str]:
-    """Do nothing, as `errstate`; return what `geterr` returns."""
+    """Return the result of `geterr`; like `errstate`, change nothing."""
     _check_modes("seterr", all=all, divide=divide, over=over, under=under, invalid=invalid)
     return geterr()
 

@@ -25,7 +25,7 @@ def ndenumerate(arr: Any) -> Iterator[tuple[tuple[int, ...], Array]]:
 
 class broadcast:
     """
-    Arrays with a common shape; iteration yields a tuple of elements for each place.
+    Arrays with a common shape; iteration yields one tuple of elements per position.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class broadcast:
 
 
 def apply_over_axes(func: Any, a: Any, axes: Any) -> Array:
-    """Apply a function of an array and an axis along one axis after another, and keep the axes."""
+    """Apply a function of an array and an axis along each of the axes in turn, and keep the axes."""
     found = a = array(a)
     for axis in (axes,) if isinstance(axes, int) else axes:
         axis = normalize_axis("apply_over_axes", int(axis), a.ndim)
@@ -53,7 +53,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Array:
         found = part if part.ndim == a.ndim else xp.expand_dims(part, axis=axis)
         if found.ndim != a.ndim:
             problem = f"the function returns {part.ndim} axes"
-            raise ArgumentValueError("apply_over_axes", problem, (), "return the same number, or one less")
+            raise ArgumentValueError("apply_over_axes", problem, (), f"return {a.ndim} or {a.ndim - 1} axes")
     return found
 
 

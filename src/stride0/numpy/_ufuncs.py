@@ -129,7 +129,7 @@ class ufunc:
         return getattr(_reductions, self._scan)(x, axis=axis, dtype=dtype, out=out)
 
     def reduceat(self, x: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
-        """Reduce slices between indices; an index that does not increase gives its element."""
+        """Reduce slices between successive indices; if the next index is not larger, return the element."""
         x, name = xp.moveaxis(array(x), axis, 0), f"{self.__name__}.reduceat"
         starts = [int(k) for k in array(indices)]
         if any(not 0 <= k < x.shape[0] for k in starts):
@@ -288,7 +288,7 @@ def _gcd(x1: Any, x2: Any) -> Array:
     a, b = _integers("gcd", x1, x2)
     while bool(xp.any(b != 0)):
         a, b = xp.where(b == 0, a, b), xp.where(b == 0, b, a % xp.where(b == 0, 1, b))
-    return xp.abs(a)  # the least integer has no absolute value
+    return xp.abs(a)  # the most negative integer has no absolute value
 
 
 def _lcm(x1: Any, x2: Any) -> Array:

@@ -81,7 +81,7 @@ def solve(a: Any, b: Any) -> Array:
 
 
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Array:
-    """Solve ``tensordot(a, x, x.ndim) = b``; `axes` of `a` are moved to its end first."""
+    """Solve ``tensordot(a, x, x.ndim) = b``, after moving `axes` of `a` to the end."""
     a, b = _floating(a), _floating(b)
     if axes is not None:
         last = [normalize_axis("tensorsolve", axis, a.ndim) for axis in axes]
@@ -89,17 +89,17 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Array:
     shape = a.shape[b.ndim :]
     if math.prod(a.shape[: b.ndim]) != math.prod(shape):
         facts = [("a", str(a.shape)), ("b", str(b.shape))]
-        accepts = "pass a with as many elements along the axes of b as along the other axes"
+        accepts = "make the product of the first b.ndim sizes of a equal the product of its other sizes"
         raise LinAlgError("tensorsolve", "the matrix of a is not square", facts, accepts)
     matrix = xp.reshape(a, (b.size, math.prod(shape)))
     return xp.reshape(xp.linalg.solve(matrix, xp.reshape(b, (-1,))), shape)
 
 
 def tensorinv(a: Any, ind: int = 2) -> Array:
-    """Return the inverse for products by `tensordot` over the last axes; `ind` axes are the first ones."""
+    """Return the inverse of `a` for ``tensordot(a, b, ind)``; the first `ind` axes are rows."""
     a = _floating(a)
     if ind <= 0:
-        raise ArgumentValueError("tensorinv", f"ind is {ind}", (), "pass how many axes come first")
+        raise ArgumentValueError("tensorinv", f"ind is {ind}", (), "pass a positive number of axes")
     rows = math.prod(a.shape[ind:])
     inverse = xp.linalg.inv(xp.reshape(a, (math.prod(a.shape[:ind]), rows)))
     return xp.reshape(inverse, (*a.shape[ind:], *a.shape[:ind]))

@@ -34,7 +34,7 @@ VERSION: Final = "2.6.1"
 NEXT: Final = "2026.12"
 """array-api-strict's name for the draft of the standard."""
 SAME: Final = {VERSIONS[0]: VERSIONS[1], NEXT: DRAFT}
-"""Versions of array-api-strict that have another name in stride0, with that name."""
+"""Versions of array-api-strict that stride0 runs under another version, and that version."""
 DEVICES: Final[dict[str, dict[str, Any]]] = {
     "cpu": {},
     "device1": {},
@@ -344,7 +344,7 @@ def _flags_class(module: _Module) -> type:
                 "data_dependent_shapes": data_dependent_shapes,
                 "enabled_extensions": enabled_extensions,
             }
-            # As in array-api-strict, each block ends by restoring the flags from the creation of this object.
+            # As in array-api-strict, each block restores the flags that were set when this object was made.
             self._before = module.get()
 
         def __enter__(self) -> None:

@@ -9,19 +9,19 @@ cdef class Looped:
     """
     The function that repeats a recorded body.
 
-    It takes the states, the rows (arrays or ranges, of which step k takes item k) and what the body takes from outside. It returns
-    a tuple: the last states, the other results of all steps, stacked, and with `saves` the states before each step, stacked.
+    Its operands are the states, the rows (arrays or ranges: step k takes item k) and the arrays that the body uses from outside. It
+    returns a tuple: the last states, then the stacked outputs of all steps. With `saves`, the stacked states before each step follow.
 
     Parameters
     ----------
     recording : Recording
         The body: its first arguments are states in C order and items of rows; its first results are the next states.
     n, states, rows : int
-        Numbers of steps, states and rows.
+        The numbers of steps, states and rows.
     reverse : bool
-        Whether the last item of the rows is taken first.
+        Whether the loop begins with the last item of each row.
     saves : bool
-        Whether states are returned.
+        Whether the states before each step are returned.
     """
 
     cdef readonly Recording recording
@@ -79,22 +79,22 @@ cdef class Looped:
                     PyErr_CheckSignals()
         finally:
             close_frame(body, &frame, few, block)
-        # A state that the body returns unchanged is an operand.
+        # Copy the states: if the body returns a state unchanged, the state is still the caller's array.
         return (*[copy_array(<Array>x, (<Array>x).code, True) for x in states], *outputs, *saved)
 
 
 cdef Array stack_for(Array x, Py_ssize_t n):
-    """An array for n arrays like x."""
+    """A new array with room for n arrays with the shape and dtype of x, along a new first axis."""
     cdef Py_ssize_t shape[MAX_NDIM]
     if x.ndim == MAX_NDIM:
-        raise ShapeError("scan", f"an output has {MAX_NDIM} axes", (), "return arrays of fewer axes")
+        raise ShapeError("scan", f"an output has {MAX_NDIM} axes", (), f"return arrays with at most {MAX_NDIM - 1} axes")
     shape[0] = n
     memcpy(shape + 1, x.shape_, x.ndim * sizeof(Py_ssize_t))
     return new_array(x.code, x.ndim + 1, shape, NULL, False)
 
 
 cdef int put_item(Array stack, Py_ssize_t k, Array x) except -1:
-    """Copy an array in C order."""
+    """Copy x to item k of a stack. Both must be in C order."""
     cdef Py_ssize_t size = x.size * itemsize_at(x.code)
     memcpy(data_of(stack) + k * size, data_of(x), size)
     return 0

@@ -8,13 +8,13 @@ cdef enum:
 cdef struct Part:
     s0_loop loop                # NULL for a product of matrices
     Py_ssize_t n, m             # the elements along two axes, and the strides along them
-    int count                   # operands and the result
+    int count                   # the number of operands, including the result
     int algorithm
     int address[4]
     int offset[4]
     Py_ssize_t inner[4]
     Py_ssize_t outer[4]
-    # In other lines of the cache, because most parts do not need it.
+    # The last fields are in other cache lines, because most parts do not read them.
     Py_ssize_t k                # the elements along a third axis, and the strides
     Py_ssize_t third[4]
     Product* product
@@ -22,11 +22,11 @@ cdef struct Part:
 # Memory without a slot: a Python scalar in a dtype, an element, or accumulators.
 cdef struct Room:
     Py_ssize_t slot             # of the Python scalar; -1 for other memory
-    PyObject* given             # its type if it differs between calls; NULL for an element
+    PyObject* given             # the scalar's type if the scalar varies between calls; NULL for an element
     int code
     Py_ssize_t place            # in the block; -1 for `value`
     char value[SCALAR_ROOM]
-    bint late                   # whether a step makes the scalar
+    bint late                   # whether the scalar is the result of a step
 
 
 cdef int run_part(Part* part, char** addresses) except -1:
@@ -69,7 +69,7 @@ cdef bint set_loop(Part* part, const Plan* plan, Kernel kernel, bint folds) noex
 
 
 cdef bint plan_loop(Part* part, Kernel kernel, Operand* operands, int nin) noexcept:
-    """Plan a kernel for operands and a result that all have its dtypes."""
+    """Plan a kernel whose operands and result have the dtypes of the kernel."""
     cdef Plan plan
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef int ndim, k
@@ -134,7 +134,7 @@ cdef bint is_copied(int code, int target) noexcept:
 
 
 cdef bint is_basic(object key) noexcept:
-    """Whether a key has integers, slices, None and `...` only."""
+    """Whether a key consists only of integers, slices, None and `...`."""
     if type(key) is tuple:
         return all([type(item) is not tuple and is_basic(item) for item in key])
     return type(key) is int or key is None or key is Ellipsis or (

@@ -1,7 +1,7 @@
 # Where the results of prepared steps lie. Included in `replay.pyx`: Note [Prepared steps].
 
 cdef class Block:
-    """Memory of results without objects, in which a place is used again after the last reader of its result."""
+    """Memory for results without array objects. A place is reused after the last step that reads its result."""
 
     cdef list free              # free parts: [place, size]
     cdef Py_ssize_t size
@@ -55,7 +55,7 @@ cdef int prepare_steps(Recording self) except -1:
     if self.prepared is NULL:
         raise MemoryError("replay: no memory for the steps of a recording")
     self.count = count
-    # From the last step on: only steps that are called need objects.
+    # Backwards: a result needs an array object only if the caller, or a later step that is called, reads it.
     for k in range(count - 1, -1, -1):
         step = <Step>self.live[k]
         found.prepare(step, &self.prepared[k])
@@ -99,7 +99,7 @@ cdef int prepare_steps(Recording self) except -1:
             room.slot, room.late, room.given = key[0], key[0] in self.made, s0_type(self.samples[key[0]])
     self.boxed = found.needed
     self.rooms_count, self.block = len(found.rooms), block.size
-    # Arguments and arrays from outside of which prepared steps need the address.
+    # Arguments and arrays from outside whose addresses prepared steps need.
     read = {slot for k in range(count) if self.prepared[k].way != BY_CALL for slot in self.read_by(&self.prepared[k])}
     self.addressed = tuple(sorted([slot for slot in read if slot not in self.made and self.outlines[slot] is not None]))
     return 0

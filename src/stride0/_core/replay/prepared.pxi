@@ -2,11 +2,11 @@
 #
 # Note [Prepared steps]
 #     The arrays of a recording have known shapes and strides. So an elementwise step, a reduction, a copy or a product of few
-#     elements is planned once, as one or several parts, and a call passes pointers to the kernels: the kernels of the eager call,
-#     so that the bits are the same. A step that returns a view of an operand becomes an offset. A result gets an array object
-#     only if the caller, or a step that is not prepared, reads it; all other results lie in one block of memory, in which the
-#     place of a result is used again after its last reader. Python scalars are written to rooms in the dtypes in which kernels
-#     read them: the scalars of arguments once in a call.
+#     elements is planned once, as one or several parts. A call only passes pointers to the kernels. They are the kernels of the
+#     eager call, so the bits are the same. A step that returns a view of an operand becomes an offset. A result gets an array
+#     object only if the caller reads it, or a step that is not prepared. All other results are in one block of memory. The place
+#     of a result is reused after the last step that reads the result. Python scalars are written to rooms, in the dtypes that the
+#     kernels read. Scalars among the arguments are written once per call.
 
 cdef enum:
     PLACE = 64          # alignment of results in the block
@@ -23,10 +23,10 @@ cdef struct Prepared:
     Py_ssize_t result           # slot of the result array; -1 without one
     bint makes                  # whether the result becomes an array
     Py_ssize_t place            # of the result in the block; -1 if it is not there
-    Py_ssize_t first, count     # by parts: which ones
+    Py_ssize_t first, count     # by parts: the first part, and the number of parts
     Py_ssize_t base, offset     # by offset: the slot of the operand, and the bytes from there to the result
 
-# Operations of Python floats whose results have the bits of Python's.
+# Operations of Python floats for which the kernels give the same bits as Python.
 cdef dict OF_FLOATS = {"add": OP_ADD, "subtract": OP_SUBTRACT, "multiply": OP_MULTIPLY, "divide": OP_DIVIDE}
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(REDUCTIONS)}
 # Functions that reduce x over `axis`; the places of their parameters `keepdims` and `dtype`.
@@ -42,7 +42,7 @@ cdef class Preparation:
     cdef list outlines          # by slot: an Array with shape and strides of the slot's array, or None
     cdef set needed             # slots that need objects
     cdef dict packs             # by slot: the step that packs arrays into a list
-    cdef dict rooms             # by slot and dtype of a scalar, or by the bytes of an element: number, code, bytes of an element or size
+    cdef dict rooms             # by (slot, dtype) of a scalar, or (dtype, bytes) of an element: number, dtype, and bytes or size
 
     cdef int prepare(self, Step step, Prepared* out) except -1:
         """Describe how a step runs."""
@@ -64,13 +64,13 @@ cdef class Preparation:
             out.way, out.count = BY_PARTS, self.recording.parts_count - out.first
             out.result = -1 if result is None else step.result
         else:
-            # What the attempt has added.
+            # Drop the parts and rooms that the attempt has added.
             self.recording.drop_parts(out.first)
             self.rooms = {key: room for key, room in self.rooms.items() if room[0] < rooms}
         return 0
 
     cdef bint describe(self, Step step, Array result) except -1:
-        """Describe a step by parts; False if it is called like any other function."""
+        """Describe a step by parts; False if the step must be called instead."""
         if result is None:
             if step.number != CALL:
                 return False
@@ -109,7 +109,7 @@ cdef class Preparation:
         return False
 
     cdef list arguments_of(self, Step step):
-        """The arguments of a call by the places of its parameters, outlines for arrays; None if a scalar differs between calls."""
+        """The arguments of a call in the order of its parameters, with outlines instead of arrays; None if a scalar may differ between calls."""
         cdef PyObject* args[MOST_OPERANDS]
         cdef PyObject* given[MAX_PARAMETERS]
         cdef list found = []
@@ -128,7 +128,7 @@ cdef class Preparation:
             return None
         return [<object>given[k] for k in range(signature.count)]
 
-    # --- memory that is no slot: its address follows the addresses of the slots
+    # --- memory without a slot: its address follows the addresses of the slots
 
     cdef Py_ssize_t room(self, object key, int code, object content):
         if key not in self.rooms:
@@ -157,7 +157,7 @@ cdef class Preparation:
     cdef bint add_loop(
         self, Kernel kernel, object arrays, object addresses, Array result, Py_ssize_t address, Py_ssize_t offset=0, bint within=False
     ) except -1:
-        """Add the call of a kernel, given an array, or None and an address, for each operand; `within` if the first one is the result."""
+        """Add the call of a kernel. Each operand has an address and an array (None for a scalar); `within`: the first operand is the result."""
         cdef Operand operands[4]
         cdef Part* part = self.recording.new_part()
         cdef int k, nin = <int>len(addresses)
@@ -204,7 +204,7 @@ cdef class Preparation:
         return self.add_loop(op_kernel(op, code), arrays, addresses, result, step.result)
 
     cdef bint of_floats(self, Step step) except -1:
-        """An operation of Python floats, and integer constants, whose result only kernels read."""
+        """An operation of Python floats (or integer constants). Only kernels may read its result."""
         cdef list addresses = []
         cdef Kernel kernel = op_kernel(OF_FLOATS[step.name], FLOAT64)
         if type(self.recording.samples[step.result]) is not float or step.result in self.needed or step.count != 2:
@@ -266,7 +266,7 @@ cdef class Preparation:
         return True
 
     cdef bint reduction(self, Step step, list arguments, Array result) except -1:
-        """A reduction of one array; a mean is a sum that is divided."""
+        """A reduction of one array; a mean is a sum and a division."""
         cdef Array x = <Array>arguments[0]
         cdef bint is_mean = step.name == "mean"
         cdef double count = <double>(x.size // result.size)
@@ -302,8 +302,8 @@ cdef class Preparation:
 
     cdef bint fold(self, str name, list arrays, tuple addresses, tuple axes, Array result, Py_ssize_t address, Py_ssize_t stride=0) except -1:
         """
-        A reduction, as `reduce_whole` (with a stride) and `accumulate` compute it: the accumulators begin with an element, and the
-        others are folded.
+        A reduction, computed as in `reduce_whole` (if a stride is given) or `accumulate`: the accumulators get a start element, and
+        all elements are folded into them.
         """
         cdef Array x = <Array>arrays[0], total, first
         cdef int number = REDUCTION_NUMBERS[name], code = x.code, nin = <int>len(arrays), target = FACTS.accumulator[number][code], ndim, k
@@ -342,8 +342,8 @@ cdef class Preparation:
 
     cdef bint addition(self, Py_ssize_t address, int values, Step step) except -1:
         """
-        Values added to elements that a constant key names once: `add_at(x, key, values)`, or `put(values, shape, key)` with
-        `values` 2 on zeros.
+        Add values to elements that a constant key selects at most once. `values` is 0 for `add_at(x, key, values)`, and 2 for
+        `put(values, shape, key)`, which adds to zeros.
         """
         cdef Array x = <Array>self.outlines[address], target, added = <Array>self.outlines[step.slots[0 if values else 2]], place
         cdef Py_ssize_t slot = step.slots[2 if values else 1], source = step.slots[0 if values else 2]

@@ -16,16 +16,16 @@ cdef class Recording:
     cdef readonly list steps
     cdef readonly list initial      # by slot: a constant, or None
     cdef readonly Py_ssize_t arguments
-    cdef readonly list inputs       # slots of the arguments, and of what the body of a loop takes from outside
+    cdef readonly list inputs       # slots of the arguments, and of the arrays and scalars that the body of a loop uses from outside
     cdef readonly tuple results     # slots
     cdef dict samples               # by slot: Python scalars among the arguments and results
     cdef list outlines              # by slot: an Array with the shape and strides of the slot's array, without memory; or None
     cdef set made                   # slots of results
-    cdef set boxed                  # slots of which steps or the caller need the object
+    cdef set boxed                  # slots whose objects the caller or a step needs
     cdef list live                  # the steps that run
     cdef Prepared* prepared         # the same, Note [Prepared steps]
     cdef Part* parts                # of prepared steps
-    cdef Room* rooms                # addresses that follow the slots
+    cdef Room* rooms                # memory without a slot
     cdef Py_ssize_t count, parts_count, parts_most, rooms_count, block
     cdef list outside               # arrays from outside that steps or results read
     cdef tuple addressed            # slots whose addresses prepared steps read
@@ -43,7 +43,7 @@ cdef class Recording:
         PyMem_Free(self.prepared)
 
     cdef Part* new_part(self) except NULL:
-        """A part of a prepared step, all zeros; earlier pointers to parts are invalid afterwards."""
+        """A new part of a prepared step, filled with zeros. Earlier pointers to parts become invalid."""
         cdef Part* parts
         if self.parts_count == self.parts_most:
             parts = <Part*>PyMem_Realloc(self.parts, (2 * self.parts_most + 8) * sizeof(Part))
@@ -55,7 +55,7 @@ cdef class Recording:
         return &self.parts[self.parts_count - 1]
 
     cdef void drop_parts(self, Py_ssize_t first) noexcept:
-        """Drop the parts from a number on."""
+        """Drop part number `first` and all later parts."""
         cdef Py_ssize_t k
         for k in range(first, self.parts_count):
             PyMem_Free(self.parts[k].product)
@@ -85,7 +85,7 @@ cdef class Recording:
         return len(self.initial) - 1
 
     def capture(self, value):
-        """Return a new slot that a call fills, as the slot of an argument; `value` is a sample."""
+        """Return a new slot that each call fills, like the slot of an argument. `value` is its value in the recorded call."""
         slot = self.constant(None)
         self.outlines[slot] = outline_of(value)
         if type(value) is not Array:
@@ -186,7 +186,7 @@ cdef class Recording:
         return found
 
     cdef int merge_equal(self, tuple results) except -1:
-        """Drop steps that compute again what an earlier step has computed."""
+        """Drop each step that repeats an earlier step, and let its readers use the earlier result."""
         cdef Step step
         cdef list kept = []
         cdef dict same = {}, first = {}, constants = {}
@@ -207,7 +207,7 @@ cdef class Recording:
         return 0
 
     cdef bint is_function(self, Step step):
-        """Whether the result of a step depends on its operands only, and has the same memory or memory of its own."""
+        """Whether a result depends only on the operands, and has new memory or is the same view of an operand in each call."""
         if step.number == CALL and step.base < 0:
             return step.name in REPEATED or (step.name in OF_FLOATS and step.result in self.samples)
         return step.pure if step.base < 0 else self.is_fixed(step) and step.number != PART
@@ -226,7 +226,7 @@ cdef class Recording:
         return slot in self.made
 
     cdef bint varies(self, Py_ssize_t slot):
-        """Whether calls may differ in what a slot holds."""
+        """Whether the object in a slot may differ between calls."""
         return slot in self.made or slot in self.inputs
 
     @property

@@ -1,6 +1,6 @@
 # One call of a recording. Included in `replay.pyx`: Note [Prepared steps].
 
-# What one call of a recording needs: objects by slot, references to the results among them, addresses by slot and room, memory.
+# The state of one call of a recording: objects by slot, references to results by slot, addresses by slot and room, and memory.
 cdef struct Frame:
     PyObject** slots
     PyObject** owned
@@ -10,7 +10,7 @@ cdef struct Frame:
 
 
 cdef int open_frame(Recording self, Frame* frame, PyObject** few, char* block) except -1:
-    """Fill a frame, given memory for recordings with few slots; slots hold the constants."""
+    """Fill a frame, with the constants in its slots. Small recordings use the memory `few` and `block`, which the caller provides."""
     cdef Py_ssize_t k, count = len(self.initial), total = 3 * count + self.rooms_count
     frame.slots = few if total <= 3 * FEW_SLOTS else <PyObject**>PyMem_Malloc(total * sizeof(PyObject*))
     frame.memory = block if self.block <= FEW_BYTES - PLACE else <char*>PyMem_Malloc(self.block + PLACE)
@@ -136,7 +136,7 @@ cdef int refuse_result(Step step, object out) except -1:
 
 
 cdef int name_line(object error, Step step) except -1:
-    """Say in an error which line of the recorded function it comes from."""
+    """Add to an error the line of the recorded function that it comes from."""
     if isinstance(error, Stride0Error):
         error.facts = (*error.facts, ("recorded at", step.where))
         error.args = (*error.args[:2], error.facts, *error.args[3:])

@@ -106,7 +106,7 @@ cdef class Step:
             self.facts = self.shape, (<Array>value).dtype
 
     cdef int redirect(self, dict same) except -1:
-        """Read other slots: `same` has them by the slots read so far."""
+        """Replace the slots that the step reads: `same` maps old slots to new slots."""
         cdef Py_ssize_t k
         self.operands = tuple([same.get(slot, slot) for slot in self.operands])
         self.base = same.get(self.base, self.base)

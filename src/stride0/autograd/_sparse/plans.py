@@ -94,7 +94,7 @@ class Plan:
         entries = known or self._entries_of(operation, of_gradient)
         data = entries(*args, **kwargs)
         if known is None:
-            # The second call is recorded: the first one has made the seeds.
+            # Record the second call, because the first call makes the seeds.
             self._entries[of_gradient] = self._replay(entries) if self._replay else entries
         return self._filled(of_gradient, data)
 

@@ -35,9 +35,9 @@ def original(name: str) -> Any:
 
 
 def as_event(function: Any, event: Any) -> Any:
-    """Give a function the attributes of an event of `solve_ivp`, if it has them, and return the function."""
+    """Copy `terminal` and `direction` from an event of `solve_ivp` to a function; return the function."""
     for key in ("terminal", "direction"):
-        # The event may be an object with a class.
+        # Do not read `vars(event)`: the attributes may belong to the event's class.
         if hasattr(event, key):
             setattr(function, key, getattr(event, key))
     return function

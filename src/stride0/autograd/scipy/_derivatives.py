@@ -37,7 +37,7 @@ def _parts(
 
 
 def _sum(x: Array, parts: list[Array]) -> Array:
-    """Return the sum of the derivatives of `x`; for a 0-d array, `x` itself, as SciPy does."""
+    """Return the sum of the derivatives of `x`; for a 0-d array, a copy of `x`, as in SciPy."""
     return functools.reduce(operator.add, parts) if parts else xp.asarray(x, copy=True)
 
 

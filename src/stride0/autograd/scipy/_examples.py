@@ -22,9 +22,9 @@ Solve = Callable[..., list[Array]]
 
 
 def each_example(function: Function) -> Function:
-    """Let a form of `scipy.integrate` take batched arguments: it is called once per example.
+    """Let a form of `scipy.integrate` take batched arguments, by one call per example.
 
-    Reports that differ, as the number of calls, become a NumPy array.
+    If an integer or text in the result, such as `nfev`, differs between examples, it becomes a NumPy array.
     """
     name = f"scipy.integrate.{function.__name__}"
 
@@ -60,7 +60,7 @@ def each_example(function: Function) -> Function:
                 combined.append(values[0] if equal else numpy().asarray(values))
             else:
                 problem = f"within vmap, a result of type {type(values[0]).__name__} is not supported"
-                raise BatchingError(name, problem, accepts="leave dense_output and full_output out")
+                raise BatchingError(name, problem, accepts="omit dense_output and full_output")
         made, shape = kind
         found = shape.rebuild(combined)
         return made(found) if isinstance(found, dict) else found

@@ -34,8 +34,8 @@ class Step:
 def solved(left: Callable[[Array], Array], x: Array) -> Array:
     """Return the solution `x` of an equation ``left(x) == 0`` with derivatives, up to third order.
 
-    The residual of SciPy's iteration is kept, so that the value does not change. Each step adds an order of
-    derivatives.
+    The residual of SciPy's iteration is subtracted, so that the value does not change. Each Newton step adds
+    one order of derivatives.
     """
     rest, matrix = stop_gradient((left(x), jacobian(left)(x)))
     inverse = xp.linalg.inv(matrix)

@@ -181,7 +181,7 @@ def nquad(func: Any, ranges: Any, args: Any = (), opts: Any = None) -> tuple[Any
     """Integrate over several variables, the first one innermost: `scipy.integrate.nquad`.
 
     Differentiable by `args`, and by tracked arrays that `func` or `ranges` uses. `opts` may hold `epsabs`,
-    `epsrel`, `limit` and `points`, for all variables or one dictionary for each.
+    `epsrel`, `limit` and `points`: one dictionary for all variables, or a list with a dictionary for each.
     """
     given, errors = () if args is None else as_tuple(args), [0.0]
     options = [opts or {}] * len(ranges) if opts is None or isinstance(opts, dict) else list(opts)

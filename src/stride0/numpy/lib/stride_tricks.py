@@ -28,20 +28,21 @@ def _elements(x: Array, step: int) -> int:
     if step % x.dtype.itemsize:
         facts = [("stride", str(step)), ("itemsize", str(x.dtype.itemsize))]
         accepts = "pass multiples of x.itemsize"
-        raise ArgumentValueError("as_strided", "a stride is no multiple of the item size", facts, accepts)
+        raise ArgumentValueError("as_strided", "a stride is not a multiple of the item size", facts, accepts)
     return step // x.dtype.itemsize
 
 
 def sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> Array:
-    """Return a view of all windows of a shape: their places come first, their elements last."""
+    """Return a view of all windows: first the axes of window positions, then the axes of each window."""
     x = array(x)
     sizes = (window_shape,) if isinstance(window_shape, int) else tuple(window_shape)
     axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
     if len(axes) != len(sizes):
         facts = [("window_shape", str(sizes)), ("axis", str(axes))]
-        raise ArgumentValueError("sliding_window_view", "a size per axis is missing", facts, "name the axes")
+        accepts = "pass one window size per axis, or the axes as axis"
+        raise ArgumentValueError("sliding_window_view", "sizes and axes differ in number", facts, accepts)
     shape, strides = list(x.shape), xp.strided.strides(x)
     axes = tuple(normalize_axis("sliding_window_view", k, x.ndim) for k in axes)
     for k, size in zip(axes, sizes, strict=True):
