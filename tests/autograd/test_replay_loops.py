@@ -210,3 +210,51 @@ def test_errors() -> None:
     with pytest.raises(xp.linalg.LinAlgError) as caught:
         replayed(xp.zeros((2, 2)))
     assert any(label == "recorded at" and __file__ in text for label, text in caught.value.facts)
+
+
+def test_an_output_may_be_the_old_state() -> None:
+    """The steps read and release states in an order in which no state is freed too early."""
+    rows = xp.asarray(np.arange(24.0).reshape(4, 6)).T
+    check(lambda s, xs: xp.scan(lambda a, b: (b, a), s, xs), numbers(4), rows)
+    check(lambda s, xs: xp.scan(lambda a, b: (a + b, a), s, xs), numbers(4), rows)
+
+
+def test_a_body_that_writes_only_to_arrays_from_outside() -> None:
+    counter = xp.zeros(1)
+
+    def body(_: Any, y: xp.Array) -> xp.Array:
+        kept = counter
+        kept += 1.0
+        return y + kept
+
+    replayed = xp.replay(lambda x: xp.loop(4, body, x))
+    for _ in range(3):
+        counter[...] = 0.0
+        found = replayed(xp.ones(1))
+        assert (float(found[0]), float(counter[0])) == (11.0, 4.0)
+
+
+def test_a_number_of_another_type_is_refused() -> None:
+    def powers(x: xp.Array, n: int) -> xp.Array:
+        factor = 2**n
+        return xp.loop(3, lambda _, y: y + factor, x)
+
+    replayed = xp.replay(powers)
+    assert int(replayed(xp.asarray([1]), 2)[0]) == 13
+    with pytest.raises(xp.ReplayError, match="a Python scalar is now of type float"):
+        replayed(xp.asarray([1]), -1)
+
+
+def test_the_gradient_of_a_body_with_many_arrays_from_outside() -> None:
+    """Too many for one call of the loop: the backward pass is recorded step by step."""
+    scales = [xp.asarray(0.01 * k) for k in range(40)]
+
+    def loss(x: xp.Array) -> xp.Array:
+        def body(_: Any, y: xp.Array) -> xp.Array:
+            for scale in scales:
+                y = y * scale + y
+            return y * xp.ones(3)
+
+        return xp.sum(xp.loop(3, body, x))
+
+    check(grad(loss), numbers(3), rtol=1e-14, steps=2000)

@@ -119,9 +119,9 @@ class Inner(Recorder):
         except ReplayError:
             return False  # `x` is from an earlier call
 
-    def constant(self, x: Array) -> Array:
-        """Return the recorded array for an array that no call changes."""
-        return _tape.recorded_array(self.level, x, self.recording.constant(x))
+    def check_write(self) -> None:
+        """Record the steps of the loop one by one: the body writes to an array from outside."""
+        raise Unrolled
 
     def call(
         self, kind: str, function: Any, name: str, args: tuple[Any, ...], kwnames: tuple[str, ...] = ()

@@ -68,6 +68,7 @@ class RecordedCalls(Configuration):
     def _write(self, call_kind: str, name: str, args: tuple[Any, ...]) -> None:
         """Record a write whose operands are all from outside: it is about to be executed."""
         recorder = self.recorder
+        recorder.check_write()
         kind: str
         function: Any
         kind, function = ("setitem", None) if call_kind == "setitem" else ("in_place", NUMBERS.get(name, -1))

@@ -144,8 +144,15 @@ class Recorder:
             )
         found = self.lifted.get(id(x))
         if found is None:
-            found = self.lifted[id(x)] = _tape.recorded_array(self.level, x, self.recording.constant(x))
+            found = self.lifted[id(x)] = self.constant(x)
         return found
+
+    def constant(self, x: Array) -> Array:
+        """Return the recorded array for an array that no call changes."""
+        return _tape.recorded_array(self.level, x, self.recording.constant(x))
+
+    def check_write(self) -> None:
+        """Accept a write whose operands are all from outside."""
 
     def check_target(self, x: Array) -> None:
         """Refuse a write to an array that only the recorded call has."""
@@ -198,9 +205,9 @@ class Recorder:
         if out is NotImplemented:
             return out
         if not writes:
-            for x, (slot, value) in zip(args, operands, strict=True):
-                if out is value and isinstance(out, Array):
-                    return x if _tape.slot_of(x) else _tape.recorded_array(self.level, value, slot)
+            found = self.same_operand(out, args, operands)
+            if found is not None:
+                return found
         self.recording.append(step)
         self.writes = self.writes or (
             writes and (name.startswith("random.") or any(self.is_lasting(x) for _, x in operands))
@@ -263,13 +270,18 @@ class Recorder:
             slot = self.recording.constant(x)
         return slot, x
 
+    def same_operand(self, out: Any, args: tuple[Any, ...], operands: list[tuple[int, Any]]) -> Any:
+        """Return the recorded array for a result that is an operand; None for any other result."""
+        for x, (slot, value) in zip(args, operands, strict=True):
+            if out is value and isinstance(out, Array):
+                return x if _tape.slot_of(x) else _tape.recorded_array(self.level, value, slot)
+        return None
+
     def result(self, step: Step, out: Any, args: tuple[Any, ...], operands: list[tuple[int, Any]]) -> Any:
         """Return the result of a step with recorded arrays."""
         if isinstance(out, Array):
-            for x, (slot, value) in zip(args, operands, strict=True):
-                if out is value:
-                    return x if _tape.slot_of(x) else _tape.recorded_array(self.level, value, slot)
-            return self.kept_array(step, out, operands)
+            found = self.same_operand(out, args, operands)
+            return self.kept_array(step, out, operands) if found is None else found
         if isinstance(out, (tuple, list)):
             whole = self.recording.keep(step, out)
             parts = [self.part(whole, k, item, step, operands) for k, item in enumerate(out)]

@@ -71,9 +71,10 @@ cdef class Looped:
                     frame.slots[j] = <PyObject*>held[j]
                     write_rooms(body, &frame, j)
                 run_steps(body, &frame)
-                states = [<object>frame.slots[<Py_ssize_t>body.results[j]] for j in range(self.states)]
                 for j in range(<Py_ssize_t>len(outputs)):
                     put_item(<Array>outputs[j], k, <Array>frame.slots[<Py_ssize_t>body.results[self.states + j]])
+                # Only now release the old states: an output may be one of them.
+                states = [<object>frame.slots[<Py_ssize_t>body.results[j]] for j in range(self.states)]
                 drop_results(body, &frame)
                 if i % STEPS_BETWEEN_SIGNALS == STEPS_BETWEEN_SIGNALS - 1:
                     PyErr_CheckSignals()

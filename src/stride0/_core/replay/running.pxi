@@ -43,14 +43,20 @@ cdef void close_frame(Recording self, Frame* frame, PyObject** few, char* block)
 
 cdef int write_rooms(Recording self, Frame* frame, Py_ssize_t slot) except -1:
     """Write the Python scalar of a slot in the dtypes in which parts read it."""
-    cdef Room* room
     cdef Py_ssize_t k
     for k in range(self.rooms_count):
-        room = &self.rooms[k]
-        if room.slot == slot:
-            if s0_type(<object>frame.slots[slot]) is not room.given:
-                refuse_type(<object>frame.slots[slot])
-            write_scalar(<object>frame.slots[slot], room.code, frame.addresses[len(self.initial) + k], "replay")
+        if self.rooms[k].slot == slot:
+            write_room(self, frame, k)
+    return 0
+
+
+cdef int write_room(Recording self, Frame* frame, Py_ssize_t k) except -1:
+    """Write the Python scalar of a room, whose type must be its type in the recorded call."""
+    cdef Room* room = &self.rooms[k]
+    value = <object>frame.slots[room.slot]
+    if s0_type(value) is not room.given:
+        refuse_type(value)
+    write_scalar(value, room.code, frame.addresses[len(self.initial) + k], "replay")
     return 0
 
 
@@ -63,7 +69,7 @@ cdef int begin(Recording self, Frame* frame) except -1:
     for k in range(self.rooms_count):
         frame.addresses[count + k] = &self.rooms[k].value[0] if self.rooms[k].place < 0 else frame.block + self.rooms[k].place
         if self.rooms[k].slot >= 0 and not self.rooms[k].late:
-            write_scalar(<object>frame.slots[self.rooms[k].slot], self.rooms[k].code, frame.addresses[count + k], "replay")
+            write_room(self, frame, k)
     return 0
 
 
