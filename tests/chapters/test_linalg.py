@@ -709,3 +709,12 @@ def test_strict_mode_refuses_integers_and_bool():
             xp.linalg.matrix_power(xp.ones((2, 2), dtype=xp.int64), 2)
         with pytest.raises(xp.StrictError):
             xp.linalg.solve(xp.ones((1, 1)), xp.ones(1, dtype=xp.int64))
+
+
+@pytest.mark.parametrize(
+    "diagonal", [(np.inf,), (-np.inf,), (2.0, -np.inf), (np.inf, 2.0), (-np.inf, -np.inf)]
+)
+def test_slogdet_of_infinite_determinants(diagonal: tuple[float, ...]) -> None:
+    sign, logarithm = xp.linalg.slogdet(xp.asarray(np.diag(diagonal)))
+    expected = np.linalg.slogdet(np.diag(diagonal))
+    assert (float(sign), float(logarithm)) == (expected.sign, np.inf)

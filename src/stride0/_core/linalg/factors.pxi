@@ -40,7 +40,9 @@ cdef int split_determinants(Array factors, Array exponents) except -1:
     for k in range(factors.size):
         exponent[k] = exponent[k] * LOG_2 + logarithm[k]
     for k in range(factors.size * parts):
-        if magnitude[k // parts] != 0:
+        if parts == 1 and isinf(factor[k]):
+            factor[k] = 1 if factor[k] > 0 else -1
+        elif magnitude[k // parts] != 0:
             factor[k] /= magnitude[k // parts]
     return 0
 
@@ -222,7 +224,7 @@ def least_squares(Array x1 not None, Array x2 not None, limit):
 
 
 def fails(str op, Array x not None):
-    """Whether `op` fails for a matrix of x, a part of the stack for which it failed."""
+    """Whether `op` fails for a matrix of x. x is a part of a stack for which `op` failed."""
     if op == "cholesky":
         return compute_triangles(x, False) is None
     if op == "eig" or op == "eigvals":
