@@ -353,6 +353,7 @@ GRADIENTS = {
     "matvec": lambda np, w: np.concatenate((np.matvec(w, w[0]), np.vecmat(w[1], w))),
     "sliding_window_view": lambda np, w: np.lib.stride_tricks.sliding_window_view(w, (2, 2)),
     "apply_over_axes": lambda np, w: np.apply_over_axes(np.prod, w, (0, 1)),
+    "apply_over_axes, one axis": lambda np, w: np.apply_over_axes(np.prod, w, np.int64(1)),
     "poly1d": lambda np, w: (np.poly1d(w[0]) * np.poly1d(w[1]) - 2)(0.7),
 }
 

@@ -145,7 +145,9 @@ def dtype(dtype: Any) -> Any:
 
 def isdtype(dtype: Any, kind: Any) -> bool:
     """Return whether a dtype is of a kind."""
-    return bool(numpy().isdtype(numpy().dtype(getattr(dtype, "name", dtype)), kind))
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    wanted = tuple(k if isinstance(k, str) else numpy().dtype(getattr(k, "name", k)) for k in kinds)
+    return bool(numpy().isdtype(numpy().dtype(getattr(dtype, "name", dtype)), wanted))
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:

@@ -47,7 +47,7 @@ class broadcast:
 def apply_over_axes(func: Any, a: Any, axes: Any) -> Array:
     """Apply a function of an array and an axis along each of the axes in turn, and keep the axes."""
     found = a = array(a)
-    for axis in (axes,) if isinstance(axes, int) else axes:
+    for axis in axes if hasattr(axes, "__iter__") else (axes,):
         axis = normalize_axis("apply_over_axes", int(axis), a.ndim)
         part = func(found, axis)
         found = part if part.ndim == a.ndim else xp.expand_dims(part, axis=axis)
