@@ -577,3 +577,11 @@ def test_quad():
         assert theirs.quad(lambda t: t, 0, 1)[0] == 0.5
         with pytest.raises(xp.Stride0Error, match="weight is not supported"):
             autograd.grad(lambda a: theirs.quad(lambda t: a * t, 0, 1, weight="cos", wvar=1)[0])(a)
+
+
+def test_a_batch_without_examples_is_refused() -> None:
+    def integral(a: xp.Array) -> xp.Array:
+        return integrate.quad(lambda t, a: a * t, 0.0, 1.0, args=(a,))[0]
+
+    with pytest.raises(xp.BatchingError, match="the batch has no examples"):
+        autograd.vmap(integral)(xp.zeros(0))

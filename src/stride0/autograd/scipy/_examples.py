@@ -51,6 +51,10 @@ def each_example(function: Function) -> Function:
             return [x for x in results if isinstance(x, Array)]
 
         batches = iter(_looped(name, solve, examples.clear)(*[leaves[k] for k in at]))
+        if kind is None:
+            raise BatchingError(
+                name, "the batch has no examples", (), "pass a batch with at least one example"
+            )
         combined: list[Any] = []
         for values in zip(*examples, strict=True):
             if isinstance(values[0], Array):
