@@ -1,5 +1,5 @@
-/* Passes of Fourier transforms, whose numbers lie in vectors: Note [Fourier transforms] of fourier/transforms.pxi. Each lane of a vector
- * holds its own transform, so that neither the instruction set nor the number of threads changes a bit. */
+/* Passes of Fourier transforms over numbers in vectors: Note [Fourier transforms] of fourier/transforms.pxi. Each lane of a vector holds
+ * its own transform, so no bit depends on the instruction set or on the number of threads. */
 #ifndef STRIDE0_FOURIER_PASSES_H
 #define STRIDE0_FOURIER_PASSES_H
 
@@ -17,7 +17,7 @@
 #else
 #define S0_EACH_LANE(f) S0_TWO_LANES(f, 0)
 #endif
-/* The number of the element, out of two vectors, that goes to lane p. */
+/* Shuffles: the index, in two joined vectors, of the element that goes to lane p. */
 #define S0_EVEN(p) 2 * (p)
 #define S0_ODD(p) 2 * (p) + 1
 #define S0_JOINED_LOW(p) ((p) % 2 ? S0_LANES : 0) + (p) / 2
@@ -71,7 +71,9 @@ S0_INLINE void s0_put_some(char *p, s0_lanes x, Py_ssize_t count, int single)
         return;
     }
     s0_put_lanes(all, x, single);
-    memcpy(p, all, count * (single ? 4 : 8));
+    /* The comparison tells the compiler that `count` is not negative. */
+    if ((size_t)count < S0_LANES)
+        memcpy(p, all, (size_t)count * (single ? 4 : 8));
 }
 
 /* Read as many adjacent complex numbers as there are lanes. */
@@ -101,7 +103,7 @@ S0_INLINE s0_complexes s0_read_some(const char *p, Py_ssize_t count, int single)
         memcpy(all, p, count * (single ? 8 : 16));
     return s0_read_complexes(all, single);
 }
-/* Write the first `count` numbers from p on; or, `backward`, from p towards lower addresses. */
+/* Write the first `count` numbers from p on. If `backward`, write them from p towards lower addresses. */
 S0_INLINE void s0_write_some(char *p, s0_complexes x, Py_ssize_t count, int single, int backward)
 {
     const Py_ssize_t size = single ? 8 : 16;
@@ -156,7 +158,7 @@ S0_INLINE void s0_transform_8(s0_complexes *t)
     s0_complexes even[4] = {t[0], t[2], t[4], t[6]}, odd[4] = {t[1], t[3], t[5], t[7]};
     s0_transform_4(even);
     s0_transform_4(odd);
-    /* multiplied by a root of unity each */
+    /* multiply each by a root of unity */
     odd[1] = (s0_complexes){(odd[1].re + odd[1].im) * root, (odd[1].im - odd[1].re) * root};
     odd[2] = (s0_complexes){odd[2].im, -odd[2].re};
     odd[3] = (s0_complexes){(odd[3].im - odd[3].re) * root, (odd[3].re + odd[3].im) * -root};
@@ -164,8 +166,8 @@ S0_INLINE void s0_transform_8(s0_complexes *t)
         t[j] = s0_plus(even[j], odd[j]), t[j + 4] = s0_minus(even[j], odd[j]);
 }
 #define S0_PAIR(x, part, b, sine) (x[b].part * angles[2 * (b) + sine] + x[(b) + 1].part * angles[2 * (b) + 2 + sine])
-/* Transforms of odd lengths: sums and differences of opposite numbers have real factors, the cosines and sines of multiples of an angle.
- * Products are added in pairs, for half as many roundings. */
+/* Transforms of odd lengths: sums and differences of opposite numbers are multiplied by cosines and sines of multiples of an angle.
+ * Products are added in pairs, so the running sum is rounded half as often. */
 S0_INLINE void s0_transform_odd(s0_complexes *t, const int radix, const double *angles)
 {
     const int half = radix / 2;
@@ -238,7 +240,7 @@ static void s0_pass_given(const s0_complexes *from, s0_complexes *to, int given,
     s0_pass(from, to, given, count, run, angles, twiddles);
 }
 
-/* Transform the lanes of `from`. Returns where the result is: `last` after several passes, `to` after one, or else `from`. */
+/* Transform the lanes of `from`. Returns the buffer of the result: `from` after no pass, `to` after one pass, `last` after more passes. */
 static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_complexes *from, s0_complexes *to, s0_complexes *other,
                                               s0_complexes *last)
 {
@@ -269,7 +271,8 @@ static const s0_complexes *s0_transform_lanes(const s0_passes *all, const s0_com
 
 /* -- real numbers: even and odd elements are transformed as real and imaginary parts -------------------- */
 
-/* Convert elements k and half - k of the spectrum of such complex numbers to the spectrum of the real numbers; or the opposite. */
+/* Convert elements k and half - k of the spectrum of these complex numbers to the spectrum of the real numbers. If `opposite`, convert
+ * elements of the spectrum of the real numbers back. */
 S0_INLINE void s0_untangle(s0_complexes *low, s0_complexes *high, s0_lanes c, s0_lanes s, int opposite, double by)
 {
     const s0_complexes a = *low, b = {high->re, -high->im};
