@@ -143,7 +143,7 @@ def nan_to_num(
         parts = reinterpret(contiguous(reshape(given, (-1, 1))), component)
         found = reshape(reinterpret(contiguous(_numbers(parts, nan, posinf, neginf)), given.dtype), shape)
     elif given.dtype.kind in _FLOATING:
-        # Eight steps read the elements. If they are not adjacent, a contiguous copy is faster to read.
+        # Eight steps read the elements. If the elements are not adjacent, copying them first is faster.
         found = _numbers(contiguous(given) if given.ndim == 1 else given, nan, posinf, neginf)
     else:
         return astype(given, given.dtype) if new else given
@@ -188,7 +188,7 @@ def cov(
     rowvar : bool
         If false, rows are observations and columns are variables.
     bias : bool
-        Whether to divide by the number of observations. By default, 1 is subtracted from it first.
+        Whether to divide by the number of observations, instead of the number of observations minus 1.
     ddof : int, optional
         The number to subtract from the number of observations; `bias` is then ignored.
     fweights : Array, optional
@@ -292,7 +292,7 @@ def _covariance(
     deviations = el.subtract(rows, centre)
     weighted = deviations if weights is None else el.multiply(deviations, weights)
     across = permute_dims(weighted, (1, 0))
-    # For real deviations, one factor is the transpose of the other factor: half of the products are enough.
+    # Real deviations are multiplied by their transpose, not by a copy: half of the products are enough.
     products = matmul(
         deviations, el.conj(across) if across.dtype.kind in KINDS["complex floating"] else across
     )
@@ -306,7 +306,7 @@ def _covariance(
 
 
 def _undefined(found: Array, rows: Array, missing: Array) -> Array:
-    """Return `found` with NaN where `missing`. Derivatives are NaN there, too, even by deviations of 0."""
+    """Return `found` with NaN where `missing`. Derivatives are NaN there, too, even if deviations are 0."""
     nans = el.multiply(sum(rows, axis=1, keepdims=True), math.nan)
     return el.where(missing, el.add(nans, permute_dims(el.conj(nans), (1, 0))), found)
 

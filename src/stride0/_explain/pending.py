@@ -1,4 +1,4 @@
-"""Text for the chain that will compute a deferred array."""
+"""Text for the program that will compute a deferred array."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class Configuration(NamedTuple):
     def _refuse_devices(self, name: str, arrays: list[Array]) -> NoReturn:
         facts = [(f"array {k + 1}", repr(x.device)) for k, x in enumerate(arrays)]
         problem = "the arrays are on different devices"
-        accepts = "write x.to_device(device) to move one of them"
+        accepts = "write x.to_device(device) to move an array"
         raise DeviceError(name, problem, [*facts, ("standard", DEVICES)], accepts)
 
     def _check_function(

@@ -15,7 +15,7 @@ __all__ = ["form_of"]
 PLAIN = frozenset({bool, int, float, complex, NoneType, Device})
 NAMED = frozenset({DType, str})
 SEQUENCES = frozenset({tuple, list})
-# The checks of these functions see whether an array has one axis.
+# The checks of these functions depend on whether an array has one axis.
 RANKED = frozenset({"cumulative_prod", "cumulative_sum", "take"})
 
 

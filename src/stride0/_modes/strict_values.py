@@ -58,7 +58,7 @@ def _check_bounds(name: str, given: dict[str, Any]) -> None:
         crossed = isinstance(low, (int, float)) and isinstance(high, (int, float)) and low > high
     if crossed:
         sentence = f"{ELEMENTWISE}: clip with min above max is not specified"
-        raise StrictError(name, "an element of min is above the element of max", sentence)
+        raise StrictError(name, "min is greater than max for at least one element", sentence)
 
 
 CHECKS: dict[str, Callable[[str, dict[str, Any]], None]] = {

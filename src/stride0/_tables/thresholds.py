@@ -59,9 +59,9 @@ cached_ns = 24000, elementwise: maximum work of each thread, in nanoseconds, for
 chunk_ns = 2000000, busy: maximum work of a chunk, in nanoseconds; signals are checked between chunks
 max_chunks = {1 << 20}, busy: maximum number of chunks of a call
 chunks_per_thread = 4, busy: chunks for each thread of a long call, so that no thread waits for the whole
-    share of the slowest one
-chunk_multiple_elements = 64, elementwise: number of elements at whose multiples an innermost axis is split,
-    which keeps alignment
+    share of the slowest thread
+chunk_multiple_elements = 64, elementwise: an innermost axis is split at multiples of this number of
+    elements, which keeps alignment
 chunk_multiple_columns = 16, reductions: columns of a reduction are split at multiples of this number
 thread_row_bytes = 4096, elementwise: minimum bytes of a row of the result for each thread that writes to it
 thread_columns = 128, reductions: minimum number of columns of a reduction over rows for each thread
@@ -91,13 +91,13 @@ tile_bytes = {1 << 13}, chains: bytes of the widest value of a tile, so that the
     cache
 max_tile_elements = {1 << 12}, chains: maximum number of elements of a tile
 min_tile_elements = {1 << 10}, chains: minimum number of elements of a tile
-prefetched_tile_parts = 2, chains: parts of a tile if the next tile is prefetched, since few cache lines
-    arrive at once
+prefetched_tile_parts = 2, chains: the size of a tile is divided by this if the next tile is prefetched,
+    because few cache lines arrive at once
 max_tile_rows = 64, chains: maximum number of rows of a tile whose slots have one row each
-tile_row_parts = 4, chains: parts of a tile if some of its slots have one row
+tile_row_parts = 4, chains: the size of a tile is divided by this if some of its slots have one row
 transposed_tile_bytes = {1 << 14}, rows: maximum bytes of the widest value of a tile with a transposed leaf
 max_transposed_side = 128, rows: maximum number of elements along the side of a tile with a transposed leaf
-transposed_row_bytes = 256, rows: bytes of a row of a transposed leaf that are read at once: some cache lines
+transposed_row_bytes = 256, rows: bytes of a row of a transposed leaf that are read at once: a few cache lines
 
 max_pending_chains = 64, chains: maximum number of pending chains; beyond it, the oldest chain is evaluated
 max_pending_bytes = {1 << 30}, chains: maximum bytes of pending results; beyond it, the oldest chain is
@@ -105,7 +105,7 @@ max_pending_bytes = {1 << 30}, chains: maximum bytes of pending results; beyond 
 chained_elements = {1 << 11}, chains: minimum number of elements for an operation on a deferred operand to be
     deferred
 shared_step_cost = 10, chains: cost of an element that is stored for a later pass, in the unit of `cost_of`
-slot_step_cost = 2, chains: cost of an element that is kept in a slot, besides the cost of its kernel, in the
+slot_step_cost = 2, chains: cost of an element that is kept in a slot, added to the cost of its kernel, in the
     unit of `cost_of`
 fill_bytes = {1 << 14}, chains: bytes of a fill that are copied at once, so that the source stays in the L1
     cache
@@ -130,12 +130,12 @@ gathered_row_elements = 16, rows: minimum number of elements of rows that are mo
 gathered_run_ns = 2, rows: nanoseconds to copy a run, and one more for each `gathered_bytes_per_ns` bytes
 gathered_bytes_per_ns = 32, rows: bytes of a run that are copied in a nanosecond
 repeated_value_elements = {1 << 18}, rows: maximum number of elements of a row for which `x[i] = 1.0` makes a
-    row of the value and copies it, in 0.05 to 0.7 of the time
+    row of the value and copies it, in 5 % to 70 % of the time of writing single elements
 
 sorted_element_ns = 10, rows: nanoseconds to sort an element, roughly
 selected_element_ns = 4, rows: nanoseconds to select an element by rank, roughly
 sorted_aside_elements = 32, rows: maximum number of elements of a column that is sorted without a transposed
-    copy, in 0.2 to 0.9 of the time
+    copy, in 20 % to 90 % of the time with a copy
 search_ns = 200, rows: nanoseconds of a search in a lane that is in no cache
 elements_per_search = 8, rows: a strided lane with more elements for each search is not copied
 placed_element_ns = 4, rows: nanoseconds to find the bin of an element, roughly
@@ -143,8 +143,8 @@ interpolated_element_ns = 40, rows: nanoseconds to interpolate at a point, rough
 
 dot_elements = 16384, compare: maximum number of elements of one dot product of integers, or of a contraction
     without other axes, that the reduction `dot` computes; order of sums
-integer_sum_elements = 16, compare: minimum length of a sum of integers that is a reduction if the columns are
-    few
+integer_sum_elements = 16, compare: minimum length of a sum of integers that is a reduction if there are few
+    columns
 integer_columns = 4, compare: a product of integers with fewer columns is a reduction
 contraction_products = 512, einsum: maximum number of multiplications that a reduction sums before a stack of
     matrices is described; order of sums
@@ -154,9 +154,9 @@ direct_columns = 48, compare: maximum number of columns of a product whose opera
 direct_rows = 12, compare: maximum rows of a real product whose operands are not packed
 direct_complex_rows = 48, compare: maximum rows of a complex product whose operands are not packed
 panel_side = 2048, compare: maximum number of rows, and of columns, that are packed at once
-quick_products = 256, compare: maximum number of multiplications of a product whose time is taken as 1/4 ns
-    each
-released_loop_elements = {1 << 8}, compare: minimum number of elements of an operand for which a loop of NumPy
+quick_products = 256, compare: maximum number of multiplications of a product whose time is estimated as
+    0.25 ns per multiplication
+released_loop_elements = {1 << 8}, compare: minimum number of elements of an operand for which a NumPy loop
     releases the GIL
 shared_loop_side = 16, compare: maximum number of rows and columns of matrices in a stack that our threads
     share
@@ -175,7 +175,7 @@ tall_section_ratio = 16, compare: minimum number of rows of a section for each c
     sections takes little time; order of sums
 own_spectra_rows = 12, compare: minimum number of rows and columns of real matrices that `eigh` and `svd`
     decompose without LAPACK; order of sums
-most_own_spectra_rows = 128, compare: maximum number of them; order of sums
+most_own_spectra_rows = 128, compare: maximum number of rows and columns of these matrices; order of sums
 own_eigen_rows = 512, compare: maximum number of rows of matrices that `eig` decomposes without LAPACK; order
     of sums
 

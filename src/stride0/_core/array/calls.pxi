@@ -4,9 +4,9 @@
 #     A call enters the core at an operator (`operate`), a key (`get_item`, `set_item`), an operation of the table (`unary`,
 #     `binary`, `in_place`), a function of the namespace (`Primitive`) or one of a few compiled functions. The call is plain if
 #     every switch is off, Note [Switches], and if no operand needs the tape, Note [Logged storages]. The entry point tests
-#     that in line, one flag and one pointer per operand, and runs its body. It describes any other call as a `Call`, and
-#     `make_call` decides: a call by the user's code is intercepted, Note [Interceptors]; then a call whose `recorded` is set
-#     goes to the tracer, and any other call runs the body.
+#     this inline (one flag, and one pointer per operand) and runs the body of a plain call. It passes any other call as a `Call`
+#     to `make_call`. If the user's code makes the call, it is intercepted, Note [Interceptors]. Then a call whose `recorded` is
+#     set goes to the tracer, and any other call runs its body.
 #
 #     Some bodies learn only from their arguments whether the tape has to record them: `asarray` makes a copy or returns its
 #     argument. These bodies call `traced`.
@@ -25,7 +25,7 @@ cdef object execute(Call* call):
     if not call.recorded:
         return call.body(call)
     if call.kind == CALL_IN_PLACE:
-        # A function that uses an operator has its own name in messages.
+        # The tracer needs the operation's name. `call.name` may name a function that uses the operation.
         name = <str>call.name if call.op < 0 else operations.OPS[call.op].name
         return tracer.in_place(name, <Array>call.args[0], <object>call.args[1])
     if call.op < 0:
@@ -37,9 +37,9 @@ cdef object execute(Call* call):
 
 cdef object call_function(str name, tuple args, tuple kwnames, bint recordable, Body body):
     """
-    Make a call of a compiled function that may not be plain; `args` ends with the named arguments.
+    Call a compiled function if the call may not be plain. `args` ends with the named arguments.
 
-    With `recordable`, the call is recorded if an argument needs the tape.
+    If `recordable` is true, the call is recorded if an argument needs the tape.
     """
     cdef Py_ssize_t n = len(args) - (0 if kwnames is None else len(kwnames))
     cdef PyObject* names = NULL if kwnames is None else <PyObject*>kwnames

@@ -82,7 +82,7 @@ cdef int enforce_mode(int mode, str name, list pairs, tuple shape) except -1:
         sizes = [math.prod(found) for found in shapes]
         total = math.prod(shape)
         if any([1 < size < total and sizes.count(size) > 1 for size in sizes]):
-            warn_caller(StretchError(name, pairs, "pointwise", "two operands of equal size broadcast each other"))
+            warn_caller(StretchError(name, pairs, "pointwise", "two operands of equal size are broadcast to a larger shape"))
     return 0
 
 
@@ -378,7 +378,8 @@ cdef object intercept(Call* call, Body execute):
     """
     Let the interceptor check the operands of a call, execute the call, and let the interceptor check the result.
 
-    Calls within it are not checked. The interceptor may answer the call instead. It is not told of the end of a write.
+    Calls made within this call are not checked. If the interceptor returns an answer, the call is not executed. `leave` is not
+    called after a write.
     """
     cdef Py_ssize_t k
     cdef tuple args = tuple([<object>call.args[k] for k in range(call.n)])

@@ -80,7 +80,7 @@ cdef struct Call:
     PyObject* kwnames           # tuple of the names of the named arguments, or NULL
     bint recorded               # whether an argument needs the tape
     object (*body)(Call* call)  # computes the result, neither recorded nor intercepted
-    PyObject* function          # what the body calls, if it is not the same for all calls
+    PyObject* function          # the function that the body calls; NULL if the body always calls the same function
 
 ctypedef object (*Body)(Call* call)
 

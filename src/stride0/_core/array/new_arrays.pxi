@@ -202,7 +202,7 @@ cdef object single(Array x, str operation):
         return read_scalar(data_of(x), x.code)
     refuse_batched(x, operation)
     if x.ndim != 0:
-        beyond_standard(operation, "the array has axes", "Array object: only 0-d arrays convert to Python scalars")
+        beyond_standard(operation, "the array is not 0-d", "Array object: only 0-d arrays convert to Python scalars")
     reads_value(operation)
     if x.ndim != 0 and x.size != 1:
         raise ArgumentTypeError(operation, f"an array of shape {shape_tuple(x)} is not a scalar", (), "pass an array of size 1")

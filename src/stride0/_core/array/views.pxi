@@ -207,7 +207,7 @@ cpdef Array reinterpret(Array x, DType dtype):
         If `dtype` is bool and x is not: only the bytes 0 and 1 are valid.
     """
     if dtype.code != x.code and dtype.code == BOOL:
-        raise DTypeError("view", f"bytes of {dtype_at(x.code).name} are not bool", (), "write x != 0, or astype(x, bool)")
+        raise DTypeError("view", f"{dtype_at(x.code).name} elements cannot be viewed as bool", (), "write x != 0, or astype(x, bool)")
     if needs_tape(x):
         if not has_components_of(x.code, dtype.code):
             if x.storage.batched:

@@ -31,7 +31,7 @@ cdef class Signature:
     cdef int positional_only
     cdef int positional       # number of parameters that may be given by position
     cdef bint variadic        # whether a parameter such as *arrays collects arguments in a tuple
-    cdef int leading          # number of parameters before the one that collects arguments
+    cdef int leading          # number of parameters before the variadic parameter
     cdef bint bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept
     cdef bint set_alone(self, PyObject** given) noexcept
     cdef Py_ssize_t index_of(self, str name, Py_ssize_t first) noexcept

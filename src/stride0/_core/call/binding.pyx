@@ -15,7 +15,7 @@ from stride0._core.memory.dtype cimport DType, letter_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.modes cimport CALL_FUNCTION, CALL_IN_PLACE, Call, enter_package, guarding, leave_package
 from stride0._core.array.array cimport (
-    Array, BINARY, Form, IN_PLACE, MATMUL_IN_PLACE, UNARY, hooks, make_call, needs_tape, operand_needs_tape, s0_times, s0_tuple_items, same_shape,
+    Array, BINARY, Form, IN_PLACE, MATMUL_IN_PLACE, UNARY, hooks, make_call, needs_tape, operand_needs_tape, s0_times, same_shape,
 )
 from stride0._core.elementwise.elementwise cimport assign_array, binary, check_writable, in_place, is_known_foreign, unary
 

@@ -83,7 +83,7 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
     Run an elementwise operation: Note [Trivial case], or the planner.
 
     Operands of other dtypes than the kernel's are cast. `out_code` is the dtype of a new result, `out` the array to write to
-    or None for a new one, `names` the names of the operands.
+    or None for a new array, `names` the names of the operands.
     `keep`: `out` is visible to others, so that a signal must not leave it half written: a long computation
     writes to a new array first.
     """

@@ -62,7 +62,7 @@ cdef object compare_other(int op, Array x, object value, str name):
     cdef PyObject* args[2]
     cdef Call call = Call(CALL_OPERATOR, op, <PyObject*>name, &args[0], 2, NULL, False, compare_body, NULL)
     args[0], args[1] = <PyObject*>x, <PyObject*>value
-    # Buffers would compare their bytes with the bytes that an array exports.
+    # A bytearray or memoryview would compare its bytes with the bytes that the array exports.
     if value is not None and not isinstance(value, (bytearray, memoryview)):
         if ASKED.get() is value:
             # Its own comparison may call ours, which then returns NotImplemented.

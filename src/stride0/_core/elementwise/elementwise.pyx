@@ -12,7 +12,7 @@ from libc.string cimport memcmp, memset
 from stride0._core.memory.guards cimport s0_has_references, s0_read
 from stride0._core.memory.dtype cimport (
     BOOL, DType, FLOAT32, FLOAT64, LARGEST_ITEM, NO_DTYPE, UINT64, copy_item, dtype_at, is_python_scalar, is_stored, itemsize_at,
-    letter_at, promote_codes, read_scalar, scalar_code, weak_code, write_scalar,
+    letter_at, promote_codes, scalar_code, weak_code, write_scalar,
 )
 from stride0._core.plan.operations cimport (
     OP_CONJ, OP_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_LESS, OP_LESS_EQUAL, OP_MULTIPLY, OP_MULTIPLY_MASKED, OP_NOT_EQUAL, OP_POW,
@@ -28,8 +28,8 @@ from stride0._core.array.modes cimport (
 )
 from stride0._core.array.array cimport (
     Array, before_write, checked_size, data_of, describe_operand, guard_gradient, hooks, is_deferred, is_f_contiguous,
-    make_call, may_defer, may_defer_two, needs_tape, new_array, new_like, not_completed, operand_needs_tape, read_operand, same_shape, shape_tuple,
-    view_of, writable_data,
+    make_call, may_defer, needs_tape, new_array, new_like, not_completed, operand_needs_tape, read_operand, same_shape, shape_tuple,
+    view_of,
 )
 from stride0._core.program.program cimport copy_pending, defer, defers, may_be_leaf, replace_pending, store_result
 

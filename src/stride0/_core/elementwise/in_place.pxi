@@ -35,7 +35,7 @@ cdef object in_place_body(Call* call):
 
 
 cdef object in_place_raw(int op, Array x, object other, str name):
-    """The same without the tape and without interceptors."""
+    """`in_place` without the tape and without interceptors."""
     cdef Array b, result
     cdef Kernel kernel
     cdef int code, loop, out, operands = 2
@@ -81,15 +81,15 @@ cdef object in_place_raw(int op, Array x, object other, str name):
 
 cdef bint update_with_pending(Kernel kernel, Array x, Array b, bint is_temporary, str name) except -1:
     """
-    `x op= b` of a deferred b, in the pass that computes b; False, with nothing done, if that is not possible.
+    Compute `x op= b` in the pass that computes the deferred b. If that is not possible, do nothing and return False.
 
-    `is_temporary`: only the caller seems to refer to b, which then stays deferred, and is not written.
+    `is_temporary`: only the caller seems to refer to b. Then b stays deferred, and its elements are not written.
     """
     cdef Array result
     if not same_shape(x, b) or not defers(x.size, True):
         return False
     check_writable(x, name)
-    # Where the chain of b reads x, it has just been evaluated.
+    # If the program of b reads x, it has just been evaluated.
     if not is_deferred(b) or b.storage.data is not NULL or not may_be_leaf(x):
         return False
     result = apply(kernel, x.code, 2, x, b, None, None, False, name, BINARY_NAMES)

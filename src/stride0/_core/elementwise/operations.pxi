@@ -39,7 +39,7 @@ cdef object unary_body(Call* call):
 
 
 cdef Array scalar_operand(object x, str name):
-    """The operand of a unary operation that is no array: a Python scalar in its default dtype, or a NumPy scalar."""
+    """The operand of a unary operation that is not an array: a Python scalar in its default dtype, or a NumPy scalar."""
     cdef Array a = scalar_array(x, scalar_code(x), name) if is_python_scalar(x) else foreign_scalar(x)
     if a is None:
         refuse_operand(name, "x", x)
@@ -71,7 +71,7 @@ cdef object call_binary(int op, object x1, object x2, str name, bint is_operator
     if guarding and is_operator and is_equality(op) and not is_operand(x2):
         return compare_other(op, <Array>x1, x2, name)
     args[0], args[1] = <PyObject*>x1, <PyObject*>x2
-    # The body converts or refuses other objects than arrays and Python scalars.
+    # The body converts or refuses objects other than arrays and Python scalars.
     if recorded and (type(x1) is Array or is_python_scalar(x1)) and (type(x2) is Array or is_python_scalar(x2)):
         call.recorded = True
     return make_call(&call)

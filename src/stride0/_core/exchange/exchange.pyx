@@ -23,7 +23,7 @@ from stride0._core.memory.dtype cimport (
     is_stored, itemsize_at, known_dtype, letter_at, promote_codes, read_scalar, scalar_code, write_scalar,
 )
 from stride0._core.memory.storage cimport Storage, foreign_storage
-from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, cast_kernel, extent, run_contiguous, shares_location
+from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, cast_kernel, extent, run_contiguous
 from stride0._core.array.modes cimport (
     Call, beyond_standard, check_method_version, exports_read_only, guarding, is_only_device,
     reads_memory, reads_value, resume_checks, suspend_checks, test_configuration,

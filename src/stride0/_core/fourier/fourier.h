@@ -6,8 +6,8 @@
 
 /* -- a long transform, as the transform of a matrix ------------------------------------------------------------------------ */
 
-/* Units of S0_LANES columns: multiply them by the chirp of a convolution, transform them, multiply by the turns, and write them to
- * units of rows. */
+/* For units of S0_LANES columns: multiply by the chirp if the transform is a convolution, transform, multiply by the turns, and write
+ * the results to units of rows. */
 static void s0_fourier_columns(const s0_fourier *all, const char *in, int single, double *middle, Py_ssize_t first, Py_ssize_t last,
                                double *scratch)
 {
@@ -17,7 +17,7 @@ static void s0_fourier_columns(const s0_fourier *all, const char *in, int single
     s0_lanes re[S0_LANES], im[S0_LANES];
     const int inverse = all->inverse;
     for (Py_ssize_t unit = first; unit < last; unit++) {
-        /* A convolution has whole units only. Otherwise the last unit overlaps the unit before; those columns are not written again. */
+        /* A convolution has whole units only. Otherwise the last unit overlaps the previous unit, and skips its columns when writing. */
         const Py_ssize_t c = (unit + 1) * S0_LANES <= columns ? unit * S0_LANES : columns - S0_LANES;
         const Py_ssize_t old = unit * S0_LANES - c;
         const s0_complexes *done;
@@ -69,10 +69,10 @@ static void s0_fourier_rows(const s0_fourier *all, const double *middle, char *o
     }
 }
 
-/* -- a convolution: the spectrum of the matrix stays in the order of `middle`, which neither step has to change ---------------- */
+/* -- a convolution: the spectrum of the matrix stays in the order of `middle`, so no step reorders it -------------------------- */
 
-/* Units of S0_LANES rows: transform them, multiply by the spectrum, and transform them again, with real and imaginary parts exchanged.
- * Without a spectrum transform them once. */
+/* For units of S0_LANES rows: transform, multiply by the spectrum, exchange real and imaginary parts, and transform again. Without a
+ * spectrum, transform once. */
 static void s0_fourier_convolve(const s0_fourier *all, double *middle, Py_ssize_t first, Py_ssize_t last, double *scratch)
 {
     const Py_ssize_t columns = all->rows.length;
@@ -92,7 +92,7 @@ static void s0_fourier_convolve(const s0_fourier *all, double *middle, Py_ssize_
     }
 }
 
-/* Units of S0_LANES columns: multiply them by the turns, transform them, and multiply the results by the chirp. */
+/* For units of S0_LANES columns: multiply by the turns, transform, and multiply the results by the chirp. */
 static void s0_fourier_back(const s0_fourier *all, const double *middle, char *out, int single, double factor, Py_ssize_t first,
                             Py_ssize_t last, double *scratch)
 {

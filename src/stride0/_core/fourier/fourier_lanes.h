@@ -1,10 +1,10 @@
-/* Fourier transforms of several short lanes together, each of which is contiguous, or whose first elements are contiguous. */
+/* Fourier transforms of several short lanes together. Either each lane is contiguous, or elements with the same index are. */
 #ifndef STRIDE0_FOURIER_LANES_H
 #define STRIDE0_FOURIER_LANES_H
 
 #include "fourier_passes.h"
 
-/* Read `m` complex numbers of each of S0_LANES lanes, which are `line` bytes apart; `exchange` real and imaginary parts. */
+/* Read `m` complex numbers of each of S0_LANES lanes, which are `line` bytes apart. If `exchange`, exchange real and imaginary parts. */
 S0_INLINE void s0_read_lanes(s0_complexes *to, const char *from, Py_ssize_t line, Py_ssize_t m, int exchange, int single)
 {
     const Py_ssize_t size = single ? 8 : 16;
@@ -39,8 +39,8 @@ S0_INLINE void s0_write_lanes(char *to, Py_ssize_t line, const s0_complexes *fro
             s0_put_some(to + u * line + e * size, x[u], 2 * some, single);
     }
 }
-/* The same for `units` vectors of lanes whose buffers are `room` numbers apart. Elements e of all lanes are contiguous, and `step` bytes
- * from the next elements. Complex number e of `real` lanes consists of elements 2 e and 2 e + 1. */
+/* Read `units` vectors of lanes to buffers that are `room` numbers apart. Elements with the index e are contiguous, and elements with the
+ * index e + 1 follow after `step` bytes. If `real`, complex number e consists of elements 2 e and 2 e + 1 of a lane. */
 S0_INLINE void s0_read_across(s0_complexes *to, Py_ssize_t room, Py_ssize_t units, const char *from, Py_ssize_t step, Py_ssize_t m,
                               int real, int exchange, int single)
 {
@@ -69,12 +69,13 @@ S0_INLINE void s0_write_across(char *to, Py_ssize_t step, const s0_complexes *fr
         }
 }
 
-/* s0_transform_odd of a single lane, the first one: a vector holds several results. The matrix of angles is symmetric. */
+/* s0_transform_odd for the first lane only. A vector holds several results of this lane. The matrix of angles is symmetric, so its rows
+ * are read instead of its columns. */
 static void s0_transform_prime(s0_complexes *lanes, const int radix, const double *angles)
 {
     const int half = radix / 2;
     const s0_lanes zero = {0};
-    double *const t = (double *)lanes; /* the real part of number e is 2 e S0_LANES elements from the first one */
+    double *const t = (double *)lanes; /* the real part of number e is t[2 e S0_LANES] */
     double sums[S0_MOST_RADIX / 2][2], differences[S0_MOST_RADIX / 2][2], results[4][S0_LANES];
     double total[2] = {t[0], t[S0_LANES]};
     const double first[2] = {t[0], t[S0_LANES]};
@@ -108,7 +109,8 @@ static void s0_transform_prime(s0_complexes *lanes, const int radix, const doubl
     }
 }
 
-/* Transform the lanes in `one`, in place. The caller multiplies complex and real results by the factor, and exchanges their parts. */
+/* Transform the lanes in `one`, in place. Spectra of real numbers are multiplied by the factor here. The caller multiplies other results
+ * by the factor, and exchanges their real and imaginary parts. */
 S0_INLINE void s0_transform_unit(const s0_fourier *all, s0_fourier_kind kind, Py_ssize_t lanes, s0_complexes *one, s0_complexes *two,
                                  s0_complexes *three)
 {
@@ -150,7 +152,7 @@ S0_INLINE void s0_transform_unit(const s0_fourier *all, s0_fourier_kind kind, Py
     }
 }
 
-/* Lanes are contiguous, or they fill vectors and their elements are in_step or out_step bytes apart. */
+/* Either each lane is contiguous, or lanes fill whole vectors and the elements of a lane are `in_step` or `out_step` bytes apart. */
 S0_INLINE void s0_short(const s0_fourier *all, s0_fourier_kind kind, const char *in, Py_ssize_t in_step, char *out, Py_ssize_t out_step,
                         const int single, Py_ssize_t count, double *scratch)
 {

@@ -5,7 +5,7 @@ cdef Py_ssize_t FEW_FREQUENCIES = 2048
 # Results with more elements are checked by `normalize_shape`.
 cdef Py_ssize_t MANY = <Py_ssize_t>1 << 40
 
-# For each transform: its kind, whether it takes complex operands, and whether it is inverse.
+# For each transform: its kind, and whether it is inverse.
 cdef dict TRANSFORMS = {
     "fft": (OF_COMPLEX, False), "ifft": (OF_COMPLEX, True), "rfft": (HALF_OF_REAL, False), "irfft": (TO_REAL, True), "hfft": (TO_REAL, False),
     "ihfft": (HALF_OF_REAL, True), "fftn": (OF_COMPLEX, False), "ifftn": (OF_COMPLEX, True), "rfftn": (HALF_OF_REAL, False), "irfftn": (TO_REAL, True),

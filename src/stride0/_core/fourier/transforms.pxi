@@ -1,23 +1,24 @@
 # Discrete Fourier transforms of lanes, by the kernels in `fourier_passes.h`, `fourier_lanes.h` and `fourier.h`, in this order.
 #
 # Note [Fourier transforms]
-#     Each lane of a vector register holds its own transform. If the array has several short lanes, these transforms are lanes of
-#     the array. Otherwise the n numbers of a lane are a matrix: its columns are transformed, multiplied by roots of unity
-#     ("turns"), and transformed along the rows (D. H. Bailey, "FFTs in external or hierarchical memory", Journal of Supercomputing
-#     4, 1990). In both cases the passes stay in a cache; they leave their results in order (the algorithm of T. G. Stockham, 1966).
+#     Each lane of a vector register holds its own transform. If the array has several short lanes, each register lane transforms
+#     one lane of the array. Otherwise the n numbers of an array lane form a matrix. Its columns are transformed and multiplied by
+#     roots of unity ("turns"), then its rows are transformed (D. H. Bailey, "FFTs in external or hierarchical memory", Journal of
+#     Supercomputing 4, 1990). In both cases the passes stay in a cache; they leave their results in order (the algorithm of T. G. Stockham, 1966).
 #     The shape determines each operation, so no bit depends on the instruction set, the number of threads, or the layout.
 #
-#     Short lanes along the last axis are transposed in registers. Along another axis, lanes lie next to each other, and rows of up to
-#     MOST_TOGETHER elements are read and written without a transposition: single vectors of a row would share the sets of a cache
-#     if rows are a power of two apart. fftn of 512 by 512 complex128 takes 0.73 ms on one thread with AVX-512 (ducc0 0.75).
+#     Short lanes along the last axis are transposed in registers. Along another axis, elements of different lanes are adjacent. Rows
+#     of up to MOST_TOGETHER of them are read and written without a transposition. If rows are a power of two apart, single vectors
+#     of each row would share the sets of a cache. fftn of 512 by 512 complex128 takes 0.73 ms on one thread with AVX-512, ducc0
+#     0.75 ms.
 #
 #     The radices are 2, 4, 8, and odd primes up to S0_MOST_RADIX. A pass of a large radix computes each result as a sum over all
 #     numbers, with half the error of a convolution. If a single lane has a prime length, a vector holds several results.
 #
 #     If n has a larger prime factor, the transform is a convolution with a chirp, exp(-i pi k k / n), whose length m is at least
 #     2 n - 1 and has factors up to S0_UNROLLED_RADIX (L. I. Bluestein, "A linear filtering approach to the computation of discrete
-#     Fourier transform", IEEE Transactions on Audio and Electroacoustics 18, 1970). Its numbers are a matrix, too. The table holds
-#     the chirp and its spectrum. The spectrum needs no order: each unit of rows is transformed, multiplied by the spectrum and
+#     Fourier transform", IEEE Transactions on Audio and Electroacoustics 18, 1970). The m numbers form a matrix, too. The table holds
+#     the chirp and its spectrum. The spectrum is not sorted: each unit of rows is transformed, multiplied by the spectrum and
 #     transformed back in a cache (`fourier_convolve`), and the columns follow (`fourier_back`). Microseconds on one thread of an
 #     AVX-512 server (AMD EPYC), and with AVX2:
 #
@@ -63,7 +64,7 @@ cdef enum Step:
     TANGLE
     COLUMNS
     ROWS
-    BACK                    # of a convolution: columns again
+    BACK                    # for a convolution: the columns a second time
     UNTANGLE
 
 cdef struct Job:
@@ -76,7 +77,7 @@ cdef struct Job:
     Py_ssize_t in_size, out_size, in_step, out_step, in_each, out_each
     Py_ssize_t in_pitch, out_pitch  # bytes from the copy of a lane to the next copy
     bint mirrors            # whether half a spectrum is completed in the copy
-    bint of_real            # whether the numbers to transform are real, so that the first result is, too
+    bint of_real            # whether the numbers to transform are real; then the first result is real, too
     # The axes of the lanes, starting with the last.
     char* in_
     char* out
@@ -87,7 +88,7 @@ cdef struct Job:
     Py_ssize_t lanes
     bint is_long            # whether each lane is transformed as a matrix
     bint reads, writes      # whether kernels read and write the lanes in place
-    bint reads_across, writes_across    # whether they do so if the lanes are next to each other
+    bint reads_across, writes_across    # whether kernels read and write adjacent lanes in place
     Py_ssize_t together     # lanes in a group
     Py_ssize_t each         # groups in a chunk
     int failed

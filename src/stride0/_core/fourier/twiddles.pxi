@@ -32,7 +32,7 @@ cdef Py_ssize_t padded(Py_ssize_t n) noexcept:
 
 
 cdef Py_ssize_t rows_within(Py_ssize_t n, Py_ssize_t longest) noexcept:
-    """The number of rows for a matrix of whole vectors with at most `longest` columns for each row; 0 if there is none."""
+    """The number of rows of the smallest matrix of whole vectors with at most `longest` times as many columns as rows; 0 if there is no such matrix."""
     cdef Py_ssize_t d, best = 0, area, least = 0
     for d in range(2, n):
         if d * d > n:
@@ -45,7 +45,7 @@ cdef Py_ssize_t rows_within(Py_ssize_t n, Py_ssize_t longest) noexcept:
 
 
 cdef Py_ssize_t rows_of(Py_ssize_t n) noexcept:
-    """The number of rows of a lane as a matrix, which is nearly square if possible; n for a prime number."""
+    """The number of rows of the matrix of a lane. The matrix is nearly square if possible. For a prime number, it has n rows."""
     return rows_within(n, S0_UNROLLED_RADIX) or rows_within(n, n) or n
 
 
@@ -134,7 +134,7 @@ cdef void find_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, doubl
 
 
 cdef void write_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, Py_ssize_t together, double* to, double* scratch) noexcept nogil:
-    """Write roots to a table: `together` cosines, then as many sines. `scratch` holds 3 * count numbers."""
+    """Write roots to a table, in groups of `together` cosines and `together` sines. `scratch` holds 3 * count numbers."""
     cdef Py_ssize_t k
     find_roots(which, count, n, scratch, scratch + count, scratch + 2 * count)
     for k in range(count // together):
@@ -143,7 +143,7 @@ cdef void write_roots(const int64_t* which, Py_ssize_t count, Py_ssize_t n, Py_s
 
 
 cdef int add_convolution(s0_fourier* all, Py_ssize_t n, double* chirp, double* spectrum) except -1:
-    """Make a convolution of the transform, given the first n factors of the chirp: write the spectrum of their reciprocals."""
+    """Turn the transform into a convolution. The first n factors of the chirp are given; write the spectrum of their reciprocals."""
     cdef Py_ssize_t length = all.numbers, lanes = TABLE.vector // sizeof(double), k
     cdef Py_ssize_t count = 4 * length + 6 * lanes * max(all.columns.length, all.rows.length) + ALIGNMENT // sizeof(double)
     cdef Array memory = new_array(FLOAT64, 1, &count, NULL, True)
@@ -222,7 +222,7 @@ cdef Tables tables_of(Py_ssize_t n, bint of_real, bint beside):
         to += 2 * (count + halves + SQUARE)
         which[0] = 0
         for k in range(1, chirp):
-            # The squares, modulo the number of roots.
+            # The square of k, modulo the number of roots.
             which[k] = which[k - 1] + 2 * k - 1
             if which[k] >= 2 * size:
                 which[k] -= 2 * size

@@ -22,7 +22,7 @@ DIRECTIVES = {
     "auto_pickle": False,
     "boundscheck": False,
     "cdivision": True,
-    # The source in comments of the C would take 3 % of the time of the compiler.
+    # Copies of the source in comments of the C code would take 3 % of the compile time.
     "emit_code_comments": False,
     # The GIL stays off in a free-threaded interpreter: docs/design/threads.md, "Python threads".
     "freethreading_compatible": True,
@@ -35,9 +35,9 @@ SHARED = "stride0._core._shared"
 
 
 class Files(Context):
-    """Finds files of declarations once per file that asks for them, and not among Python's modules.
+    """Finds a declaration file once per source file that uses it, and does not search Python's modules.
 
-    Cython remembers an answer only for the line that asked. Its searches took an eighth of the time.
+    Cython caches an answer only for one source line. Its searches would take an eighth of the time.
     """
 
     def search_include_directories(

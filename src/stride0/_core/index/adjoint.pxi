@@ -156,7 +156,7 @@ cpdef Array dot_into(Array x1, Array x2, tuple shape):
     elif folded or size < DEFERRED_SIZE or is_stored(code):
         out = total_along("dot_masked", 2, x1, x2, axes, missing, code)
     else:
-        # The product is a step of the chain that computes its factors.
+        # The product is a step of the program that computes its factors.
         out = total_along("sum", 1, masked_product(x1, x2), None, axes, missing, code)
     return repeat(out, ndim - missing, &sizes[missing], &repeated[missing]) if again else out
 

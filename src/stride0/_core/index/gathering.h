@@ -21,7 +21,7 @@ int s0_are_within(const int64_t *indices, Py_ssize_t n, Py_ssize_t size)
     return bad >> 63 == 0;
 }
 
-/* Make indices from -size to size - 1 positive. Returns whether all are within. */
+/* Add `size` to negative indices. Returns whether all indices were from -size to size - 1. */
 int s0_make_positive(int64_t *indices, Py_ssize_t n, Py_ssize_t size)
 {
     int bad = 0;
@@ -33,7 +33,7 @@ int s0_make_positive(int64_t *indices, Py_ssize_t n, Py_ssize_t size)
     return !bad;
 }
 
-/* How many offsets are added up at a time. */
+/* The number of offsets that are summed at a time. */
 enum { S0_OFFSETS = 256 };
 
 /* Add `size` to a negative index. If the index is out of bounds, set `bad` and return 0. Most indices are not negative. */

@@ -80,8 +80,8 @@ cdef Array scattered(Array x, int ndim, const Py_ssize_t* shape, int first, Arra
     """
     A value that is written to `x[key]` or added: cast to the dtype of x, and copied if it shares memory with x.
 
-    The axes from `first` on are not indexed. A single value is repeated along them in memory if it fits into a cache,
-    because runs are written faster than elements.
+    The axes from `first` on are not indexed. A single value is repeated in memory along these axes if the copies fit into a
+    cache, because runs are written faster than elements.
     """
     cdef Array out
     cdef Py_ssize_t size = 1

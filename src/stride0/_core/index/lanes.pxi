@@ -15,7 +15,7 @@
 ctypedef struct Lanes:
     # A loop over elements in C order: lanes along its innermost axis, which is the first here. Strides in bytes.
     int ndim
-    int rows                # operands: the indexed array, the array of values, each index array
+    int rows                # number of operands: the indexed array, the array of values, each index array
     Py_ssize_t run          # bytes that are moved at each index; 0: axes are not merged into runs
     int mode
     int width

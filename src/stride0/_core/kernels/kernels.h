@@ -46,8 +46,8 @@ typedef struct {
     Py_ssize_t below;
     char *memory; /* panels of `right`, whole vectors, then of `left` */
     int fresh;    /* whether sums replace elements of the result */
-    Py_ssize_t terms; /* of a sum: an element of the result is replaced by the first sum, or the sums are added to it in order */
-    int negates;  /* which parts of `left` are negated: both, so that the product is subtracted, or one, so that `left` is conjugate, too */
+    Py_ssize_t terms; /* of a partial sum: partial sums are added in order to an element of the result, or the first one replaces the element */
+    int negates;  /* parts of `left` to negate. Real and imaginary: subtract the product. Imaginary: conjugate `left`. Real: subtract and conjugate. */
 } s0_panels;
 enum { S0_NEGATES_REAL = 1, S0_NEGATES_IMAGINARY = 2 };
 
@@ -171,8 +171,8 @@ static inline Py_ssize_t s0_spectra_size(const s0_spectra *all, int is_symmetric
     return parts * ((m + 2 * n + 5) * s0_pitch(n) + (n + columns) * s0_pitch(m)) + 2 * pairs + m;
 }
 
-/* Passes of Fourier transforms of a length, and the transforms of lanes: `fourier.h`. For odd radices the table begins with a matrix
- * of cosines and sines, of radix / 2 rows and columns. */
+/* Passes of Fourier transforms of one length, and transforms of lanes: `fourier.h`. The table of an odd radix begins with a matrix of
+ * cosines and sines, with radix / 2 rows and radix / 2 columns. */
 enum { S0_MOST_PASSES = 24, S0_UNROLLED_RADIX = 11, S0_MOST_RADIX = 127 };
 typedef struct {
     Py_ssize_t length;
@@ -187,7 +187,7 @@ typedef struct {
     Py_ssize_t half;            /* half the number of real numbers */
     int inverse, conjugate;     /* whether the complex transform is inverse; whether the spectrum of real numbers is conjugated */
     double factor;              /* factor of the results */
-    Py_ssize_t numbers;         /* of a lane, less than the matrix has if the transform is a convolution */
+    Py_ssize_t numbers;         /* numbers in a lane: fewer than in the matrix if the transform is a convolution */
     const double *chirp;        /* for a convolution: factors of the numbers and of the results */
     const double *spectrum;     /* for a convolution: factors of the transform of the matrix, in units of rows */
 } s0_fourier;
@@ -259,7 +259,7 @@ typedef struct {
     /* Of machine_limits.h, in the order of LIMITS in plan/machine_limits.pxi; ranges of bytes. */
     void (*limits[S0_LIMITS])(const s0_limit *all, Py_ssize_t first, Py_ssize_t last);
     s0_decomposition symmetric, singular, general;
-    /* Of linalg/block_steps.h: for elements of one number, and of two. */
+    /* Of linalg/block_steps.h: for real elements, then for complex elements. */
     const struct s0_block_steps *block_steps;
     /* Of fourier.h, the last steps of a convolution: ranges of units of rows, and of units of columns. */
     void (*fourier_convolve)(const s0_fourier *all, double *middle, Py_ssize_t first, Py_ssize_t last, double *scratch);

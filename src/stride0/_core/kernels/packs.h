@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The header of all vector instructions takes longer to compile than the other headers of a unit together. */
+/* immintrin.h takes longer to compile than all other headers of a unit, so older instruction sets include smaller headers. */
 #if defined(__AVX__)
 #include <immintrin.h>
 #elif defined(__SSE4_2__)
@@ -25,7 +25,7 @@
 #endif
 
 #define S0_INLINE static inline __attribute__((always_inline, unused))
-/* Rolled loops over packs are slower, and compile in two thirds of the time: for kernels that hardly ever run. */
+/* Rolled loops over packs run slower, but compile in two thirds of the time. Kernels that hardly ever run use them. */
 #if defined(S0_ROLLED)
 #define S0_FOR_ALL(count) for (unsigned k = 0; k < (count); k++)
 #else

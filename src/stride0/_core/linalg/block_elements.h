@@ -1,6 +1,6 @@
 /* The steps of `block_steps.h`. Within a block, the terms of a sum are added one by one, in order, each by a fused multiply-add; then the sum
- * is subtracted. So neither the order of loops, nor the sizes of tiles, nor the instruction set changes a bit. A complex sum is four such sums, of
- * products of parts, as in `real_products.h`. */
+ * is subtracted. So no bit depends on the order of loops, the sizes of tiles, or the instruction set. A complex sum is four such sums, of
+ * products of real and imaginary parts, as in `real_products.h`. */
 #ifndef STRIDE0_BLOCK_ELEMENTS_H
 #define STRIDE0_BLOCK_ELEMENTS_H
 
@@ -12,13 +12,13 @@ typedef double s0_row_anywhere __attribute__((vector_size(S0_VECTOR), aligned(si
 typedef int64_t s0_row_bits __attribute__((vector_size(S0_VECTOR)));
 enum {
     S0_ROW = S0_VECTOR / 8,
-    S0_TILE_COLUMNS = 3 * S0_ROW, /* numbers of a row of the widest tile */
+    S0_TILE_COLUMNS = 3 * S0_ROW, /* numbers in a row of the widest tile */
     S0_DOT_LANES = 32,
 };
 #define s0_lanes s0_row /* in S0_FUSED_f64 */
 
-/* What a tile does with its sums: store those of each part, add them to the elements of the result, subtract them, or also solve for a lower
- * triangle, whose diagonal may count as 1. */
+/* What a tile does with its sums: store the sums of each part, add them to the elements of the result, subtract them, or subtract them and then
+ * solve a lower triangular system, whose diagonal may count as 1. */
 typedef enum { S0_STORES, S0_ADDS, S0_SUBTRACTS, S0_SOLVES, S0_SOLVES_UNIT } s0_use;
 
 /* Add a multiple of y to x, for numbers `first` to `last`. */
@@ -28,12 +28,12 @@ S0_INLINE void s0_add_scaled_row(double *restrict x, double factor, const double
         x[i] = fma(factor, y[i], x[i]);
 }
 
-/* Add the second half of the lanes to the first one, until `lanes[0]` is the sum. */
+/* Add the upper `half` lanes to the lower `half` lanes. Repeat with smaller halves until `lanes[0]` is the sum. */
 #define S0_ADD_HALVES(lanes, half) \
     for (k = 0; k < (half); k++)   \
         (lanes)[k] += (lanes)[k + (half)];
 
-/* The sum of products of n numbers, a multiple of 8, in lanes, which are then added in pairs. If `turns`, y is multiplied by i. */
+/* The sum of n products, collected in lanes, which are then added in pairs. n is a multiple of 8. If `turns`, y is multiplied by i. */
 S0_INLINE double s0_lane_sum(const double *x, const double *y, Py_ssize_t n, const int turns)
 {
     s0_row total[S0_DOT_LANES / S0_ROW] = {{0}};
@@ -83,7 +83,7 @@ static void s0_exchange_rows(double *a, Py_ssize_t pitch, const Py_ssize_t *exch
 #define S0_PARTS 2
 #include "block_kernels.h"
 
-/* By the numbers of an element, less 1. */
+/* Index 0: real elements. Index 1: complex elements. */
 #define S0_BLOCK_STEPS(parts)                                                                                                        \
     {s0_solve_block_##parts, s0_factor_block_##parts, s0_eliminate_block_##parts, s0_exchange_rows, s0_reflect_block_##parts, \
      s0_apply_block_##parts}

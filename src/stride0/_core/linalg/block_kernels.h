@@ -1,7 +1,7 @@
-/* The steps of `block_steps.h` for real or for complex numbers: S0_PARTS, the numbers of an element. Included by `block_elements.h`.
+/* The steps of `block_steps.h` for real elements (S0_PARTS is 1) or complex elements (S0_PARTS is 2). Included by `block_elements.h`.
  *
- * Each part of an element of a left matrix counts as a row of a tile, and each part of a right matrix as a column, as in `panels.h`. From the sums
- * over the real and over the imaginary parts of a complex row follows its row of the result, when they are joined. */
+ * Each part of an element counts as a row of a tile in a left matrix, and as a column in a right matrix, as in `panels.h`. A complex row has two
+ * rows of sums: for its real parts and for its imaginary parts. Joining these two rows gives the row of the result. */
 #define S0_PASTE(x, y) x##y
 #define S0_PASTED(x, y) S0_PASTE(x, y)
 #define S0_OWN(x) S0_PASTED(x, S0_PARTS)
@@ -46,7 +46,7 @@ S0_INLINE void S0_OWN(s0_divide_row_)(double *x, Py_ssize_t first, Py_ssize_t la
     }
 }
 
-/* Subtract sums, which lie `pitch` apart for the parts of a left element: its conjugate if `conjugate`. */
+/* Subtract the sums for both parts of a left element, which are `pitch` numbers apart. If `conjugate`, use the conjugate of the element. */
 S0_INLINE void S0_OWN(s0_subtract_sums_)(double *x, const double *sums, Py_ssize_t pitch, Py_ssize_t first, Py_ssize_t last, int conjugate)
 {
     const double sign = conjugate ? -1 : 1;
@@ -64,8 +64,8 @@ S0_INLINE void S0_OWN(s0_subtract_sums_)(double *x, const double *sums, Py_ssize
     }
 }
 
-/* The product of `rows` rows of a matrix `a` of n columns, or of its conjugate, and the rows `b`, `line` apart, of which `width` numbers exist,
- * is used for the elements at `out`. The triangle is in the further columns of `a`. Strides count numbers. */
+/* Multiply `rows` rows of a matrix `a` with n columns, or its conjugate, by the rows `b`, and use the sums for the elements at `out`. The rows `b`
+ * are `line` apart and have `width` numbers. The triangle follows the n columns of `a`. Strides count numbers. */
 S0_INLINE void S0_OWN(s0_sum_tile_)(const double *a, Py_ssize_t down, Py_ssize_t across, int conjugate, const double *b, Py_ssize_t line,
                                     double *out, Py_ssize_t pitch, Py_ssize_t width, Py_ssize_t n, s0_use use, const int rows, const int vectors)
 {
@@ -212,7 +212,7 @@ static int S0_OWN(s0_factor_block_)(double *a, Py_ssize_t pitch, Py_ssize_t n)
 
 /* -- elimination -------------------------------------------------------------------------------------------------- */
 
-/* The magnitude of an element, or of a complex one the sum of the magnitudes of its parts, as in LAPACK. */
+/* The magnitude of a real element. For a complex element, the sum of the magnitudes of its parts, as in LAPACK. */
 S0_INLINE double S0_OWN(s0_size_)(const double *x)
 {
     return S0_PARTS == 2 ? fabs(x[0]) + fabs(x[1]) : fabs(x[0]);

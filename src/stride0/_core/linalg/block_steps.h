@@ -7,11 +7,11 @@
 
 enum { S0_BLOCK_ROWS = 64, S0_NARROW_COLUMNS = 8 /* eliminated one by one */ };
 
-/* An element is a number, or two numbers that are its real and its imaginary part. Strides, and columns of right-hand sides, count numbers; other
- * sizes count elements. */
+/* A real element is one number, and a complex element is two numbers. Strides and columns of right-hand sides count numbers; other sizes count
+ * elements. */
 
-/* Rows of a lower triangular matrix of at most S0_BLOCK_ROWS rows, and the right-hand sides, which the solutions replace. Elements of a
- * right-hand side lie `pitch` apart, and the rows themselves are contiguous. */
+/* A lower triangular matrix of at most S0_BLOCK_ROWS rows, and right-hand sides, which the solutions replace. Elements of one right-hand
+ * side are `pitch` apart. Each row of all right-hand sides is contiguous. */
 typedef struct {
     const double *a;
     Py_ssize_t down, across, n;
@@ -21,9 +21,9 @@ typedef struct {
     Py_ssize_t pitch, columns;
 } s0_triangle;
 
-/* A panel of at most S0_PANEL_COLUMNS columns, with at least as many rows, and its reflectors I - tau v v': the vectors, as rows `line` apart,
- * padded to multiples of 8 numbers; and `gram`, S0_PANEL_COLUMNS elements apart, with their products below the diagonal and 1 / conj(tau) on
- * it, which is infinity if nothing had to be eliminated. */
+/* A panel of at most S0_PANEL_COLUMNS columns, with at least as many rows, and its reflectors I - tau v v'. The vectors v are rows, `line` apart,
+ * padded to multiples of 8 numbers. The rows of `gram` are S0_PANEL_COLUMNS elements apart. They have the products of the vectors below the
+ * diagonal. On the diagonal they have 1 / conj(tau), or infinity if nothing had to be eliminated. */
 enum { S0_PANEL_COLUMNS = 32 };
 typedef struct {
     double *a, *reflectors, *gram, *taus;
@@ -41,11 +41,11 @@ typedef struct {
 struct s0_block_steps {
     /* Solve for columns `first` to `last` of the right-hand sides. */
     void (*solve)(const s0_triangle *all, Py_ssize_t first, Py_ssize_t last);
-    /* Replace the upper triangle of a positive definite matrix of n rows by its factor U, of U'U. 0 if a pivot is not positive. */
+    /* Replace the upper triangle of a positive definite matrix U'U of n rows by U. Returns 0 if a pivot is not positive. */
     int (*factor_definite)(double *a, Py_ssize_t pitch, Py_ssize_t n);
-    /* Factor m rows of n columns, which are given as rows `pitch` apart, by elimination. Row j is exchanged with row exchanges[j]. 0 if
-     * a pivot is 0. Behind S0_BLOCK_ROWS rows there is memory for S0_NARROW_COLUMNS more, for each part
-     * of an element. */
+    /* Factor m rows and n columns by elimination. The columns are given as rows, `pitch` apart. Row j is exchanged with row exchanges[j].
+     * Returns 0 if a pivot is 0. After S0_BLOCK_ROWS rows there is memory for S0_NARROW_COLUMNS more rows for each part of an
+     * element. */
     int (*eliminate)(double *columns, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t *exchanges);
     /* Exchange each row k from `first` to `last` with row exchanges[k]. */
     void (*exchange_rows)(double *a, Py_ssize_t pitch, const Py_ssize_t *exchanges, Py_ssize_t first, Py_ssize_t last, Py_ssize_t numbers);
@@ -76,7 +76,7 @@ static inline void s0_multiply_diagonal(const double *a, Py_ssize_t step, Py_ssi
     *exponent = sum;
 }
 
-/* Multiply both parts of a number by a power of 2, so that the greater magnitude is from 1/2 to 1, and return the power's opposite. */
+/* Multiply both parts of a complex number by 2**-power, so that the greater magnitude is from 1/2 to 1. Returns `power`. */
 static inline int s0_scale_parts(double *x)
 {
     const double most = fmax(fabs(x[0]), fabs(x[1]));
@@ -89,7 +89,7 @@ static inline int s0_scale_parts(double *x)
     return power;
 }
 
-/* `s0_multiply_diagonal` of complex numbers. */
+/* `s0_multiply_diagonal` for complex numbers. */
 static inline void s0_multiply_complex_diagonal(const double *a, Py_ssize_t step, Py_ssize_t n, int sign, double *factor, double *exponent)
 {
     int sum = 0;

@@ -1,7 +1,7 @@
 /* Complex reflectors of decompositions by eigenvalues and singular values (`hermitian.h`, `complex_singular.h`).
  *
- * A row of n complex numbers is a row of real parts, and `pitch` elements further a row of imaginary parts. Reflectors make the reduced matrix
- * real. The functions that rotate real matrices then serve it, on rows that are twice as long. */
+ * A row of n complex numbers is stored as a row of real parts and, `pitch` elements further, a row of imaginary parts. Reflectors make the reduced
+ * matrix real. Then the rotations of real matrices are used, on rows that are twice as long. */
 #ifndef STRIDE0_COMPLEX_REFLECTORS_H
 #define STRIDE0_COMPLEX_REFLECTORS_H
 

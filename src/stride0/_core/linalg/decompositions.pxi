@@ -1,6 +1,6 @@
-# Decompositions, solutions and inverses, by kernels of our own or by LAPACK. Declared in `linalg/_decompositions.py`.
+# Decompositions, solutions and inverses, by stride0 kernels or by LAPACK. Declared in `linalg/_decompositions.py`.
 #
-# Both compute in float64 and complex128; float32 and complex64 are cast, which is exact, and results are rounded back.
+# Both compute in float64 and complex128. Operands in float32 and complex64 are cast, which is exact; their results are rounded.
 
 cdef extern from *:
     """
@@ -28,7 +28,7 @@ cdef enum:
 
 cdef double LOG_2 = 0.693147180559945309417232121458
 
-# Set by `linalg/_decompositions`, a higher layer: the types of results, and the function that raises if LAPACK failed.
+# Set by `linalg/_decompositions`, a higher layer: the types of results, and the function that raises if a decomposition failed.
 cdef object Eig = None, Eigh = None, QR = None, Slogdet = None, SVDs = None
 cdef object raise_failure = None
 

@@ -178,7 +178,8 @@ static int s0_diagonalise(double *d, double *e, Py_ssize_t n, s0_rotations *rota
     return 1;
 }
 
-/* Write what determines the signs of eigenvectors in LAPACK to q: Note [Signs of vectors]. Returns 0 if LAPACK does not divide the matrix in the middle. */
+/* Write to q the vector that determines the signs of LAPACK's eigenvectors: Note [Signs of vectors]. Returns 0 if LAPACK does not divide the matrix in
+ * the middle. */
 static int s0_sign_of_eigenvectors(const s0_rotations *all, Py_ssize_t n, const double *d, const double *e, double *q)
 {
     const Py_ssize_t middle = n - 1 - n / 2;
@@ -197,7 +198,7 @@ static int s0_symmetric_one(const char *from, const Py_ssize_t *strides, Py_ssiz
     double *a = memory, *rows = a + n * pitch, *d = rows + n * pitch, *e = d + pitch, *tau = e + pitch, *work = tau + pitch;
     double *pairs = work + 3 * pitch;
     Py_ssize_t *places = (Py_ssize_t *)(pairs + 2 * S0_KEPT_ROTATIONS * n);
-    /* In the reverse order of rows and columns, so that the reflectors are LAPACK's. */
+    /* Read rows and columns in reverse order, so that the reflectors are the same as in LAPACK. */
     const double scale = s0_read_scaled(from + (n - 1) * (strides[1] + strides[2]), -strides[2], -strides[1], n, n, 1, a, pitch);
     s0_rotations rotations = s0_rotations_of(vectors ? rows : NULL, pitch, s0_packs(n), pairs, n);
     int signs = 0;

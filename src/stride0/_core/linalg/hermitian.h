@@ -5,8 +5,8 @@
 #include "complex_reflectors.h"
 #include "eigen.h"
 
-/* Reduce a Hermitian matrix to a real tridiagonal matrix, like `s0_tridiagonalise`, but one step at a time. Row i becomes v of the reflector of its
- * first i elements. */
+/* Reduce a Hermitian matrix to a real tridiagonal matrix, like `s0_tridiagonalise`, but one step at a time. Row i becomes the vector v of the
+ * reflector of its first i elements. */
 static void s0_tridiagonalise_hermitian(double *a, Py_ssize_t n, Py_ssize_t pitch, double *d, double *e, double *tau, double *w)
 {
     const Py_ssize_t line = 2 * pitch;
@@ -48,7 +48,7 @@ static int s0_hermitian_one(const char *from, const Py_ssize_t *strides, Py_ssiz
     const Py_ssize_t pitch = s0_pitch(n), line = 2 * pitch;
     double *a = memory, *rows = a + n * line, *d = rows + n * line, *e = d + pitch, *tau = e + pitch, *work = tau + line;
     double *pairs = work + line;
-    /* In the reverse order of rows and columns, as `s0_symmetric_one`. */
+    /* Read rows and columns in reverse order, like `s0_symmetric_one`. */
     const double scale = s0_read_complex(from + (n - 1) * (strides[1] + strides[2]), -strides[2], -strides[1], n, n, 1, -1, a, pitch);
     Py_ssize_t *places = (Py_ssize_t *)(pairs + 2 * S0_KEPT_ROTATIONS * n);
     s0_rotations rotations = s0_rotations_of(vectors ? rows : NULL, line, line, pairs, n);

@@ -33,7 +33,7 @@ cdef struct Reflection:
     double* r
     Py_ssize_t m, n, kept
     int code
-    Py_ssize_t count, each  # matrices in all, and matrices of a chunk
+    Py_ssize_t count, each  # number of all matrices, and of the matrices in a chunk
     int no_memory
 
 

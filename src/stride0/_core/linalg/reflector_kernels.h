@@ -1,7 +1,7 @@
 /* Reflectors that eliminate the columns of a panel, Note [Reflectors in panels] of linalg/orthogonal.pxi. Included by `block_kernels.h`, whose
  * tiles compute most products. */
 
-/* The product of the conjugate of x and y, rows of n numbers, a multiple of 8. */
+/* The dot product of conj(x) and y, two rows of n numbers. n is a multiple of 8. */
 static void S0_OWN(s0_row_product_)(const double *x, const double *y, Py_ssize_t n, double *to)
 {
     to[0] = s0_lane_product(x, y, n);
@@ -27,8 +27,8 @@ S0_INLINE void S0_OWN(s0_add_multiple_)(double *restrict x, const double *factor
     }
 }
 
-/* Replace x by the reflector whose adjoint maps it to a multiple of unit vector j, and whose element j is 1. Elements before j are 0, and so
- * are numbers from `count` elements to n, a multiple of 8. The multiple is `beta`, a real number. `tau` is 0 if nothing has to be eliminated. */
+/* Replace x by the vector of the reflector whose adjoint maps x to `beta`, a real number, times unit vector j. Element j of the vector is 1.
+ * Elements of x before j are 0. Numbers after `count` elements are 0, up to n, a multiple of 8. `tau` is 0 if nothing has to be eliminated. */
 static void S0_OWN(s0_eliminate_column_)(double *x, Py_ssize_t n, Py_ssize_t count, Py_ssize_t j, double *beta, double *tau)
 {
     const Py_ssize_t own = j * S0_PARTS, last = count * S0_PARTS;
@@ -75,7 +75,7 @@ static void S0_OWN(s0_apply_block_)(const s0_reflectors *all, double *x, Py_ssiz
     const Py_ssize_t line = all->line, count = all->count, last = inverse ? 0 : count - 1;
     s0_triangle system = {all->gram, PITCH, S0_PARTS, count, 0, 0, w, W_PITCH, W_PITCH};
     if (!inverse) {
-        /* T itself: the transposed and conjugate triangle, from the last row on. */
+        /* Solve for T instead of T': transpose and conjugate the triangle, and start from the last row. */
         system.a += last * (PITCH + S0_PARTS);
         system.down = -S0_PARTS;
         system.across = -PITCH;

@@ -19,7 +19,7 @@ enum {
     S0_ROWS_IN_CACHE = 8,
     S0_SWEEPS = 64,         /* of rotations, that are applied together */
     S0_SWEEP_PACKS = 4,     /* of each row, that are rotated together */
-    S0_UNDIVIDED = 25,      /* rows of a matrix that LAPACK does not divide */
+    S0_UNDIVIDED = 25,      /* maximum number of rows of a matrix that LAPACK does not divide */
 };
 
 #define S0_EPSILON 0x1p-53
@@ -113,7 +113,7 @@ static double s0_reflector(double *x, Py_ssize_t at, Py_ssize_t first, Py_ssize_
     return (beta - alpha) / beta;
 }
 
-/* Add the multiple factors[i] of `added` to row i, unless `added` is NULL; then multiply the `rows` rows of x by the reflector of v from the right. */
+/* Unless `added` is NULL, add factors[i] times `added` to row i of x. Then multiply the `rows` rows of x by the reflector of v from the right. */
 S0_INLINE void s0_reflect_some(double *x, Py_ssize_t pitch, const int rows, const double *factors, const double *added, const double *v,
                                double tau, Py_ssize_t first, Py_ssize_t last)
 {
@@ -162,7 +162,7 @@ static void s0_reflect_rows(double *x, Py_ssize_t pitch, Py_ssize_t rows, const 
         s0_reflect_all(x, pitch, rows, v, NULL, v, tau, first, last);
 }
 
-/* The same, after multiples of a row are added to the rows. */
+/* `s0_reflect_rows`, after factors[i] times `added` is added to each row i. */
 static void s0_reflect_sums(double *x, Py_ssize_t pitch, Py_ssize_t rows, const double *factors, const double *added, const double *v,
                             double tau, Py_ssize_t first, Py_ssize_t last)
 {
@@ -286,7 +286,7 @@ S0_INLINE s0_rotations s0_rotations_of(double *rows, Py_ssize_t pitch, Py_ssize_
     return (s0_rotations){.rows = rows, .pitch = pitch, .width = width, .pairs = pairs, .room = S0_KEPT_ROTATIONS * n};
 }
 
-/* Choose the signs of vectors: the products with q are negative. Vectors on the other side, unless NULL, change their signs, too. */
+/* Negate each vector whose product with q is positive. Unless `other` is NULL, negate the vector of `other` with the same index, too. */
 static void s0_choose_signs(const s0_rotations *all, Py_ssize_t count, const double *q, const s0_rotations *other)
 {
     for (Py_ssize_t i = 0; i < count; i++)
@@ -297,8 +297,8 @@ static void s0_choose_signs(const s0_rotations *all, Py_ssize_t count, const dou
         }
 }
 
-/* The places of n values in rising order, or in falling order. In falling order, equal values keep their order. In rising order they are
- * reversed: eigenvalues come from a matrix in reverse order. */
+/* Write to `places` the indices that sort n values: ascending, or descending if `falls`. A descending sort keeps the order of equal values. An
+ * ascending sort reverses it, because eigenvalues come from a matrix that was read in reverse order. */
 static void s0_order_of(const double *values, Py_ssize_t n, int falls, Py_ssize_t *places)
 {
     for (Py_ssize_t i = 0, j; i < n; i++) {

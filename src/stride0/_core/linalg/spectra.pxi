@@ -20,9 +20,8 @@
 #     triangular, as in zlahqr. Eigenvectors are solutions of triangular systems; if they grow, they are scaled. Iterations
 #     fail above a fixed number of sweeps.
 #
-#     Residuals and orthogonality errors are as for dsyev, dgesvd and dgeev, and up to twice as large as for LAPACK's
-#     divide and conquer, which NumPy calls. Milliseconds on one
-#     thread of an AVX-512 server, NumPy 2.4:
+#     Residuals and orthogonality errors are as large as with dsyev, dgesvd and dgeev, and up to twice as large as with LAPACK's
+#     divide and conquer, which NumPy calls. Times in milliseconds on one thread of an AVX-512 server, NumPy 2.4:
 #
 #                     10x10   20x20   50x50   100x100   200x200
 #     eigh   here     0.009   0.018   0.089      0.38       2.5
@@ -33,16 +32,17 @@
 #            LAPACK   0.020   0.065   0.55       3.2        33
 
 # Note [Signs of vectors]
-#     Vectors of `eigh` and `svd` have the signs that LAPACK gives them through NumPy, except few. Of random matrices, `eigh` agrees in all
-#     columns up to 100 rows, and in 98 % at 200. `svd` agrees in 95 % or more, except for two rows, which dlasv2 treats. Reflectors and sweeps are LAPACK's. A symmetric matrix is read in the reverse order of rows and columns,
-#     so that the reflectors begin with its first column, as in dsytrd. The transpose of a wide matrix is bidiagonal from below, and is made
-#     bidiagonal from above by rotations, as in dbdsdc. A block of two rows is diagonalised by the formulas of dlaev2.
+#     Nearly all vectors of `eigh` and `svd` have the signs that LAPACK computes in NumPy. For random matrices, `eigh` agrees in all columns
+#     up to 100 rows, and in 98 % of the columns at 200 rows. `svd` agrees in 95 % of the columns or more, except for matrices of two rows,
+#     for which LAPACK calls dlasv2. Reflectors and sweeps are the same as in LAPACK. A symmetric matrix is read with rows and columns in
+#     reverse order, so that the reflectors begin with its first column, as in dsytrd. The transpose of a wide matrix is lower bidiagonal.
+#     Rotations make it upper bidiagonal, as in dbdsdc. A block of two rows is diagonalised by the formulas of dlaev2.
 #
-#     A matrix of more than S0_UNDIVIDED rows is divided by LAPACK (dstedc, dbdsdc). Let m = n // 2, let t be the tridiagonal matrix and w an
+#     LAPACK divides a matrix of more than S0_UNDIVIDED rows (dstedc, dbdsdc). Let m = n // 2, let t be the tridiagonal matrix and w an
 #     eigenvector of t. The last step of dstedc adds |t[m - 1, m]| v v' to two halves, with v = 1 at m - 1 and v = sign(t[m - 1, m]) at m. It
 #     computes w = (D - value)^-1 z, with z = v in the basis of the halves, so that v' w is negative. Similarly dbdsdc divides a bidiagonal
-#     matrix at row m, and sets element m of a left vector to -1 before it normalises the vector. Here these products are made negative. Vectors
-#     that LAPACK takes from a half without change (deflation) may differ.
+#     matrix at row m, and sets element m of a left vector to -1 before it normalises the vector. stride0 makes these products negative. Signs may
+#     differ for vectors that LAPACK takes from a half without change (deflation).
 
 cdef struct SpectraJob:
     s0_spectra all

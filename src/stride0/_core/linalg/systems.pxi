@@ -136,7 +136,7 @@ cdef bint triangular_factors(Array a, Array out, bint upper) except -1:
 
 
 cdef int determinants(Array a, Array factors, Array exponents) except -1:
-    """Write the determinants of matrices as factors of a magnitude from 0.7 to 1.5 and exponents of 2, to arrays in C order."""
+    """Write determinants to two arrays in C order: factors with magnitudes from 0.7 to 1.5, and exponents of 2."""
     cdef Job job
     job.definite = False
     job.all.b, job.all.x, job.all.columns = NULL, NULL, 0

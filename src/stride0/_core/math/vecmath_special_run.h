@@ -26,15 +26,15 @@
 #define VM_VECTOR 16
 #endif
 
-/* A function that several others call, which the compiler does not duplicate for their constants. */
+/* A function with several callers. The compiler does not make copies of it for the constants of its callers. */
 #if defined(__clang__)
 #define VM_ONE_COPY static __attribute__((noinline, unused))
 #else
 #define VM_ONE_COPY static __attribute__((noinline, noclone, unused))
 #endif
 
-/* For all functions of a dtype: copy the arguments at `count` places, put results back there, and pad fewer elements than a vector
-   holds. A copy of these loops in each function was half of the code. */
+/* All functions of a dtype share these loops: copy the arguments at `count` indices, put results back at these indices, and pad a
+   partial vector. Copies of the loops in each function would double the code. */
 #define VM_PLACES(T)                                                                                         \
     VM_ONE_COPY void vm_pick_##T(                                                                            \
         const T *restrict a, const uint16_t *restrict places, T *restrict picked, ptrdiff_t count) {         \

@@ -16,9 +16,9 @@
 #        the reduction "dot" over views with all axes: one pass, whatever the strides;
 #     3. otherwise, an operand with a group of more than one stride is copied, so that each group has one stride.
 #
-#     The order in which a reduction adds products depends on the layout, and so does the choice between these. Within `reproducible`, no
+#     The choice between these ways depends on the layout. The order in which a reduction adds products does, too. Within `reproducible`, no
 #     bit of a floating-point result depends on the layout: labels to sum along keep the order of the axes, a result with a left group is a
-#     product of matrices, and a reduction reads copies in C order. These take up to three times as long as a reduction of columns.
+#     product of matrices, and a reduction reads copies in C order. Such contractions take up to three times as long as a reduction of columns.
 
 
 
@@ -150,7 +150,7 @@ cdef Array contract_two(
     if a.code == BOOL:
         return contract_bools(a, of_a, b, of_b, count, out, name)
     if space.left.count == 0 and space.right.count:
-        # Exchange the operands: a vector by a matrix becomes a matrix by a vector.
+        # Exchange the operands: vector times matrix becomes matrix times vector.
         a, b, of_a, of_b = b, a, of_b, of_a
         describe_space(&space, a, of_a, b, of_b, count, out)
         find_groups(&space, a, of_a, count, out)
@@ -254,7 +254,7 @@ cdef Array sum_products(Space* space, Array a, Array b, int count, const unsigne
         return reduce_products(space, a, b, count, out, name)
     sort_by(&space.left, space, 0)
     sort_by(&space.right, space, 1)
-    # Labels to sum along come in the order of one of the operands.
+    # Sort the labels to sum along as in the operand for which fewer elements are copied.
     if not fixed:
         sort_by(&space.summed, space, 0)
     cost = find_axes(space, a, b, copied)
@@ -377,7 +377,7 @@ cdef Array multiply_matrices(Space* space, Array a, Array b, int count, const un
         if works(space) <= tuning.contraction_products:
             return reduce_products(space, a, b, count, out, name)
         product = multiply_stacks(x1, x2, tuple([space.labels[space.batch.labels[k]].size for k in range(lead)]), dtype_at(a.code))
-    # Strides in the result replace strides in the first operand.
+    # From here on, `stride[0]` holds the strides of the product instead of the first operand.
     for k in range(lead):
         space.labels[space.batch.labels[k]].stride[0] = product.strides_[k]
     set_steps(space, &space.left, product.strides_[lead])

@@ -123,7 +123,7 @@ cdef object tensordot(str name, PyObject** given):
 
 
 cdef bint has_fixed_order(int code) except -1:
-    """Note [Contractions]: whether no bit of a sum may depend on the layout of its operands."""
+    """Whether the order of a sum must not depend on the layout of its operands: Note [Contractions]."""
     return letter_at(code) in (c"f", c"c") and is_reproducible()
 
 
@@ -135,7 +135,7 @@ cdef Array reduce_pairs(str name, Array x1, Array x2, int first, int last, int c
 
 
 cdef Array in_c_order(Array x):
-    """x, or a copy, in C order, except for axes of stride 0, which keep it."""
+    """x in C order, copied if necessary. Axes of stride 0 keep stride 0."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_NDIM]
     cdef Array whole
@@ -181,7 +181,7 @@ cdef object compute_vecdot(Array x1, Array x2, axis):
 
 
 cdef Array with_axis_last(Array x, int axis):
-    """A view with a negative axis in the last place."""
+    """A view with `axis`, a negative number, moved to the last position."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_NDIM]
     cdef int k, from_axis

@@ -1,4 +1,4 @@
-# LAPACK as NumPy brings it: the inner loops of its generalised ufuncs, called from C.
+# NumPy's LAPACK: the inner loops of NumPy's generalised ufuncs, called from C.
 #
 # Note [Loops of NumPy]
 #     `numpy.linalg` is Python around generalised ufuncs, each of which has one inner loop for each dtype: a
@@ -14,10 +14,10 @@
 #
 #     A loop of LAPACK reports failure by the floating-point status "invalid", as it does to NumPy, and writes NaN.
 #
-#     Matrices of at most shared_loop_side rows and columns are shared among the threads of the pool if a stack has many: each
-#     has the bits of a call with this matrix only. eigh of 100 matrices of 4x4 takes 149 microseconds on one thread and 85 on two, eigvalsh 80 and
-#     51. Larger ones, of few rows or columns, only where OpenBLAS can be kept from waking threads of its own, which would contend
-#     with the threads of the pool: Note [One thread of BLAS].
+#     The threads of the pool share a stack of many matrices of at most shared_loop_side rows and columns. Each result has the same
+#     bits as a call with one matrix. For 100 matrices of 4x4, eigh takes 149 microseconds on one thread and 85 on two threads, and
+#     eigvalsh takes 80 and 51 microseconds. Larger matrices with few rows or columns are shared only if OpenBLAS can be kept from
+#     waking its own threads, which would contend with the threads of the pool: Note [One thread of BLAS].
 
 cdef extern from *:
     """
@@ -47,7 +47,6 @@ cdef extern from *:
 cdef enum:
     MOST_OPERANDS = 7
     MOST_AXES = 2           # of an operand that a loop computes with: its last ones
-    # Rows or columns of those that are computed on one thread each: by a second one OpenBLAS gains nothing up to there.
     REFUSED = 1 << 30       # status of a loop that lacks memory
     DTYPES = 4
 
@@ -219,8 +218,8 @@ cdef int run_loop(
     """
     Call a loop for all matrices of a batch of `shape`, to which the leading axes of the operands broadcast.
 
-    `time` is an estimate for one of them, in nanoseconds: signals are checked in between, and if the batch may be `shared`, threads
-    share it. Returns a status: whether LAPACK failed for one of them, or REFUSED.
+    `time` is an estimate for one matrix, in nanoseconds. Signals are checked between matrices. If the batch may be `shared`, threads
+    share it. Returns a status: whether LAPACK failed for a matrix, or REFUSED.
     """
     cdef Batch batch
     cdef Py_ssize_t sizes[1 + MOST_OPERANDS * MOST_AXES]

@@ -15,7 +15,7 @@ enum {
     S0_EXACT_WIDTH = 2 * S0_EXACT_LANES,
     S0_EXACT_PANELS = 8,    /* panels of the second matrix in a block; a block of the first matrix is converted once for all these panels */
 #if defined(__AVX512DQ__)
-    S0_EXACT_LEAST = 128,   /* minimum number of rows and of columns that makes conversion pay */
+    S0_EXACT_LEAST = 128,   /* minimum number of rows and of columns for which conversion pays */
 #else
     S0_EXACT_LEAST = 4,
 #endif

@@ -7,7 +7,7 @@ One compiled module, read in this order: `blas_threads.pxi`, `packing.pxi`, `guf
 from cpython.exc cimport PyErr_CheckSignals, PyErr_Clear, PyErr_Occurred
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uintptr_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_int, s0_write_int
@@ -37,7 +37,7 @@ from stride0._base.subscripts import (
     AUTO, check_optimize, find_path, labels_of_tensordot, parse_lists, parse_string, read_list, sizes_of, steps_of,
 )
 from stride0._core.array.modes import check_broadcasting
-from stride0._core.array.array import empty, restride, strides, without_broadcast_axes, zeros
+from stride0._core.array.array import restride, strides, without_broadcast_axes, zeros
 from stride0._core.elementwise.elementwise import copy
 from stride0._core.call.checks import check_array, promote_all
 from stride0._core.matmul.numpy_loops import compute as compute_by_functions, functions_of_blas, load_gufuncs as load_ufuncs, refuse

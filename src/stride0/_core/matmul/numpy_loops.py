@@ -1,4 +1,4 @@
-"""What NumPy brings for linear algebra: inner loops of ufuncs, and the threads of its BLAS.
+"""NumPy's linear algebra: inner loops of ufuncs, and the threads of its BLAS.
 
 `matmul.pyx` calls both from C, and asks for them when it first needs one.
 """
@@ -35,7 +35,7 @@ def functions_of_blas() -> tuple[int, ...]:
 class Routine(NamedTuple):
     """A computation by a NumPy ufunc or, if the ufunc is not as expected, by a public NumPy function.
 
-    Within `reproducible` kernels of ours replace every row. A row is deleted when they replace it everywhere.
+    Within `reproducible`, stride0 kernels replace every routine. Delete a routine that they always replace.
     """
 
     operation: str
@@ -45,7 +45,7 @@ class Routine(NamedTuple):
     signature: str
     types: tuple[str, ...]
     function: Callable[..., Any] | None = None
-    """Takes the operands; returns the result or a tuple of them."""
+    """Takes the operands; returns the result or a tuple of results."""
 
 
 def _linalg(*names: str) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ def _loaded(routine: Routine) -> tuple[Any, tuple[tuple[int, ...], ...], tuple[s
 
 
 def refuse(number: int) -> None:
-    """Raise ReproducibilityError, if a function lacks a kernel for `reproducible`."""
+    """Raise ReproducibilityError if the function of a routine has no kernel for `reproducible`."""
     refuse_library(ROUTINES[number].operation, "LAPACK")
 
 

@@ -201,7 +201,7 @@ S0_INLINE void S0_REAL(s0_pack_units_)(const s0_panels *all, Py_ssize_t first, P
             S0_REAL(s0_pack_)(all->left + row * all->left_strides[0], all->left_strides[0], all->left_strides[1],
                             left + row * parts * line, rows / parts, rows, all->n, parts);
             if (all->negates) {
-                /* Parts alternate. */
+                /* Real and imaginary parts alternate. */
                 const S0_TYPE signs[2] = {all->negates & S0_NEGATES_REAL ? -1 : 1, all->negates & S0_NEGATES_IMAGINARY ? -1 : 1};
                 for (Py_ssize_t k = row * parts * all->n; k < (row * parts + rows) * all->n; k++)
                     ((S0_TYPE *)left)[k] *= signs[parts == 2 ? k % 2 : 0];

@@ -175,10 +175,10 @@ cdef int panel_product(
         Panels* whole, const double* left, Py_ssize_t down, Py_ssize_t across, const double* right, Py_ssize_t line,
         double* out, Py_ssize_t pitch, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p, bint subtracts, bint conjugate) except -1 nogil:
     """
-    Write the product of a matrix of m x n, or of its conjugate, and a matrix of n rows to `out`, or subtract it.
+    Write the product of an m x n matrix and a matrix of n rows to `out`, or subtract the product. If `conjugate`, use the conjugate of `left`.
 
-    Strides count numbers, and `p` is the number of numbers in a row of the result. Rows are contiguous, except of the left matrix. `whole` is
-    set to zeros, except for `code`, `block.memory`, `block.terms`, and its options.
+    Strides count numbers, and a row of the result has `p` numbers. Rows are contiguous, except rows of the left matrix. `whole` is zero,
+    except for `code`, `block.memory`, `block.terms`, and its options.
     """
     cdef Product product
     cdef Py_ssize_t size = sizeof(double), parts = parts_of(whole.code)

@@ -89,9 +89,9 @@ cdef Array usual_product(Array x1, Array x2):
 
 cdef int product_without_copies(Product* product, Array x1, Array x2, bint* swapped) noexcept:
     """
-    Describe a product for `run_products`, from shapes and strides: `usual_product` would compute it without copies of its operands.
+    Describe a product for `run_products`, from shapes and strides, if `usual_product` would compute it without copying an operand.
 
-    Returns its algorithm, or -1 for any other product. `swapped` tells whether x2 is the left operand.
+    Returns the algorithm, or -1 for any other product. `swapped` tells whether x2 is the left operand.
     """
     cdef int algorithm
     swapped[0] = False
@@ -168,7 +168,7 @@ cdef bint is_readable(Array x, const Py_ssize_t* strides, Py_ssize_t rows, Py_ss
 
 
 cdef Array as_readable(Array x, Py_ssize_t* strides, Py_ssize_t rows, Py_ssize_t columns):
-    """x itself if it is readable, otherwise a copy, whose strides are set."""
+    """x if `is_readable` is true for it. Otherwise a copy of x; `strides` are set to the strides of the copy."""
     return x if is_readable(x, strides, rows, columns) else as_packed(x, strides, rows, columns)
 
 

@@ -25,7 +25,7 @@ cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype):
     moving = tuple([n if s1 or s2 else 1 for n, s1, s2 in zip(batch, strides1, strides2)])
     order = list(range(len(batch)))
     if x1.ndim == 4 and strides(x1)[1] == 0 and strides(x2)[0] == 0:
-        # Each matrix of x1 by each matrix of x2. Matrices of x1 are rows of one matrix if their axis is the second one.
+        # Multiply each matrix of x1 by each matrix of x2. If the axis of x1's matrices comes second, they are the rows of one matrix.
         order = [axis for axis in order if strides1[axis] == 0] + [axis for axis in order if strides1[axis] != 0]
         x1, x2 = exchanged(x1), exchanged(x2)
     sizes = [moving[axis] for axis in order]

@@ -16,9 +16,9 @@ cdef class Storage:
     cdef void* saved      # list of the values here that tapes have saved, or NULL: Note [Overwritten values]
     cdef bint batched     # belongs to a batched array, without memory: Note [Batched arrays]
     # Note [Deferred results] of `program/deferred`:
-    cdef object pending   # the chain that will compute the elements, or None
-    cdef int step         # number of the step in that chain
-    cdef s0_shared_int readers      # chains that will read this storage
+    cdef object pending   # the program that will compute the elements, or None
+    cdef int step         # number of the step in that program
+    cdef s0_shared_int readers      # programs that will read this storage
     cdef s0_shared_int exports      # exports of the memory that are alive
 
 

@@ -8,7 +8,7 @@
 /* The largest number of distinct elements that `s0_few_values` finds. */
 enum { S0_FEW_DISTINCT = 256 };
 
-/* `count` intervals of equal width from edges[0] to edges[count], which are rounded to the dtype of the elements. */
+/* `count` intervals of equal width from edges[0] to edges[count]. The edges are rounded to the dtype of the elements. */
 typedef struct {
     double first, last; /* the ends, from which the width is computed */
     const double *edges;

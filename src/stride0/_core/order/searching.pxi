@@ -49,5 +49,5 @@ def search_among(Array among not None, Array wanted not None, bint right):
     guard_gradient(among, "searchsorted")
     guard_gradient(wanted, "searchsorted")
     if among.ndim != 1 or among.code != wanted.code or letter_at(among.code) == c"c":
-        raise ShapeError("searchsorted", "x1 must have one axis and the bool or real dtype of x2", (), "pass a vector as x1, and astype(x2, x1.dtype)")
+        raise ShapeError("searchsorted", "x1 must be a vector with the same bool or real dtype as x2", (), "pass a vector as x1, and astype(x2, x1.dtype)")
     return indices_in(among, wanted, right)

@@ -57,8 +57,8 @@ cdef extern from "kernels.h":
         S0_BESIDE
         S0_FEW_ROWS     # most rows of a matrix in `solve_systems`
         S0_MOST_COLUMNS # most columns of a matrix in `tall_factor`
-        S0_MOST_RADIX   # largest radix of a pass of Fourier transforms, and the largest one with a pass of its own
-        S0_UNROLLED_RADIX
+        S0_MOST_RADIX   # largest radix of a pass of Fourier transforms
+        S0_UNROLLED_RADIX # largest radix whose pass is compiled for this radix only
         FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
     int s0_bit_length(unsigned long long value) noexcept nogil
     ctypedef struct s0_systems:

@@ -17,7 +17,7 @@ ctypedef struct Uses:
 
 
 cdef void pair_steps(Program* program, const Plan* plan) noexcept nogil:
-    """Make steps parts of later steps: Note [Pairs of steps]."""
+    """Merge steps into the later steps that read them: Note [Pairs of steps]."""
     cdef Uses uses
     cdef int k, s, q, d
     for k in range(program.leaves):
@@ -48,9 +48,9 @@ cdef void pair_steps(Program* program, const Plan* plan) noexcept nogil:
 
 cdef bint join(const Program* program, int at, bint is_reversed, Step* step) noexcept nogil:
     """
-    Make one step of a step and the step that computes its operand `at`, whose own operands may be reversed.
+    Merge the step that computes operand `at` into `step`. The operands of the merged step may be reversed.
 
-    Returns False, with nothing done, if there is no such pair.
+    Returns False and changes nothing if the table has no such pair.
     """
     cdef const Step* first = &program.steps[step.inputs[at] - FIRST_STEP]
     cdef int row = step.kernel.row, count = inputs_of(first.kernel), other = -1, q
@@ -71,7 +71,7 @@ cdef bint join(const Program* program, int at, bint is_reversed, Step* step) noe
 
 
 cdef bint is_in_runs(const Program* program, const Plan* plan, int source) noexcept nogil:
-    """Whether the outputs that store a source, if there are any, are contiguous along the innermost axis."""
+    """Whether every output that stores a source is contiguous along the innermost axis."""
     cdef int o
     for o in range(program.outputs):
         if program.stored[o] == source and plan.strides[program.leaves + o][0] != itemsize_at(plan.code[program.leaves + o]):
@@ -80,7 +80,7 @@ cdef bint is_in_runs(const Program* program, const Plan* plan, int source) noexc
 
 
 cdef bint pair_step(Program* program, const Plan* plan, Uses* uses, int s, int at, int source) noexcept nogil:
-    """Make the step that computes operand `at` of step `s`, the result `source`, a part of it; False, with nothing done, if impossible."""
+    """Merge the step that computes `source`, operand `at` of step `s`, into step `s`. Returns False and changes nothing if that is impossible."""
     cdef int q, k, o, axes = uses.axes[FIRST_STEP + s], count = inputs_of(program.steps[s].kernel), size
     cdef Kernel kernel = program.steps[s].kernel
     cdef const Step* first = &program.steps[source - FIRST_STEP]

@@ -71,7 +71,7 @@ cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil:
 
 
 cdef int share_run(int64_t run, int64_t work, Py_ssize_t* chunks) noexcept nogil:
-    """The number of threads and of chunks for a run of `run` elements that takes `work` nanoseconds: 1 unless it is a long run."""
+    """Choose the number of threads and of chunks for a run of `run` elements that takes `work` nanoseconds. Both are 1 unless the run is long."""
     cdef int threads
     if not is_long_run(run):
         chunks[0] = 1
@@ -223,8 +223,8 @@ cdef bint run_program(const Plan* plan, Program* program, bint interruptible) no
     """
     Prepare and run the selected steps and the reduction of a program: Note [Programs].
 
-    The operands of the plan are the leaves, the outputs and, for a reduction, the accumulators. False in the cases of
-    `run_kernel`, and if the program exceeds the limits.
+    The operands of the plan are the leaves, the outputs and, for a reduction, the accumulators. Returns False if
+    `run_kernel` would return False, or if the program exceeds the limits.
     """
     cdef int64_t work = work_of(plan, kernel_of(KIND_OP, 0, 0), program)
     cdef bint done
@@ -236,7 +236,7 @@ cdef bint run_program(const Plan* plan, Program* program, bint interruptible) no
 
 
 cdef bint run_computed_reduction(const Plan* plan, Program* program, int64_t work) noexcept nogil:
-    """Run a program with a reduction: Note [Computed operands]. Its steps write the operands of the reduction, dense, as their last outputs."""
+    """Run a program with a reduction: Note [Computed operands]. Its steps write the operands of the reduction as their last outputs, which are dense."""
     cdef Plan space, reduced
     cdef Kernel kernel = program.reduction.kernel
     cdef const int* inputs = program.reduction.inputs
@@ -280,7 +280,7 @@ cdef void set_dense(Plan* plan, int k) noexcept nogil:
 
 
 cdef bint move_last(Plan* space, Program* program, int source) noexcept nogil:
-    """Make an output that stores a source unchanged and dense (see `set_dense`) the last output; False if there is no such output."""
+    """Find an output that stores a source uncast and dense (see `set_dense`), and make it the last output. Returns False if there is no such output."""
     cdef int o, d, k, last = space.nop - 1
     cdef Py_ssize_t stride
     cdef bint dense

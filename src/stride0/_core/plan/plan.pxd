@@ -204,7 +204,7 @@ cdef extern from *:
     """
     void s0_count(int64_t counter) nogil
 
-# How often a program, or a chunk of it, did this; for tests.
+# Counts of what programs and their chunks did, for tests.
 cdef struct Counters:
     int64_t transposed  # operands
     int64_t streamed    # outputs
@@ -222,8 +222,8 @@ cdef Counters counters
 # Note [Programs]
 #     A program has four phases. Each phase fills in its part of one struct.
 #
-#     1. Built: constants and steps. Values are numbered: leaf k has number k, constant k FIRST_CONSTANT + k, and the result
-#        of step s FIRST_STEP + s. A step reads earlier values in the dtype of its kernel.
+#     1. Built: constants and steps. Values are numbered: leaf k is value k, constant k is value FIRST_CONSTANT + k, and the
+#        result of step s is value FIRST_STEP + s. A step reads earlier values in the dtype of its kernel.
 #     2. Selected: what one pass over memory computes. The operands of a plan are the leaves of the pass, then its outputs.
 #        `source` says how the pass gets a value: from an operand, from a constant, from the step that computes it (the step
 #        itself, or an earlier step), or UNUSED. A step runs if it is its own source. Output o, operand leaves + o of the
@@ -232,7 +232,7 @@ cdef Counters counters
 #     3. Prepared: the calls of loops, and the slots in which values lie between calls.
 #     4. Run: over the plan or chunks of it, tile by tile, with the arguments of each call (`CallArguments`).
 #
-#     Operands of another dtype than the kernel's are cast, and so are values stored in an output of another dtype.
+#     An operand is cast if its dtype is not the kernel's dtype. A value is cast if it is stored in an output of another dtype.
 #
 #     A program gives the same bits as its steps run one by one, each into an array in the memory order of the plan's axes.
 #     The bits of a reduction depend on the order of the axes, so the caller orders them as for the call before the reduction.
@@ -249,7 +249,7 @@ cdef enum:
     FIRST_CONSTANT = MAX_VIEWS
     FIRST_STEP = FIRST_CONSTANT + MAX_CONSTANTS
     MAX_VALUES = FIRST_STEP + MAX_STEPS
-    # Sources of steps: PAIRED for a step that is a part of the step that reads it (Note [Pairs of steps]).
+    # Special sources of steps. PAIRED: the step is a part of the step that reads it (Note [Pairs of steps]).
     PAIRED = 253
     PAIRED_REVERSED = 254   # with its operands in reverse order
     UNUSED = 255
@@ -301,7 +301,7 @@ ctypedef struct Program:
     int constant_count
     # Selected.
     int leaves
-    int outputs             # without the accumulators
+    int outputs             # number of outputs, not counting the accumulators
     unsigned char source[MAX_VALUES]
     unsigned char stored[MAX_VIEWS]
     bint reduces
@@ -315,14 +315,14 @@ ctypedef struct Program:
     int axis                # second axis of a tile; 0 if a tile is a part of a run
     bint linear             # computes an operand, in the order of the plan's axes: tiles extend along the two innermost ones
     bint streams
-    bint flat               # whether no slot varies along the second axis,
-    bint has_rows           # and whether some slot does not
+    bint flat               # whether no slot varies along the second axis
+    bint has_rows           # whether some slot varies along the innermost axis only
     int prefetched          # number of prefetched operands: Note [Prefetching]
     int prefetched_view[MAX_VIEWS]
     int widest              # largest item size of a slot
     int slots
     int call_count
-    # If operands are computed: the program that computes them, and its plan. They are the last operands of that plan, in reverse order.
+    # If operands are computed: the program that computes them, and its plan. The computed operands are the last operands of `space`, in reverse order.
     const Program* inner
     const Plan* space
     Call* calls             # `single`, or memory that `release_program` frees

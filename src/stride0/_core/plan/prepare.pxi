@@ -17,10 +17,13 @@
 # Note [Non-temporal stores]
 #     A result that is larger than the last-level cache is written by stores that bypass the caches, if the kernel has a
 #     loop for that: a cache line that is written completely need not be read before. For a transposed copy this pays for
-#     smaller results too, since its lines are evicted before they are used. These stores are not used in the following
-#     cases. The result is also an operand, whose line has just been read. The operation is slow: its loads would wait for
-#     the stores, so it has no such loop. The elements are not contiguous and do not fill cache lines. The program has many
-#     calls and its results are prefetched: it computes for longer than writing takes, and the stores would only add copies.
+#     smaller results too, since its lines are evicted before they are used. These stores are not used if
+#
+#     * the result is also an operand, because its line has just been read;
+#     * the operation is slow: its loads would wait for the stores, so it has no such loop;
+#     * the elements are not contiguous and do not fill cache lines;
+#     * the program has many calls and its results are prefetched: computing takes longer than writing, and the stores would
+#       only add copies.
 #
 # Note [Prefetching]
 #     A tile alternates between calls that read or write memory and calls that compute in slots. The processor does not
@@ -198,15 +201,15 @@ cdef void prepare_computed(Program* program, const Plan* plan, Kernel kernel, co
 
 cdef bint prepare_selected(Program* program, const Plan* plan, bint linear) noexcept nogil:
     """
-    Prepare the selected steps; a `linear` program is for `compute`.
+    Prepare the selected steps. A `linear` program computes operands of a reduction.
 
-    `release_program` frees the memory of the calls. False if there is no memory.
+    Returns False if memory cannot be allocated. `release_program` frees the memory of the calls.
     """
     cdef int s, calls = program.leaves + program.outputs
     begin(program, plan, False, linear)
     if program.step_count > 1 and plan.ndim:
         pair_steps(program, plan)
-    # The maximum: each leaf transposed, each operand and each output cast. A pair has the operands of both steps except one.
+    # The maximum: each leaf is transposed, and each operand and each output is cast. A pair has the operands of both steps, minus one.
     for s in range(program.step_count):
         if is_run(program, s) or is_paired(program, FIRST_STEP + s):
             calls += inputs_of(program.steps[s].kernel) + (1 if is_run(program, s) else -1)

@@ -1,7 +1,7 @@
 # The calls of a prepared program, and the slots of their values.
 
 cdef inline int varies(const Preparation* state, int location) noexcept nogil:
-    """Along which axes of a tile the elements of a location vary."""
+    """The axes of a tile along which the elements of a location vary."""
     if location >= FIRST_SLOT:
         return state.program.calls[location - FIRST_SLOT].varies
     return state.varies[location] if location < FIRST_CONSTANT else 0
@@ -54,7 +54,7 @@ cdef int emit(Preparation* state, int kind, Kernel kernel, int nin, const int* i
 
 
 cdef int fetch(Preparation* state, int source, int code) noexcept nogil:
-    """Where a source lies in a dtype: in its own location, or in a slot to which it is transposed or cast."""
+    """The location of a source in the dtype `code`: its own location, or a slot to which it is transposed or cast."""
     cdef int location = state.location[source]
     if source < FIRST_CONSTANT and location == source and state.transposed[source]:
         location = state.location[source] = emit(state, CALL_TRANSPOSE, cast_kernel(state.code[source], state.code[source]), 1, &location, -1, False)
@@ -159,7 +159,7 @@ cdef bint is_direct(const Program* program, const Plan* plan) noexcept nogil:
 
 
 cdef void make_single(Program* program, const Plan* plan, Kernel kernel) noexcept nogil:
-    """Make the calls of one kernel, whose operands are the leaves; the last leaf may be several operands."""
+    """Make the calls of one kernel, whose operands are the leaves. The last leaf may be used for several operands."""
     cdef Step step
     cdef int k
     step.kernel = kernel

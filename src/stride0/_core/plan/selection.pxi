@@ -6,7 +6,7 @@ cdef inline bint is_run(const Program* program, int s) noexcept nogil:
 
 
 cdef inline bint is_paired(const Program* program, int value) noexcept nogil:
-    """Whether a value is the result of a step that is a part of the step that reads it."""
+    """Whether a value is the result of a paired step: a part of the step that reads it."""
     return value >= FIRST_STEP and PAIRED <= program.source[value] < UNUSED
 
 
@@ -23,7 +23,7 @@ cdef int code_of(const Plan* plan, const Program* program, int source) noexcept 
 
 
 cdef void selected_step(const Program* program, int s, Step* out) noexcept nogil:
-    """A step that reads sources; a pair if an earlier step is a part of it."""
+    """Write step `s` to `out`, with sources as inputs. It is a pair if an earlier step is a part of it."""
     cdef int q, paired = -1
     out.kernel = program.steps[s].kernel
     for q in range(inputs_of(out.kernel)):
@@ -35,7 +35,7 @@ cdef void selected_step(const Program* program, int s, Step* out) noexcept nogil
 
 
 cdef bint is_read(const Program* program, int source) noexcept nogil:
-    """Whether a step reads the result of a step, or an output other than the first stores it."""
+    """Whether a later step reads a source, or more than one output stores it."""
     cdef int s, q, held = 0
     for s in range(source - FIRST_STEP + 1, program.step_count):
         if is_run(program, s) or is_paired(program, FIRST_STEP + s):

@@ -1,8 +1,9 @@
 # The executor: runs a prepared program, tile by tile.
 #
 # Note [Computed operands]
-#     A reduction of the result of a program has the same bits as a reduction that reads an array. That array, in the memory
-#     order of the plan's axes, is an operand of the reduction without memory: its addresses are byte offsets from 0. (If an
+#     A reduction of the result of a program has the same bits as a reduction that reads the result from
+#     an array. The operand of the reduction is such an array, in the memory order of the plan's axes, but without memory: its
+#     addresses are byte offsets from 0. (If an
 #     output holds the same elements in the same order, the operand is the output, written before it is read.) The reduction
 #     is ordered, partitioned and made of fixed chunks as for an array. When it reads elements from an address on, these are
 #     computed: the offset gives their indices in the iteration space.
@@ -284,7 +285,7 @@ cdef void prefetch(const Program* program, PrefetchPosition* at, char** data, co
 
 
 cdef void run_special(const Program* program, const Call* call, CallArguments* inner_arguments, char* inner_slots, CallArguments* bound) noexcept nogil:
-    """Run a call that is not a loop. `inner_arguments` and `inner_slots` are the calls and slots of the program that computes an operand."""
+    """Run a call that is not a loop. `inner_arguments` and `inner_slots` belong to the program that computes an operand."""
     cdef char* source = bound.args[0]
     cdef char* target = bound.args[1]
     cdef char* second = NULL

@@ -1,7 +1,7 @@
 # Adding operations on deferred results: their programs are merged, and a step is appended.
 
 cdef bint merge(PendingProgram pending, PendingProgram other):
-    """Move the steps of another program of the same shape to the end of a program, if neither depends on a third one."""
+    """Append the steps of `other`, a program of the same shape. Returns False if there is no room, or if a program depends on a third program."""
     cdef int number[FIRST_STEP]     # of each leaf and constant
     cdef int k, q, s, leaves = 0, constants = 0, step
     cdef Reduction* reduction
@@ -57,9 +57,10 @@ cdef bint merge(PendingProgram pending, PendingProgram other):
 
 cdef PendingProgram program_for(int nin, PyObject** operands, int ndim, const Py_ssize_t* shape):
     """
-    The program to which to append a step, with room for the step and its leaves: a program of the operands, or a new one.
+    Return a program with room for another step and its leaves: a program of the operands, or a new program.
 
-    Operands that can be neither in the program nor its leaves are evaluated, one at a time, because that may evaluate others.
+    Operands that can be neither results nor leaves of this program are evaluated, one at a time, because evaluating an operand may
+    evaluate other operands.
     """
     cdef PendingProgram pending, other
     cdef unsigned long thread = PyThread_get_thread_ident()
@@ -165,9 +166,9 @@ cdef Array pending_array(PendingProgram pending, int step, int code, int ndim, c
 
 cdef bint replace_pending(Array x, Array other) noexcept:
     """
-    Make x the deferred result `other`, for `x op= y` with a deferred x. False, with nothing done, if x is not deferred.
+    Replace the deferred result of x by the deferred result `other`, for `x op= y`. Returns False and changes nothing if that is impossible.
 
-    The caller drops `other`. Results computed from x before read the old storage of x.
+    The caller drops `other`. Earlier results computed from x read the old storage of x.
     """
     cdef bint done
     enter_pending()
@@ -179,7 +180,7 @@ cdef bint replace_pending(Array x, Array other) noexcept:
 cdef bint replace_locked(Array x, Array other) noexcept:
     if pending_of(other) is None or other.storage.step < 0 or pending_of(x) is None or other.code != x.code or other.ndim != x.ndim:
         return False
-    # Another array on the same memory would see the change.
+    # Another array on the same memory must see the change, so x has to be the only array.
     if x.storage.owner is not None or not s0_has_references(<PyObject*>x.storage, 1 + x.storage.readers):
         return False
     if memcmp(other.shape_, x.shape_, x.ndim * sizeof(Py_ssize_t)) != 0 or memcmp(other.strides_, x.strides_, x.ndim * sizeof(Py_ssize_t)) != 0:
@@ -193,7 +194,7 @@ cdef bint replace_locked(Array x, Array other) noexcept:
 
 
 cdef bint take_over(Storage storage, Storage other) noexcept:
-    """Move the deferred result of `other` to `storage`, whose own elements nothing else needs."""
+    """Move the deferred result of `other` to `storage`. Nothing else may need the elements of `storage`."""
     global pending_bytes
     cdef PendingProgram pending = <PendingProgram>other.pending
     forget_result(storage)

@@ -17,9 +17,9 @@
 #        without being computed.
 #     5. Memory is allocated when a program is evaluated. If the allocation fails, MemoryError names the operation, and no state
 #        changes.
-#     6. Several threads, or a signal handler inside of a call, may evaluate one program at once: each computes into memory of
-#        its own, the first to end publishes its results, and the others discard their own. A program that is being computed
-#        takes no more steps.
+#     6. Several threads, or a signal handler inside a call, may evaluate one program at once. Each call computes into its own
+#        memory. The call that ends first publishes its results; other calls discard their results. No step is added to a
+#        program that is being computed.
 #     7. A leaf may be deferred by another program, which is evaluated first. Programs are numbered, and depend only on programs
 #        with smaller numbers, so there is no cycle.
 #     8. A program belongs to the thread that began it; other threads evaluate it.
@@ -42,7 +42,7 @@ cdef enum:
 
 
 ctypedef struct Leaf:
-    PyObject* storage                   # a reference; NULL if nothing reads the leaf any more
+    PyObject* storage                   # a reference; NULL once nothing reads the leaf
     char* data                          # the first element; NULL while the leaf is deferred itself
     int code
     Py_ssize_t strides[MAX_PROGRAM_NDIM]  # in bytes, along the axes of the program
@@ -50,7 +50,7 @@ ctypedef struct Leaf:
 
 ctypedef struct Reduction:
     Kernel kernel
-    int inputs[2]                       # numbers of values; -1 if there is no second one
+    int inputs[2]                       # numbers of values; -1 if there is no second input
     PyObject* result                    # a storage, without a reference: NULL if nothing else refers to it
     PyObject* name                      # a reference
     Py_ssize_t strides[MAX_PROGRAM_NDIM]  # of the result along the axes of the program: 0 along reduced axes
@@ -64,7 +64,7 @@ ctypedef Py_ssize_t AxisStrides[MAX_PROGRAM_NDIM]
 
 
 ctypedef struct PendingMemory:
-    # What is built: about 19 KiB, of which most programs use a part, so it is not cleared.
+    # The arrays of a program: about 19 KiB. Most programs use only a part, so the memory is not cleared.
     Leaf leaf[MAX_LEAVES]
     Constant constant[MAX_CONSTANTS]
     Step steps[MAX_STEPS]
@@ -107,7 +107,7 @@ cdef class PendingProgram:
     cdef bint dependent                 # whether a leaf is deferred
     cdef Py_ssize_t serial              # leaves may be deferred only by programs with smaller serials
     cdef unsigned long thread
-    cdef PendingMemory* memory          # of the following fields
+    cdef PendingMemory* memory          # holds the arrays of the following fields
     cdef Leaf* leaf
     cdef Constant* constant
     cdef Step* steps
@@ -154,14 +154,14 @@ cdef bint defers(Py_ssize_t size, bint pending) except -1:
 
 
 cdef void* take_kept(void** kept, size_t size) noexcept:
-    """The memory that `keep` has kept, or new memory; NULL if there is none."""
+    """The memory that `keep` has kept, or new memory; NULL if the allocation fails."""
     cdef void* memory = kept[0]
     kept[0] = NULL
     return malloc(size) if memory is NULL else memory
 
 
 cdef int keep(void** kept, void* memory) noexcept:
-    """Keep memory for the next use, and free the memory kept before: the last written memory is still in a cache."""
+    """Keep memory for the next use, and free the memory kept before, because the memory written last is still in a cache."""
     free(kept[0])
     kept[0] = memory
     return 0
@@ -240,7 +240,7 @@ cdef int drop_leaf(PyObject* storage) noexcept:
 cdef bint drop_reductions(PendingProgram pending) noexcept:
     """If all reductions are published or forgotten and nothing reads them, remove them; returns whether."""
     cdef int k
-    # Other threads that compute the program read them.
+    # Other threads that compute the program read the reductions.
     if pending.evaluating > 1:
         return False
     for k in range(pending.reductions):
@@ -387,7 +387,7 @@ cdef inline PendingProgram pending_of(Array x):
 
 
 cdef inline int step_of(Array x):
-    """The step of its program that computes x; negative for a reduction."""
+    """The number of the step that computes x; negative for a reduction."""
     return root_of(x.storage).step
 
 

@@ -125,7 +125,7 @@ cdef int evaluate_program(object given) except -1:
 
 
 cdef int evaluate_result(Storage storage) except -1:
-    """Compute a result of a program together with all other results. If these are as fast to compute again as to read, compute only the reductions."""
+    """Compute a result and all other results of its program. If the results of steps are as fast to compute again as to read, compute only the reductions."""
     cdef PendingProgram pending = <PendingProgram>storage.pending
     begin_evaluation(pending, None, None, None, storage.step < 0 and pending.evaluating == 0 and may_leave_steps(pending))
     return 0
@@ -171,7 +171,7 @@ cdef bint assign_pending(Array x, Array source) except -1:
     """
     `x[...] = source` in the pass that computes the deferred source, if nothing else seems to refer to the source.
 
-    False, with nothing done, if this is not possible. Then the source stays deferred, and programs that read x have been evaluated.
+    If this is not possible, returns False. Then the source stays deferred, and programs that read x have been evaluated.
     """
     if source.code != x.code or not same_shape(x, source) or source.storage.pending is None or source.storage.step < 0:
         return False

@@ -194,7 +194,7 @@ cdef int select_steps(
 
 
 cdef int add_operand(PendingProgram pending, Pass* current, int value, char* data) noexcept:
-    """Add a leaf of the pass that is a value at an address."""
+    """Add the value at an address as a leaf of the pass."""
     cdef int k = current.program.leaves
     describe_value(&current.operands[k], pending, value, data)
     current.program.source[value] = k
@@ -220,7 +220,7 @@ cdef int select_single(PendingProgram pending, Pass* current, char** known, int 
     for q in range(inputs_of(current.single[0])):
         k = pending.steps[s].inputs[q]
         while k >= FIRST_STEP and known[k - FIRST_STEP] is NULL:
-            k = pending.steps[k - FIRST_STEP].inputs[0]      # a copy
+            k = pending.steps[k - FIRST_STEP].inputs[0]      # this step is a copy
         if k >= FIRST_STEP:
             data = known[k - FIRST_STEP]
         else:

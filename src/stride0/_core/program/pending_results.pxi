@@ -47,7 +47,7 @@ def describe_pending(Array x not None):
     Returns
     -------
     dict or None
-        ``shape`` of the pending. ``leaves``: (dtype, strides in bytes or value) of each. ``steps``: (name, dtype, inputs,
+        ``shape`` of the program. ``leaves``: (dtype, strides in bytes or value) of each. ``steps``: (name, dtype, inputs,
         whether the result is stored) of each; inputs are numbered leaves first, then steps. ``reductions``: (name, dtype,
         inputs, whether the result is stored). ``number`` of the array itself among steps and then reductions. None if the
         elements are computed.

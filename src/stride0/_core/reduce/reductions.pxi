@@ -2,9 +2,9 @@
 #
 # Note [Repeated elements]
 #     A broadcast axis of all inputs, with stride 0, repeats one element n times. No kernel runs along it. The result r
-#     without this axis becomes n * r for a sum, r ** n for a product, and stays r for an extreme. So sums of floating-point
-#     numbers are more accurate, and may differ in the last bit from sums of a copy. Otherwise a kernel would give the same
-#     result in 64 bits: integers wrap, and infinities, NaN and signed zeros are equal.
+#     without this axis becomes n * r for a sum, r ** n for a product, and stays r for a minimum or maximum. So sums of
+#     floating-point numbers are more accurate, and may differ in the last bit from sums of a copy. Apart from this, a kernel
+#     would give the same result in 64 bits: integers wrap, and infinities, NaN and signed zeros are equal.
 
 
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
@@ -118,7 +118,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
 
 
 cdef int repeat_total(str name, str repeated, Array total, uint64_t times) except -1:
-    """Note [Repeated elements]: turn the result of a reduction into its result for elements that are each repeated `times` times."""
+    """Note [Repeated elements]: turn the result of a reduction into the result for elements that each occur `times` times."""
     cdef Array count, part
     cdef int half
     if repeated == "multiply":
@@ -296,7 +296,7 @@ cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, Kernel ke
     """
     Run a kernel along an axis of x that is longer than 1, for every position of the other axes.
 
-    If another axis has smaller strides, `rows` is the kernel that runs over rows along it; the kernel of a cumulative operation
+    `rows` is the kernel that runs over rows along another axis, if that axis has smaller strides. For a cumulative operation, it
     runs only over contiguous rows.
     """
     cdef PyThreadState* thread

@@ -4,8 +4,8 @@ When a docstring is read, `documents` completes it with its examples, so that im
 nothing of this. The build writes the examples of `elementwise` and `special` into the docstrings of compiled
 functions. Other docstrings, of classes for example, are complete and contain their examples.
 
-In a text, a line ``--- name`` begins the example of a function, and ``=== subject`` begins a group of them.
-Each example is a session as doctest reads it, in which `xp` and `np` are imported;
+In a text, a line ``--- name`` begins the example of a function, and ``=== subject`` begins a group of
+examples. Each example is a doctest session in which `xp` and `np` are imported;
 `tests/project/test_doctests.py` runs them all. Standard library only: the build loads the two by their paths.
 """
 
