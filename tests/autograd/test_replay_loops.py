@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from replayed import Function, numbers
 
 import stride0 as xp
 from stride0.autograd import checkpoint_loop, custom_vjp, grad, jvp, stop_gradient, value_and_grad, vmap
 from stride0.autograd._tape.trees import flatten
-
-Function = Callable[..., Any]
-
-
-def numbers(*shape: int, seed: int = 0) -> xp.Array:
-    return xp.asarray(np.random.default_rng(seed).standard_normal(shape), copy=True)
-
 
 W, S, XS = numbers(3, seed=1), numbers(3, seed=2), numbers(7, 3, seed=3)
 

@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 import pytest
+from helpers import close
 
 import stride0 as xp
 from stride0 import autograd
@@ -17,12 +18,6 @@ theirs = pytest.importorskip("scipy.optimize", reason="the forms call SciPy")
 T = xp.asarray([0.0, 1.0, 2.0, 3.0])
 LINES = xp.stack([xp.ones(4), T], axis=1)
 DESIGN = xp.asarray([[1.0, 0.2], [0.4, -1.0], [0.3, 0.8], [-0.9, 1.1]])
-
-
-def close(found, expected, tolerance=1e-8):
-    found, expected = np.asarray(found), np.asarray(expected)
-    assert found.shape == expected.shape
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 
 
 def pair(x, a):

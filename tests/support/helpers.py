@@ -151,3 +151,10 @@ def same(call: Callable[..., Any], *operands: Pair, rtol: float = 0.0, what: str
             assert_same(g, e, rtol, what)
     else:
         assert_same(got, expected, rtol, what)
+
+
+def close(found: Any, expected: Any, tolerance: float = 1e-8) -> None:
+    """Compare shapes, and values by a relative and an absolute tolerance."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
