@@ -67,7 +67,7 @@ static int s0_complex_singular_one(const char *from, Py_ssize_t down, Py_ssize_t
     double *left_tau = e + pitch, *right_tau = left_tau + 2 * pitch, *sums = right_tau + 2 * pitch, *pairs = sums + 2 * pitch;
     double *pairs_of_v = pairs + 2 * S0_KEPT_ROTATIONS * n, *u_rows = pairs_of_v + 2 * S0_KEPT_ROTATIONS * n;
     double *v_rows = u_rows + columns * 2 * tall;
-    Py_ssize_t *places = (Py_ssize_t *)(v_rows + n * 2 * pitch), i;
+    Py_ssize_t *places = (Py_ssize_t *)(v_rows + n * 2 * pitch);
     const double scale = s0_read_complex(from, down, across, m, n, 0, is_wide ? -1 : 1, a, pitch);
     s0_rotations of_u = s0_rotations_of(left_out ? u_rows : NULL, 2 * tall, 2 * tall, pairs, n);
     s0_rotations of_v = s0_rotations_of(left_out ? v_rows : NULL, 2 * pitch, 2 * pitch, pairs_of_v, n);
@@ -78,13 +78,8 @@ static int s0_complex_singular_one(const char *from, Py_ssize_t down, Py_ssize_t
         s0_accumulate_complex(u_rows, tall, columns, m, left, left_tau, n, 0);
         s0_accumulate_complex(v_rows, pitch, n, n, right, right_tau, n - 1, 1);
     }
-    if (!s0_diagonalise_bidiagonal(d, e, n, is_wide, &of_u, &of_v, left))
+    if (!s0_finish_singular(d, e, n, columns, is_wide, &of_u, &of_v, left, scale, places, values))
         return S0_SPECTRUM_FAILED;
-    s0_order_of(d, n, 1, places);
-    for (i = 0; i < n; i++)
-        values[i] = d[places[i]] / scale;
-    for (i = n; i < columns; i++)
-        places[i] = i;
     if (left_out && is_wide) {
         s0_write_complex_vectors(v_rows, pitch, n, n, places, left_out, 1, n, 1);
         s0_write_complex_vectors(u_rows, tall, m, columns, places, right_out, m, 1, -1);

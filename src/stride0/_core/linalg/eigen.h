@@ -190,6 +190,23 @@ static int s0_sign_of_eigenvectors(const s0_rotations *all, Py_ssize_t n, const 
     return 1;
 }
 
+/* Diagonalise a tridiagonal matrix: write its eigenvalues / `scale` in rising order, and to `places` the row of each vector. If `signs`, `q` determines
+ * the signs of vectors. Returns 0 if the sweeps do not converge. */
+static int s0_finish_symmetric(s0_rotations *rotations, Py_ssize_t n, double *d, double *e, int signs, const double *q, double scale, Py_ssize_t *places,
+                               double *values)
+{
+    if (!s0_diagonalise(d, e, n, rotations))
+        return 0;
+    if (rotations->rows)
+        s0_apply_rotations(rotations);
+    if (signs)
+        s0_choose_signs(rotations, n, q, NULL);
+    s0_order_of(d, n, 0, places);
+    for (Py_ssize_t i = 0; i < n; i++)
+        values[i] = d[places[i]] / scale;
+    return 1;
+}
+
 /* Eigenvalues of one matrix in rising order, and vectors in the columns of `vectors`, unless it is NULL. The lower triangle is read.
  * `memory` has s0_spectra_size elements. */
 static int s0_symmetric_one(const char *from, const Py_ssize_t *strides, Py_ssize_t n, double *values, double *vectors, double *memory)
@@ -216,15 +233,8 @@ static int s0_symmetric_one(const char *from, const Py_ssize_t *strides, Py_ssiz
                 s0_reflect_rows(rows + j * pitch, pitch, i - j < S0_ROWS_IN_CACHE ? i - j : S0_ROWS_IN_CACHE, a + i * pitch, tau[i], 0, s0_packs(i));
         signs = s0_sign_of_eigenvectors(&rotations, n, d, e, work);
     }
-    if (!s0_diagonalise(d, e, n, &rotations))
+    if (!s0_finish_symmetric(&rotations, n, d, e, signs, work, scale, places, values))
         return S0_SPECTRUM_FAILED;
-    if (vectors)
-        s0_apply_rotations(&rotations);
-    if (signs)
-        s0_choose_signs(&rotations, n, work, NULL);
-    s0_order_of(d, n, 0, places);
-    for (j = 0; j < n; j++)
-        values[j] = d[places[j]] / scale;
     if (vectors)
         s0_write_vectors(rows, pitch, n, n, places, vectors + (n - 1) * n, 1, -n);
     return S0_SPECTRUM_DONE;

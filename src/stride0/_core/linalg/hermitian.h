@@ -66,15 +66,8 @@ static int s0_hermitian_one(const char *from, const Py_ssize_t *strides, Py_ssiz
         }
         signs = s0_sign_of_eigenvectors(&rotations, n, d, e, work);
     }
-    if (!s0_diagonalise(d, e, n, &rotations))
+    if (!s0_finish_symmetric(&rotations, n, d, e, signs, work, scale, places, values))
         return S0_SPECTRUM_FAILED;
-    if (vectors)
-        s0_apply_rotations(&rotations);
-    if (signs)
-        s0_choose_signs(&rotations, n, work, NULL);
-    s0_order_of(d, n, 0, places);
-    for (Py_ssize_t j = 0; j < n; j++)
-        values[j] = d[places[j]] / scale;
     if (vectors)
         s0_write_complex_vectors(rows, pitch, n, n, places, vectors + 2 * (n - 1) * n, 1, -n, 1);
     return S0_SPECTRUM_DONE;

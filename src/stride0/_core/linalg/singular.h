@@ -234,6 +234,21 @@ static int s0_diagonalise_bidiagonal(double *d, double *e, Py_ssize_t n, int is_
     return 1;
 }
 
+/* Diagonalise a bidiagonal matrix: write its singular values / `scale` in falling order, and to `places` the row of each of `columns` vectors. `q` is
+ * scratch memory. Returns 0 if the sweeps do not converge. */
+static int s0_finish_singular(double *d, double *e, Py_ssize_t n, Py_ssize_t columns, int is_wide, s0_rotations *left, s0_rotations *right, double *q,
+                              double scale, Py_ssize_t *places, double *values)
+{
+    if (!s0_diagonalise_bidiagonal(d, e, n, is_wide, left, right, q))
+        return 0;
+    s0_order_of(d, n, 1, places);
+    for (Py_ssize_t i = 0; i < n; i++)
+        values[i] = d[places[i]] / scale;
+    for (Py_ssize_t i = n; i < columns; i++)
+        places[i] = i;
+    return 1;
+}
+
 /* Singular values of one matrix in falling order; unless `u` is NULL, the columns of u and the rows of vh, all of them if `full`.
  * `memory` has s0_spectra_size elements. */
 static int s0_singular_one(const char *from, Py_ssize_t down, Py_ssize_t across, Py_ssize_t m, Py_ssize_t n, int full, int is_wide, double *values, double *u,
@@ -247,7 +262,6 @@ static int s0_singular_one(const char *from, Py_ssize_t down, Py_ssize_t across,
     const double scale = s0_read_scaled(from, down, across, m, n, 0, a, pitch);
     s0_rotations of_u = s0_rotations_of(u ? u_rows : NULL, tall, s0_packs(m), pairs, n);
     s0_rotations of_v = s0_rotations_of(u ? v_rows : NULL, pitch, s0_packs(n), pairs_of_v, n);
-    Py_ssize_t i;
     if (scale == 0)
         return S0_SPECTRUM_FAILED;
     s0_bidiagonalise(a, m, n, pitch, d, e, left, tall, left_tau, right, right_tau, sums);
@@ -255,13 +269,8 @@ static int s0_singular_one(const char *from, Py_ssize_t down, Py_ssize_t across,
         s0_accumulate(u_rows, tall, columns, m, left, left_tau, n, 0);
         s0_accumulate(v_rows, pitch, n, n, right, right_tau, n - 1, 1);
     }
-    if (!s0_diagonalise_bidiagonal(d, e, n, is_wide, &of_u, &of_v, left))
+    if (!s0_finish_singular(d, e, n, columns, is_wide, &of_u, &of_v, left, scale, places, values))
         return S0_SPECTRUM_FAILED;
-    s0_order_of(d, n, 1, places);
-    for (i = 0; i < n; i++)
-        values[i] = d[places[i]] / scale;
-    for (i = n; i < columns; i++)
-        places[i] = i;
     if (u) {
         s0_write_vectors(u_rows, tall, m, columns, places, u, u_row, u_step);
         s0_write_vectors(v_rows, pitch, n, n, places, v, v_row, v_step);

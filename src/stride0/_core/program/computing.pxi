@@ -92,6 +92,16 @@ cdef bint compute(PendingProgram pending, Evaluation* evaluation, Storage result
     return True
 
 
+cdef int cost_to_compute(PendingProgram pending, const int* cost, int s, int64_t slot_cost) noexcept:
+    """The cost of an element of a step with the steps that it reads, whose costs are given; at most `shared_step_cost`."""
+    cdef int64_t total = cost_of(pending.steps[s].kernel) + slot_cost
+    cdef int q, k
+    for q in range(inputs_of(pending.steps[s].kernel)):
+        k = pending.steps[s].inputs[q] - FIRST_STEP
+        total += cost[k] if k >= 0 else 0
+    return <int>min(total, tuning.shared_step_cost)
+
+
 cdef int store_shared(PendingProgram pending, Evaluation* evaluation, int* outputs, int count) except -1:
     """
     Add values that several passes need, and that are faster to read than to compute again, to the outputs; returns their number.
@@ -106,11 +116,7 @@ cdef int store_shared(PendingProgram pending, Evaluation* evaluation, int* outpu
         return count
     for s in range(pending.count):
         needed[s], stored[s] = 0, False
-        cost[s] = cost_of(pending.steps[s].kernel)
-        for q in range(inputs_of(pending.steps[s].kernel)):
-            k = pending.steps[s].inputs[q] - FIRST_STEP
-            cost[s] += cost[k] if k >= 0 else 0
-        cost[s] = min(cost[s], <int>tuning.shared_step_cost)
+        cost[s] = cost_to_compute(pending, cost, s, 0)
     for k in range(count):
         needed[outputs[k]], stored[outputs[k]] = 1, True
     for k in range(pending.reductions):

@@ -134,13 +134,9 @@ cdef int evaluate_result(Storage storage) except -1:
 cdef bint may_leave_steps(PendingProgram pending) noexcept:
     """Whether all referenced results of steps are as fast to compute again as to write and read."""
     cdef int cost[MAX_STEPS]
-    cdef int s, q, k
+    cdef int s
     for s in range(pending.count):
-        cost[s] = cost_of(pending.steps[s].kernel) + tuning.slot_step_cost
-        for q in range(inputs_of(pending.steps[s].kernel)):
-            k = pending.steps[s].inputs[q] - FIRST_STEP
-            cost[s] += cost[k] if k >= 0 else 0
-        cost[s] = min(cost[s], <int>tuning.shared_step_cost)
+        cost[s] = cost_to_compute(pending, cost, s, tuning.slot_step_cost)
         if pending.results[s] is not NULL and cost[s] == tuning.shared_step_cost:
             return False
     return True

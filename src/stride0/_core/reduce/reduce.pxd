@@ -1,10 +1,15 @@
 # See `reduce.pyx`.
 
 from stride0._core.memory.dtype cimport DType
+from stride0._core.plan.plan cimport Operand, Plan
 from stride0._core.array.array cimport Array
 
 # Reductions: see `reductions.pxi`.
 
+# The row of each reduction in the table, by name.
+cdef dict REDUCTION_NUMBERS
+
+cdef void plan_totals(Plan* plan, Operand* operands, int nin, const Py_ssize_t* shape, int ndim, Array total) noexcept
 cdef Py_ssize_t run_stride(Array x) noexcept
 cdef const char* start_element(int number, int code) noexcept
 cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code)

@@ -98,11 +98,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             operands[0].data = data_of(x)
             if nin > 1:
                 operands[1].data = data_of(x2)
-            set_strides(&plan, operands, nin, shape, ndim)
-            order_axes(&plan, False)
-            read_operand(&operands[nin], total)
-            set_result(&plan, &operands[nin], shape, ndim)
-            coalesce(&plan, 0)
+            plan_totals(&plan, operands, nin, shape, ndim, total)
             for axis in range(ndim):
                 size = size if is_long_run(size) else size * shape[axis]
             thread = release_lock(size)
@@ -115,6 +111,15 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     if out_code != acc_code:
         total = copy_array(total, out_code, True)
     return total if keepdims else without_axes(total, axes)
+
+
+cdef void plan_totals(Plan* plan, Operand* operands, int nin, const Py_ssize_t* shape, int ndim, Array total) noexcept:
+    """Plan a reduction of `nin` operands, which broadcast to a shape, into the accumulators `total`."""
+    set_strides(plan, operands, nin, shape, ndim)
+    order_axes(plan, False)
+    read_operand(&operands[nin], total)
+    set_result(plan, &operands[nin], shape, ndim)
+    coalesce(plan, 0)
 
 
 cdef int repeat_total(str name, str repeated, Array total, uint64_t times) except -1:

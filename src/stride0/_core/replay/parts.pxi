@@ -97,11 +97,7 @@ cdef bint plan_fold(Part* part, Kernel kernel, Operand* operands, int nin, tuple
         # Note [Repeated elements]
         if shape[axis] > 1 and is_broadcast_along(&operands[0], axis, ndim) and (nin == 1 or is_broadcast_along(&operands[1], axis, ndim)):
             return False
-    set_strides(&plan, operands, nin, shape, ndim)
-    order_axes(&plan, False)
-    read_operand(&operands[nin], total)
-    set_result(&plan, &operands[nin], shape, ndim)
-    coalesce(&plan, 0)
+    plan_totals(&plan, operands, nin, shape, ndim, total)
     # Adjacent short rows are merged: see `widened`.
     if plan.ndim == 2 and plan.strides[nin][0] != 0 and plan.strides[nin][1] == 0 and plan.shape[1] >= 16:
         return False

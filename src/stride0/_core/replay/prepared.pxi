@@ -28,7 +28,6 @@ cdef struct Prepared:
 
 # Operations of Python floats for which the kernels give the same bits as Python.
 cdef dict OF_FLOATS = {"add": OP_ADD, "subtract": OP_SUBTRACT, "multiply": OP_MULTIPLY, "divide": OP_DIVIDE}
-cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(REDUCTIONS)}
 # Functions that reduce x over `axis`; the places of their parameters `keepdims` and `dtype`.
 cdef dict REDUCING = {
     "sum": (3, 2), "prod": (3, 2), "max": (2, -1), "min": (2, -1), "all": (2, -1), "any": (2, -1), "count_nonzero": (2, -1), "mean": (2, 3),

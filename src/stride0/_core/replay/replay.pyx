@@ -22,12 +22,12 @@ from stride0._core.plan.plan cimport (
 )
 from stride0._core.array.modes cimport DEFERRED_SIZE, guarding
 from stride0._core.array.array cimport (
-    Array, blank, data_of, describe_operand, is_broadcast_along, needs_tape, new_array, read_operand, s0_tuple_items, set_flags,
+    Array, blank, data_of, describe_operand, is_broadcast_along, needs_tape, new_array, s0_tuple_items, set_flags,
     set_ndim, shape_tuple, view_of,
 )
 from stride0._core.call.binding cimport MAX_PARAMETERS, Primitive, PyObject_Vectorcall, Signature, axes_tuple
 from stride0._core.elementwise.elementwise cimport binary, copy_array, in_place, unary
-from stride0._core.reduce.reduce cimport run_stride, start_element
+from stride0._core.reduce.reduce cimport REDUCTION_NUMBERS, plan_totals, run_stride, start_element
 from stride0._core.index.index cimport get_item, set_item
 from stride0._core.matmul.matmul cimport Product, product_without_copies, run_products
 
@@ -35,7 +35,6 @@ from math import prod
 
 from stride0._base.errors import ReplayError, ShapeError, Stride0Error
 from stride0._base.shapes import broadcast_shapes
-from stride0._tables.operations import REDUCTIONS
 
 cdef extern from "Python.h":
     PyObject* s0_list_item "PyList_GET_ITEM"(object items, Py_ssize_t k)
