@@ -11,7 +11,7 @@ from stride0._chapters.creation import zeros_like
 from stride0._chapters.manipulation import stack
 from stride0._core.array.array import Array
 from stride0._core.call.binding import FUNCTIONS
-from stride0._core.replay.replay import Diverged, Links, Looped, Recording, Step, item_of
+from stride0._core.replay.replay import Diverged, Links, Looped, Recording, Step, item_of, most_operands
 from stride0._replay.links import name_of
 from stride0._replay.recorder import OPERATORS, WRITES, Recorder
 from stride0.autograd._custom import custom_vjp
@@ -23,7 +23,6 @@ from stride0.strided import contiguous
 
 __all__ = ["repeat"]
 
-MOST_OPERANDS = 64
 # Takes two lists, the states and the items of rows. Returns two lists, the next states and the outputs.
 Body = Callable[[list[Any], list[Any]], tuple[list[Any], list[Any]]]
 Known = tuple[Links | None, list[Array]]
@@ -174,7 +173,7 @@ def _recorded(
 
 def _looped(outer: Recorder, looped: Looped, operands: list[Any]) -> list[Any]:
     """Call a loop within the outer recording, with its gradient."""
-    if len(operands) > MOST_OPERANDS:
+    if len(operands) > most_operands:
         raise Unrolled
     arrays = [k for k, x in enumerate(operands) if isinstance(x, Array)]
 

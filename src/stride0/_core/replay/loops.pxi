@@ -43,9 +43,14 @@ cdef class Looped:
         cdef Frame frame
         cdef Py_ssize_t i, k, j, slot
         cdef Array x
+        cdef bint is_row
         cdef list states = list(operands[:self.states]), held = [None] * len(operands)
         cdef list outputs = [stack_for(<Array>body.outlines[slot], self.n) for slot in body.results[self.states:]]
         cdef list saved = [stack_for(<Array>x, self.n) for x in states] if self.saves else []
+        for k in range(<Py_ssize_t>len(operands)):
+            is_row = self.states <= k < self.states + self.rows
+            if type(operands[k]) is Array and not has_layout(<Array>operands[k], body.outlines[<Py_ssize_t>body.inputs[k]], is_row):
+                raise SystemError("scan: internal error: an operand has another layout than in the recorded call")
         open_frame(body, &frame, few, block)
         try:
             for k in range(<Py_ssize_t>len(operands)):
@@ -82,6 +87,21 @@ cdef class Looped:
             close_frame(body, &frame, few, block)
         # Copy the states: if the body returns a state unchanged, the state is still the caller's array.
         return (*[copy_array(<Array>x, (<Array>x).code, True) for x in states], *outputs, *saved)
+
+
+cdef bint has_layout(Array x, object outline, int first) noexcept:
+    """Whether the axes of x from `first` on have the shape and strides of an outline, and x has its dtype: prepared steps rely on them."""
+    cdef Array wanted
+    cdef int axis
+    if outline is None:
+        return False
+    wanted = <Array>outline
+    if x.code != wanted.code or x.ndim != wanted.ndim + first:
+        return False
+    for axis in range(wanted.ndim):
+        if x.shape_[first + axis] != wanted.shape_[axis] or (wanted.shape_[axis] > 1 and x.strides_[first + axis] != wanted.strides_[axis]):
+            return False
+    return True
 
 
 cdef Array stack_for(Array x, Py_ssize_t n):

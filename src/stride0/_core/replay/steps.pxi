@@ -3,6 +3,8 @@
 cdef enum:
     MOST_OPERANDS = 64
 
+most_operands = MOST_OPERANDS
+
 cdef enum Kind:
     UNARY
     BINARY
