@@ -36,7 +36,7 @@ row ran in turn, in one process, on the same values, and their results agree. A 
 made before the clock ran. The page is written by
 """
 HEAD = """\
-# Beside its peers
+# Comparison with its peers
 
 {introduction}
 
